@@ -101,6 +101,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "mode": state.strategy,
         "citations": [asdict(citation) for citation in answer.citations],
         "sources": [asdict(source) for source in answer.sources],
+        "trust": answer.trust.value,
         "grounded": answer.grounded,
         "declined": answer.declined,
         "model": answer.model,

@@ -15,6 +15,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph import add_messages
 
+from sextant.domain.answers import Trust
 from sextant.domain.breadth import asks_account
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, RetrievedItem, items_of
@@ -79,6 +80,7 @@ class OutputState:
     )
     graph_context: dict[str, Any] = field(default_factory=dict[str, Any])
     attempts: int = 0
+    trust: str = Trust.UNSUPPORTED.value
     grounded: bool = False
     declined: bool = False
     warnings: list[str] = field(default_factory=list[str])

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sextant.domain.answers import Answer, Usage
+from sextant.domain.answers import Answer, Trust, Usage
 from sextant.domain.documents import Document, DocumentStatus
 from sextant.domain.errors import SextantError
 from sextant.domain.events import Cited, Done, Reset, Sources, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.models.offline.passages import describe_field
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.question.arithmetic import compute_term
 from sextant.stores.documents.document_reader import DocumentReader
@@ -31,7 +32,8 @@ _SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
 def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
     """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named.
 
-    A row without a head above it, or with another number of cells, stays as it is.
+    A row without a head above it, or with another number of cells, stays as it is. A record's line goes without its
+    raw key ("answer: …"), or with that in plain words.
     """
     above = f"{item.metadata.get('context') or ''}\n{item.text[:start]}"
     names, cells = (
@@ -39,7 +41,7 @@ def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
         cells_of(sentence + _empty_cells(item.text, start, sentence)),
     )
     if len(names) < 2 or len(names) != len(cells):
-        return sentence
+        return "\n".join(map(describe_field, sentence.split("\n")))
     colon, gap = _SIGNS[language_of(" ".join(names))]
     pairs = zip(names, cells, strict=True)
     return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
@@ -145,7 +147,7 @@ def ending(
     given: Citations,
     model: str,
     *,
-    grounded: bool,
+    trust: Trust,
     declined: bool = False,
     usage: Usage | None = None,
     prompt: str = "",
@@ -157,7 +159,7 @@ def ending(
         mode="",
         citations=tuple(given.citations),
         sources=given.sources,
-        grounded=grounded,
+        trust=trust,
         declined=declined,
         warnings=tuple(dict.fromkeys(warnings)),
         model=model,

@@ -205,7 +205,7 @@ def _ending(writing: Writing, reviser: Reviser, draft: _ModelText) -> Iterator[S
     yield from ending(
         given,
         writing.chat.name,
-        grounded=reviser.grounded,
+        trust=reviser.trust,
         declined=reviser.declined,
         usage=usage,
         prompt=writing.prompt,

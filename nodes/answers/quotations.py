@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sextant.domain.answers import Trust
 from sextant.domain.documents import Modality
 from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
@@ -124,7 +125,7 @@ def _yield_computed(
         if given.citations:
             yield given.token("\n\n")
         yield from cite_table(table, items, given, language)
-    yield from ending(given, model, grounded=True)
+    yield from ending(given, model, trust=Trust.SUPPORTED)
 
 
 def _yield_quotations(
@@ -144,8 +145,10 @@ def _yield_quotations(
     else:
         yield given.token(NOTHING_FOUND[language])
         yield from _nearest(given, question, items, found.nearest, language)
-    answered = computed or bool(found.quotations)
-    yield from ending(given, model, grounded=answered, declined=not answered)
+    # What was computed alone is supported by its cells; a quotation says only that it stands there.
+    trust = Trust.SUPPORTED if computed and not found.quotations else Trust.QUOTED
+    declined = not (computed or found.quotations)
+    yield from ending(given, model, trust=trust, declined=declined)
 
 
 def with_nearest(
@@ -217,9 +220,7 @@ def _quotations(
     for quotation in found.quotations:
         marker = given.shown(quotation.source)
         row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
-        shown = _format_sentence(
-            f"{quotation.under}: {row_text}" if quotation.under else row_text, items
-        )
+        shown = _format_sentence(row_text, items)
         yield given.token(f"\n{shown}")
         yield given.token(marker)
         offset = int(items[quotation.source].metadata.get("start") or 0)

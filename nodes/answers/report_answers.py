@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from sextant import prompts
-from sextant.domain.answers import Usage
+from sextant.domain.answers import Trust, Usage
 from sextant.domain.breadth import find_other_subjects
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
 from sextant.domain.events import Cited, Done, Token
@@ -106,7 +106,7 @@ async def answer_from_reports(
         statement = f"{one.title}{_COLON[language]}{finding}"
         for event in _state_finding(given, statement, one.place, one.quote):
             yield event
-    for last in ending(given, model, grounded=True):
+    for last in ending(given, model, trust=Trust.QUOTED):
         yield last
 
 

@@ -20,7 +20,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sextant import prompts
-from sextant.domain.answers import Answer, Usage
+from sextant.domain.answers import Answer, Trust, Usage
 from sextant.domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from sextant.domain.events import Cited, Done, Reset, Token
 from sextant.domain.retrieval import RetrievedItem
@@ -148,7 +148,7 @@ class Reviser:
 
     Attributes:
         draft: the text that counts.
-        grounded: whether every statement of it is carried.
+        trust: what stands behind its sentences.
         declined: whether it says only that the documents do not say.
         replacement: what is answered instead, where nothing holds.
         usage: what mending has cost.
@@ -162,7 +162,7 @@ class Reviser:
         self._review = review
         self._budget = budget
         self.draft = draft
-        self.grounded = draft.text.grounded
+        self.trust = draft.text.trust
         self.declined = False
         self.replacement: Answer | None = None
         self.usage = Usage()
@@ -190,7 +190,9 @@ class Reviser:
                 yield event
             return
         self.draft = final
-        self.grounded = final.text.grounded and not final.checking.unchecked
+        self.trust = final.text.trust
+        if final.checking.unchecked and self.trust is Trust.SUPPORTED:
+            self.trust = Trust.PARTIAL
         if second is not None:
             yield Reset(self.warnings[0])
             for event in second.told:
@@ -202,6 +204,8 @@ class Reviser:
                 self._review.language,
             ):  # fmt: skip
                 yield event
+            # Of an answer that says only that the documents do not say, the nearest passage is all that is cited.
+            self.trust = Trust.QUOTED if final.text.given.citations else Trust.UNSUPPORTED
 
     async def _replaced(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
         """Yield what is answered without the chat model, from what the store still has."""
@@ -245,7 +249,10 @@ class Reviser:
         for event in quoted:
             yield event
         self.replacement = replace(
-            answer, answer=f"{given.text}\n\n{answer.answer}", grounded=False, model=self._chat.name
+            answer,
+            answer=f"{given.text}\n\n{answer.answer}",
+            trust=Trust.PARTIAL,
+            model=self._chat.name,
         )
 
     async def _second(self) -> CheckedDraft | None:

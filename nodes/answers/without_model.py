@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
+from sextant.domain.breadth import asks_how
 from sextant.domain.errors import DependencyError
+from sextant.domain.events import Done
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.offline.summary import is_summary_of_topic
@@ -76,8 +78,22 @@ class WithoutModel:
             plain_question = await asyncio.to_thread(
                 replace_aliases, question, items, self.state.graph_items
             )
-            async for event in quote_sentences(answerer, plain_question, items, language, tables):
+            quoting = quote_sentences(answerer, plain_question, items, language, tables)
+            events = [one async for one in quoting]
+            if self._may_answer_from_reports(question, events):
+                reports = [
+                    item for item in self.state.graph_items if item.kind is ItemKind.COMMUNITY
+                ]
+                findings = answer_from_reports(question, reports, items, language, answerer.name)
+                events = [one async for one in findings] or events
+            for event in events:
                 yield event
+
+    def _may_answer_from_reports(self, question: str, events: Sequence[AnswerEvent]) -> bool:
+        """Return whether no sentence answers, and the mode has reports for a question that asks how."""
+        last = events[-1] if events else None
+        declined = isinstance(last, Done) and last.answer.declined
+        return declined and self.state.strategy == Mode.HYBRID and asks_how(question)
 
     async def _current(self) -> list[RetrievedItem]:
         """Return the passages that the stored documents still have as they were found."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from sextant.domain.answers import Trust
 from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import CitationsDropped, emit
@@ -180,8 +181,18 @@ class CitedText:
     @property
     def grounded(self) -> bool:
         """Return whether there are citations and every statement is carried by one."""
-        fine = {Verdict.SUPPORTED, Verdict.STATES_NOTHING, Verdict.SILENT}
-        return bool(self._given.citations) and all(one.verdict in fine for one in self.finished)
+        return self.trust is Trust.SUPPORTED
+
+    @property
+    def trust(self) -> Trust:
+        """What stands behind the sentences so far, as they were checked against what they cite."""
+        verdicts = {one.verdict for one in self.finished}
+        if not self._given.citations:
+            return Trust.UNSUPPORTED
+        if verdicts <= {Verdict.SUPPORTED, Verdict.STATES_NOTHING, Verdict.SILENT}:
+            return Trust.SUPPORTED
+        has_support = verdicts & {Verdict.SUPPORTED, Verdict.PARTIAL}
+        return Trust.PARTIAL if has_support else Trust.UNSUPPORTED
 
     @property
     def has_statement(self) -> bool:

@@ -165,6 +165,7 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
             "citations": [asdict(citation) for citation in answer.citations],
             "sources": [_stored_source(source) for source in answer.sources],
             "mode": state.strategy,
+            "trust": answer.trust.value,
             "grounded": answer.grounded,
             "declined": answer.declined,
             "warnings": list(warnings),

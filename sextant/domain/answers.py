@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
+
+
+class Trust(StrEnum):
+    """What stands behind the sentences of an answer."""
+
+    QUOTED = "quoted"
+    """They are quoted word for word, and nobody has judged whether they answer."""
+    SUPPORTED = "supported"
+    """Each was checked against its quote and is supported, or was computed of the cells it cites."""
+    PARTIAL = "partial"
+    """Some were checked and are supported, or partly so."""
+    UNSUPPORTED = "unsupported"
+    """None is supported, or none states anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +98,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer. `grounded`: every factual sentence is supported by a citation that holds.
+    """A finished answer. `trust` says what stands behind its sentences; `grounded`: every one is supported.
 
     `declined`: it says that the documents do not say; a passage that it cites is only the nearest.
 
@@ -99,7 +113,8 @@ class Answer:
     sources: tuple[Source, ...] = ()
     graph_context: Mapping[str, Any] = field(default_factory=dict[str, Any])
     attempts: int = 0
-    grounded: bool = False
+    trust: Trust = Trust.UNSUPPORTED
+    grounded: bool = field(init=False, default=False)
     declined: bool = False
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -107,3 +122,7 @@ class Answer:
     usage: Usage = Usage()
     costs: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     prompt: str = ""
+
+    def __post_init__(self) -> None:
+        """Derive `grounded`."""
+        object.__setattr__(self, "grounded", self.trust is Trust.SUPPORTED)

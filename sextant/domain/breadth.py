@@ -113,6 +113,10 @@ _CHINESE_ACCOUNT = re.compile(
     rf"总结|概述|概括|归纳|综述|梳理|概览|总览|{_CHINESE_DOCUMENTS}[里中内]?都?(?:对|就|关于|有关|说|讲|谈|提到|涉及|有哪些)"
     r".{0,20}(?:说|讲|谈|提到|介绍|涉及|内容|哪些|什么)"
 )
+_HOW = re.compile(
+    r"怎样|怎么(?!收费|算|走|写|称呼)|如何"
+    r"|\bhow\b(?! (?:many|much|long|old|far|tall|high|often|large|big|fast|soon|heavy|wide|deep|hot|late)\b)"
+)
 _MENTIONED_ALONE = 1  # words left over that a question without the whole may have
 
 
@@ -134,6 +138,11 @@ def asks_account(question: str) -> bool:
     if has_cjk(question):
         return _CHINESE_ACCOUNT.search(plain_of(question)) is not None
     return _ENGLISH_ACCOUNT.search(normalise(question)) is not None
+
+
+def asks_how(question: str) -> bool:
+    """Return whether `question` asks how something is done, which seldom is a fact of one sentence."""
+    return _HOW.search(plain_of(question)) is not None
 
 
 def find_other_subjects(question: str) -> str:

@@ -79,15 +79,15 @@ async def outcome_of(
     question: EvalQuestion, scope: Scope, dependencies: Dependencies, mode: str
 ) -> AnswerOutcome:
     """Search once, quote, and quote again from what is left without the gold passages."""
-    items = await _passages(question, scope, dependencies, mode)
+    items = await search_passages(question, scope, dependencies, mode)
     others = [item for item in items if _id(item) not in question.gold_ids]
     answer = await _answer_question(dependencies.answerer, question, items)
     without = None
     if len(others) < len(items):
-        without = not (await _answer_question(dependencies.answerer, question, others)).grounded
+        without = (await _answer_question(dependencies.answerer, question, others)).declined
     passages = {item.id: _id(item) for item in items}
     cited = {source.marker: passages[source.chunk_id] for source in answer.sources}
-    quotes = answer.citations if answer.grounded else ()
+    quotes = () if answer.declined else answer.citations
     return AnswerOutcome(
         question=question,
         found=without is not None,
@@ -97,9 +97,10 @@ async def outcome_of(
     )
 
 
-async def _passages(
+async def search_passages(
     question: EvalQuestion, scope: Scope, dependencies: Dependencies, mode: str
 ) -> list[RetrievedItem]:
+    """Return the ten passages that a mode finds."""
     try:
         found = await dependencies.retriever.search(scope, question.query, mode=mode, top_k=_DEPTH)
     except QuestionInvalid:  # a set may hold an empty line; it finds nothing

@@ -18,7 +18,7 @@ from uuid import UUID
 from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import TypeAdapter
 
-from sextant.domain.answers import Citation, Source
+from sextant.domain.answers import Citation, Source, Trust
 from sextant.domain.errors import ConversationNotFound
 from sextant.domain.events import Done, Event
 from sextant.graph.streaming import stream_answer
@@ -124,6 +124,7 @@ class ConversationTurn:
     role: str
     text: str
     mode: str = ""
+    trust: Trust = Trust.UNSUPPORTED
     grounded: bool = False
     declined: bool = False
     citations: tuple[Citation, ...] = ()
@@ -203,6 +204,7 @@ def _turn(message: AnyMessage) -> ConversationTurn:
         turn["role"],
         turn["content"],
         mode=about["mode"],
+        trust=Trust(about["trust"]),
         grounded=about["grounded"],
         declined=about.get("declined", False),  # turns of before had none
         citations=_CITATIONS.validate_python(about["citations"]),

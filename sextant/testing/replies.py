@@ -37,7 +37,9 @@ def trace_of(question: str, events: Sequence[Event]) -> str:
     lines = [f"{answer.mode} · {question}", " → ".join(steps), "", answer.answer, ""]
     for source in answer.sources:
         lines += _trace_lines(source, answer)
-    return "\n".join([*lines, f"{'grounded' if answer.grounded else 'not grounded'}\n"])
+    return "\n".join(
+        [*lines, f"trust: {answer.trust.value}{', declined' if answer.declined else ''}\n"]
+    )
 
 
 def _trace_lines(source: Source, answer: Answer) -> list[str]:

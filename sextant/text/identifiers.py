@@ -65,12 +65,6 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(missed))
 
 
-def find_codes(question: str) -> list[str]:
-    """Return the codes in `question`, and the names with the number of a model, each once."""
-    models = (f"{name} {number}" for name, number in _models_in(question))
-    return list(dict.fromkeys([*codes_in(question), *models]))
-
-
 def _models_in(question: str) -> list[tuple[str, str]]:
     found = (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
     return [(name, number) for name, number in found if not _MONTH.match(name)]
@@ -79,14 +73,6 @@ def _models_in(question: str) -> list[tuple[str, str]]:
 def codes_in(question: str) -> list[str]:
     """Return the codes in `question`: letters, then digits among them."""
     return [code for code in _CODE.findall(question) if _DIGIT.search(code)]
-
-
-def without_codes(text: str, codes: Iterable[str]) -> str:
-    """Return `text` without `codes`, however it spells them; as it is where it holds nothing else."""
-    left = normalise(text)
-    for code in codes:
-        left = _wherever(code).sub(" ", left)
-    return left if any(map(str.isalpha, left)) else text
 
 
 def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:

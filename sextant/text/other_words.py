@@ -13,11 +13,7 @@ from itertools import islice, product
 
 from sextant.text.families import kin_of
 from sextant.text.particles import split_particle_patterns
-from sextant.text.persons import has_who
-from sextant.text.quantities import find_question_quantity
 from sextant.text.simplified import plain_of
-from sextant.text.stems import stem
-from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.turned import object_verb_patterns
 from sextant.text.written_out import expanded_form_patterns
 
@@ -27,7 +23,6 @@ Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 # So many names are made at the most of one, whose words have several translations each.
 _MOST_WAYS = 24
 _SAYS = re.compile(r"[^\W_]")
-_WORD = re.compile(r"\b[a-z]{3,}\b")
 _MEANING = defaultdict[str, list[str]](list)
 for _line in (files("sextant.text") / "other_words.txt").read_text(encoding="utf-8").split("\n"):
     if _line and not _line.startswith("#"):
@@ -57,11 +52,6 @@ def synonyms(question: str) -> dict[str, list[str]]:
         match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))
     )
     return {word: [one for one in _MEANING[word] if one != word] for word in words}
-
-
-def find_compounds(question: str) -> list[str]:
-    """Return the listed names of several words that `question` has, such as "sick leave": each names one thing."""
-    return [word for word in synonyms(question) if " " in word]
 
 
 def as_tables_say(question: str) -> str:
@@ -110,19 +100,3 @@ def name_synonyms(question: str) -> Otherwise:
         *expanded_form_patterns(plain),
         *object_verb_patterns(plain),
     ]
-
-
-def statement_synonyms(question: str) -> Otherwise:
-    """Return words of `question`, and where a normalised text says the same otherwise.
-
-    As `name_synonyms`; as a number with its unit, where that is asked for; as whoever does it, where
-    "Who owns it?" is answered by its owner.
-    """
-    plain = plain_of(question)
-    found = list(name_synonyms(question))
-    if quantity := find_question_quantity(question):
-        found.append((quantity.word, quantity.told))
-    if has_who(plain):
-        words = [word for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
-        found += [(word, re.compile(rf"\b{stem(word)}[ei]?(?:er|or|r)s?\b")) for word in words]
-    return found

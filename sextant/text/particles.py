@@ -6,7 +6,7 @@ Whoever asks how to log in writes the verb, and a text's headings have the noun,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sextant.text.characters import normalise
 from sextant.text.stems import stem
@@ -31,22 +31,6 @@ def join_particles(question: str) -> list[tuple[str, str]]:
 def _base(verb: str) -> str:
     bare = stem(verb)
     return bare if bare == verb else _DOUBLED.sub(r"\1", bare)
-
-
-def with_joined(question: str, texts: Iterable[str]) -> str:
-    """Return the question with a verb and its particle as one word where a text has that: "start up" as "startup"."""
-    pairs = join_particles(question)
-    if not pairs:
-        return question
-    text = normalise("\n".join(texts))
-    for two, one in pairs:
-        particle = re.split("[ -]", two)[-1]
-        hyphened = f"{one.removesuffix(particle)}-{particle}"
-        if form := next(
-            (form for form in (one, hyphened) if re.search(rf"\b{form}s?\b", text)), ""
-        ):
-            question = re.sub(re.escape(two), form, question, flags=re.IGNORECASE)
-    return question
 
 
 def split_particle_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:

@@ -70,7 +70,6 @@ _CODE_CHARS = 12
 _BAR = "|"  # between the cells of a row
 # Behind a stop, marks alone: quotes, brackets, stars.
 _ENDED = re.compile(r"[。！？.!?…]\W*$")
-_FENCE = re.compile(r"^\s*```", re.MULTILINE)
 # Nothing, or the number of a heading or of an item.
 _OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
 # All that a stop consists of or is followed by, the marks of references among it.
@@ -209,10 +208,3 @@ def end_sentence(text: str, *, chinese: bool | None = None) -> str:
     if is_ended(text):
         return text
     return text + ("。" if (has_cjk(text) if chinese is None else chinese) else ".")
-
-
-def code_spans(text: str) -> list[tuple[int, int]]:
-    """Return `(start, end)` of fenced code, in order; what is not closed goes on to the end."""
-    marks = [match.start() for match in _FENCE.finditer(text)]
-    ends = marks[1::2] if len(marks) % 2 == 0 else [*marks[1::2], len(text)]
-    return list(zip(marks[::2], ends, strict=True))

@@ -70,6 +70,7 @@ def test_what_the_documents_do_not_tell_is_said_so(
 ) -> None:
     answer = sextant("ask", question, "--graph", "samples", "--json").json()
     assert answer["answer"].startswith(("文档中没有", "The documents do not say"))
+    assert answer["declined"]
     assert not answer["grounded"]
     # At most the nearest passage is named, and as no more than that.
     assert all(citation["support"] == 0.0 for citation in answer["citations"][:1])
@@ -140,7 +141,7 @@ def test_every_mode_answers_with_citations_of_stored_passages(
     question = "糖尿病患者的主要症状是什么？"
     answer = sextant("ask", question, "--graph", "samples", "--mode", mode, "--json").json()
     assert answer["mode"] == ("mix" if mode == "auto" else mode)
-    assert answer["grounded"]
+    assert (answer["trust"], answer["grounded"]) == ("quoted", False)
     texts = {source["filename"]: source["text"] for source in answer["sources"]}
     assert "糖尿病诊疗指南.pdf" in texts
     for citation in answer["citations"]:

@@ -8,21 +8,21 @@ from functools import partial
 
 from sextant.cli import terminal
 from sextant.cli.terminal import Wrapping, width_of_terminal
-from sextant.domain.answers import Answer, Source
+from sextant.domain.answers import Answer, Source, Trust
 from sextant.domain.events import Event, Reset, Token, answer_of
 from sextant.text.characters import language_of
 
 _SHOWN_CHARS = 300
-_EXTRACTIVE = "extractive"  # what answers call their model where none wrote them
 _WORDINGS = {
     "en": {
         "mode": "mode {mode}",
         "search": "{count} refined search",
         "searches": "{count} refined searches",
         "declined": "not in the documents",
-        "quoted": "quoted word for word",
-        "grounded": "every sentence supported",
-        "ungrounded": "not every sentence supported",
+        Trust.QUOTED: "quoted word for word",
+        Trust.SUPPORTED: "every sentence supported",
+        Trust.PARTIAL: "not every sentence supported",
+        Trust.UNSUPPORTED: "no sentence supported",
         "time": "{seconds:.1f} s",
     },
     "zh": {
@@ -30,9 +30,10 @@ _WORDINGS = {
         "search": "改写检索 {count} 次",
         "searches": "改写检索 {count} 次",
         "declined": "文档中没有",
-        "quoted": "逐字引自文档",
-        "grounded": "每句都有依据",
-        "ungrounded": "并非每句都有依据",
+        Trust.QUOTED: "逐字引用",
+        Trust.SUPPORTED: "每句都有依据",
+        Trust.PARTIAL: "并非每句都有依据",
+        Trust.UNSUPPORTED: "没有一句有依据",
         "time": "{seconds:.1f} 秒",
     },
 }
@@ -118,18 +119,9 @@ def _summary(answer: Answer) -> str:
     parts = [wordings["mode"].format(mode=answer.mode), answer.model]
     if count:
         parts.append(wordings["search" if count == 1 else "searches"].format(count=count))
-    if support := _support(answer):
-        parts.append(wordings[support])
+    if answer.declined:
+        parts.append(wordings["declined"])
+    elif answer.citations:
+        parts.append(wordings[answer.trust])
     parts.append(wordings["time"].format(seconds=sum(answer.timings.values()) / 1000))
     return " · ".join(part for part in parts if part)
-
-
-def _support(answer: Answer) -> str:
-    """Return what the citations are worth; a quotation always supports itself, so that says nothing of it."""
-    if answer.declined:
-        return "declined"
-    if not answer.citations:
-        return ""
-    if answer.model == _EXTRACTIVE:
-        return "quoted"
-    return "grounded" if answer.grounded else "ungrounded"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.wording import WORD
-from sextant.text.characters import ideographs, normalise
+from sextant.text.characters import IDEOGRAPHS, normalise
 from sextant.text.sentences import is_ended, sentence_spans
 
 Span = tuple[int, int, int]
-"""The place of a passage among others, and where in it something begins and ends."""
+"""The index of a passage among others, and where in it something begins and ends."""
 
 FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
@@ -22,15 +22,17 @@ NUMBERED = r"\d{1,3}(?:[)、．]|\.(?!\d))\s*|[(（]?[一二三四五六七八�
 # Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
 # The 4 of "4.2 adds …" is none.
 _LINE_MARK = re.compile(rf"(?:[#>*•·|-]+\s+|{NUMBERED})+")
-# "3. Membership. Numbers are up to 118.": few words, none of which denies or counts, and more behind them.
-_ITEM_TITLE = re.compile(
-    rf"^[ \t]*{_LINE_MARK.pattern}(?P<title>(?:[^\W\d]+(?:[ \t&/'’-]+[^\W\d]+){{0,3}})[.。])[ \t]*(?=[^\s|])[^\n]*",
-    re.MULTILINE,
+# The key of a record ("answer: Within 8 hours", "price_eur: 52").
+_KEY = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:[_-]?[A-Za-z0-9]+)*):[ \t]+(?=\S)")
+_PARTS_OF_KEY = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
+_WORDS_OF_VALUE = re.compile(rf"[{IDEOGRAPHS}]|[^\W_]+")
+# So many words, or twice as many ideographs, say enough without the key.
+_STATEMENT_WORDS = 3
+# "Tags: E42, MC-200" lists what a text is about, and says nothing of it.
+_LABELS = re.compile(
+    r"(?:tags?|labels?|keywords?|标签|標籤|关键[词字]|關鍵[詞字])[:：]", re.IGNORECASE
 )
-# The key of a record ("answer: Within 8 hours."); a sentence behind it says enough without.
-_KEY = re.compile(r"[a-z][A-Za-z0-9_]*:[ \t]+(?=\S)")
-_MOST_IDEOGRAPHS = 8
-_DENIES = re.compile(r"\b(?:no|not|never|don['’]t)\b|[不勿禁无無没沒]", re.IGNORECASE)
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
 # A table without rules: its head, which has no number and no stop, over lines that end in a number. A short title may
 # stand over it.
@@ -51,13 +53,11 @@ _LONG = 160
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield `(start, end)` of what can be quoted of `text`: sentences with a word, rows, clauses of long sentences."""
     for start, end in sentence_spans(text):
-        if text.startswith(FENCE, start):
-            continue
         mark = _LINE_MARK.match(text, start, end)
         begin = mark.end() if mark else start
-        key = _KEY.match(text, begin, end)
-        if key and is_ended(text[begin:end]):
-            begin = key.end()
+        if text.startswith(FENCE, start) or _LABELS.match(text, begin, end):
+            continue
+        begin += len(text[begin:end]) - len(_strip_key(text[begin:end]))
         if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
             for stop in _CLAUSE_END.finditer(text, begin, end):
                 if WORD.search(text, begin, stop.start()):
@@ -68,46 +68,53 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
             yield begin, last
 
 
-@dataclass(frozen=True, slots=True)
-class ItemTitle:
-    """What stands at `start` to `end` over all that follows up to `until`: the first words of a list's item, or a table's head."""
+def _strip_key(line: str) -> str:
+    """Return a line of a record without its key, where what stands behind it says enough."""
+    found = _KEY.match(line)
+    if found is None:
+        return line
+    value = line[found.end() :]
+    words = _WORDS_OF_VALUE.findall(value)
+    least = (
+        2 * _STATEMENT_WORDS if any(_IDEOGRAPH.match(word) for word in words) else _STATEMENT_WORDS
+    )
+    return value if is_ended(line) or len(words) >= least else line
 
-    text: str
+
+def find_key(line: str) -> str:
+    """Return the key of a record's line in plain words, "price eur" of "price_eur: 52"; "" of any other line."""
+    found = _KEY.match(line)
+    return " ".join(_PARTS_OF_KEY.findall(found["key"])).lower() if found else ""
+
+
+def describe_field(line: str) -> str:
+    """Return a record's line as a reader expects it: "Price eur: 52", or the value alone where it says enough."""
+    stripped = _strip_key(line)
+    key = find_key(stripped)
+    return f"{key.capitalize()}: {stripped.partition(': ')[2].lstrip()}" if key else stripped
+
+
+class UnruledTable(NamedTuple):
+    """A table without rules: its head from `start` to `end` stands over the lines up to `until`."""
+
     start: int
     end: int
     until: int
 
-    def has(self, place: int) -> bool:
-        """Return whether what begins at `place` is the title."""
-        return self.start <= place < self.end
 
-    def stands_over(self, place: int) -> bool:
-        """Return whether what begins at `place` is said under it."""
-        return self.end <= place < self.until
-
-
-def item_titles(text: str) -> list[ItemTitle]:
-    """Return the titles of items in `text`, in their order: "Membership." of "3. Membership. Numbers are up to 118."."""
+def find_unruled_tables(text: str) -> list[UnruledTable]:
+    """Return the tables without rules in `text`: a head without a number over lines that end in one."""
     return [
-        ItemTitle(match["title"], match.start("title"), match.end("title"), match.end())
-        for match in _ITEM_TITLE.finditer(text)
-        if not _DENIES.search(match["title"]) and ideographs(match["title"]) <= _MOST_IDEOGRAPHS
-    ]
-
-
-def unruled_tables(text: str) -> list[ItemTitle]:
-    """Return the heads of tables without rules in `text`; they stand over the lines of numbers below."""
-    return [
-        ItemTitle(match["head"], match.start(), match.end("head"), match.end())
+        UnruledTable(match.start(), match.end("head"), match.end())
         for match in _UNRULED.finditer(text)
     ]
 
 
-def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
+def read_document_texts(passages: Sequence[RetrievedItem]) -> list[str]:
     """For each passage, all that was found of its document: headings, context and text, normalised."""
     documents = defaultdict[str, str](str)
     for passage in passages:
-        documents[document_of(passage)] += told_by(passage)
+        documents[document_of(passage)] += read_full_text(passage)
     return [documents[document_of(passage)] for passage in passages]
 
 
@@ -116,16 +123,10 @@ def document_of(passage: RetrievedItem) -> str:
     return passage.document_id or passage.id
 
 
-def told_by(passage: RetrievedItem) -> str:
+def read_full_text(passage: RetrievedItem) -> str:
     """Return what a passage says with its headings and context, normalised."""
     context = passage.metadata.get("context") or ""
     return normalise(f"{names_above(passage)} {context} {passage.text}\n")
-
-
-def heading_over(passage: RetrievedItem) -> str:
-    """Return the heading of the section that the passage stands in; "" without one."""
-    path: Sequence[str] = passage.metadata.get("section_path") or ("",)
-    return path[-1]
 
 
 def titles_above(passage: RetrievedItem) -> str:

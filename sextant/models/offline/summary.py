@@ -18,7 +18,6 @@ from sextant.models.offline.passages import (
     names_of_document,
     quotable_spans,
 )
-from sextant.models.offline.sentence_form import points_to_table
 from sextant.models.offline.wording import content_words
 from sextant.text.characters import has_cjk
 from sextant.text.simplified import plain_of
@@ -45,6 +44,11 @@ _NAMES = "january february march april may june july august september october no
 _MONTHS = tuple(_NAMES.split())
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b")
 _NUMBER = re.compile(r"\d+")
+# "The limits are in the table below": says what the table is of, and not what it holds.
+_POINTS_TO_TABLE = re.compile(
+    r"[见見如](?:下|上|附)?表|[下上附]表(?:所示)?|\b(?:table|list) (?:below|above)|\b(?:following|next) (?:table|list)",
+    re.IGNORECASE,
+)
 _ENOUGH = 0.6  # of the words of a question that a name must have
 _QUOTES = 6
 # "Date: 12 March", 主持：…: fields that head a letter or minutes.
@@ -59,21 +63,21 @@ def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span
         items: the passages found, best first.
     """
     named = named_for_summary(question, items)
-    passages = [place for place, item in enumerate(items) if document_of(item) == named]
-    passages.sort(key=lambda place: items[place].metadata.get("start", 0))
+    passages = [index for index, item in enumerate(items) if document_of(item) == named]
+    passages.sort(key=lambda index: items[index].metadata.get("start", 0))
     return _leads(passages, items, decided=_DECIDED.search(plain_of(question)) is not None)
 
 
 def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | None:
     """Return the id of the document which `question` asks a summary of; None where it asks for none, or names none alone."""
-    asked = _MONTH.sub(lambda one: str(_MONTHS.index(one[1]) + 1), plain_of(question))
-    if not (_ASKS.search(asked) or _ASKS_OF_WHOLE.search(asked)):
+    plain = _MONTH.sub(lambda one: str(_MONTHS.index(one[1]) + 1), plain_of(question))
+    if not (_ASKS.search(plain) or _ASKS_OF_WHOLE.search(plain)):
         return None
-    enough = _ENOUGH if _ASKS.search(asked) else 1.0
-    words = content_words(_ASKING.sub(" ", asked))
-    told = {document_of(item): _told(words, item) for item in items}
-    most = max(told.values(), default=0.0)
-    named = [document for document, share in told.items() if share == most]
+    enough = _ENOUGH if _ASKS.search(plain) else 1.0
+    words = content_words(_ASKING.sub(" ", plain))
+    found = {document_of(item): _share_of_words(words, item) for item in items}
+    most = max(found.values(), default=0.0)
+    named = [document for document, share in found.items() if share == most]
     return named[0] if words and len(named) == 1 and most >= enough else None
 
 
@@ -82,43 +86,48 @@ def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:
     return bool(_SUMS_UP.search(plain_of(question))) and named_for_summary(question, items) is None
 
 
-def _told(words: Sequence[str], item: RetrievedItem) -> float:
+def _share_of_words(words: Sequence[str], item: RetrievedItem) -> float:
     """Return the share of `words` that the names of a passage's document have, days and numbers as numbers."""
     names = plain_of(names_of_document(item))
     numbers = {int(number) for number in _NUMBER.findall(names)}
-    told = [int(word) in numbers if word.isdecimal() else word in names for word in words]
-    return sum(told) / (len(told) or 1)
+    found = [int(word) in numbers if word.isdecimal() else word in names for word in words]
+    return sum(found) / (len(found) or 1)
 
 
 def _leads(passages: Sequence[int], items: Sequence[RetrievedItem], *, decided: bool) -> list[Span]:
     """Return the first sentences of the passages by turns, or what says that something was decided, in their order."""
-    told = [[(place, *span) for span in _telling(items[place].text)] for place in passages]
+    found = [[(index, *span) for span in _telling(items[index].text)] for index in passages]
     if decided:
         decisions = [
             [one for one in spans if _DECIDED.search(plain_of(items[one[0]].text[one[1] : one[2]]))]
-            for spans in told
+            for spans in found
         ]
-        told = decisions if any(decisions) else told
-    told = _spread([spans for spans in told if spans])
-    longest = max(map(len, told), default=0)
-    in_turn = [spans[at] for at in range(longest) for spans in told if at < len(spans)]
+        found = decisions if any(decisions) else found
+    found = _spread([spans for spans in found if spans])
+    longest = max(map(len, found), default=0)
+    in_turn = [spans[at] for at in range(longest) for spans in found if at < len(spans)]
     chosen = in_turn[:_QUOTES]
     return sorted(chosen, key=lambda one: (passages.index(one[0]), one[1]))
 
 
-def _spread(told: list[list[Span]]) -> list[list[Span]]:
+def _spread(found: list[list[Span]]) -> list[list[Span]]:
     """As many passages as there are quotations, from the whole length of a document."""
-    last = len(told) - 1
+    last = len(found) - 1
     if last < _QUOTES:
-        return told
-    return [told[round(at * last / (_QUOTES - 1))] for at in range(_QUOTES)]
+        return found
+    return [found[round(at * last / (_QUOTES - 1))] for at in range(_QUOTES)]
 
 
 def _telling(text: str) -> Iterator[tuple[int, int]]:
     """Yield what says something: no row and what points to it, no head of a letter, nothing of a word or two."""
     for start, end in quotable_spans(text):
-        said = text[start:end]
-        long_enough = len(said) >= 10 if has_cjk(said) else len(said.split()) > 3
-        is_field = _FIELD.match(said) and not _DECIDED.search(plain_of(said))
-        if not is_row(said) and long_enough and not is_field and not points_to_table(said):
+        sentence = text[start:end]
+        long_enough = len(sentence) >= 10 if has_cjk(sentence) else len(sentence.split()) > 3
+        is_field = _FIELD.match(sentence) and not _DECIDED.search(plain_of(sentence))
+        if (
+            not is_row(sentence)
+            and long_enough
+            and not is_field
+            and not _POINTS_TO_TABLE.search(sentence)
+        ):
             yield start, end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Trust
 from sextant.facade.knowledge.chunk_reader import NeighbourChunk, Preview
 from sextant.retrievers.chunk_search.hits import ChunkEntity
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
@@ -93,7 +93,7 @@ class Previewed(Wire):
 
 
 class Answered(Wire):
-    """An answer with its citations; `grounded`: every factual sentence is supported by one.
+    """An answer with its citations; `trust`: what stands behind its sentences, `grounded`: every one is supported.
 
     `declined`: the documents do not say, and what is cited is only the nearest.
     """
@@ -101,6 +101,7 @@ class Answered(Wire):
     graph_id: str
     answer: str
     mode: str
+    trust: Trust
     grounded: bool
     declined: bool
     citations: tuple[CitationOut, ...]

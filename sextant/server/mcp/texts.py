@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from sextant.domain.answers import Trust
 from sextant.retrievers.chunk_search.hits import SearchHit
 from sextant.server.mcp.results import (
     Answered,
@@ -104,10 +105,17 @@ def preview_text(found: Previewed) -> str:
     )
 
 
+_TRUST = {
+    Trust.QUOTED: "Quoted word for word; nobody has judged whether it answers.",
+    Trust.SUPPORTED: "",
+    Trust.PARTIAL: "Not every sentence is supported.",
+    Trust.UNSUPPORTED: "No sentence is supported.",
+}
+
+
 def answer_text(found: Answered, *, chosen: bool = False) -> str:
     """Return the answer, then its sources by their markers, and which knowledge base was chosen for the caller."""
-    is_weak = found.citations and not (found.grounded or found.declined)
-    support = "Not every sentence is supported." if is_weak else ""
+    support = "" if found.declined or not found.citations else _TRUST[found.trust]
     sources = map(_source, found.sources)
     base = f"Asked {found.graph_id!r}, the only knowledge base there is." if chosen else ""
     return _lines([found.answer, *sources, support, base, *_notes(found.warnings), found.hint])

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from sextant.domain.answers import Trust
 from sextant.server.schemas.answers import CitationOut, SourceOut
 from sextant.server.schemas.wire import Filters
 
@@ -134,6 +135,7 @@ class About(BaseModel):
 
     mode: str
     attempts: int
+    trust: Trust
     grounded: bool
     declined: bool
     warnings: tuple[str, ...]

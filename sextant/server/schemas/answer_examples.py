@@ -55,7 +55,8 @@ ANSWER: dict[str, Any] = {
         "relationships": [],
     },
     "attempts": 0,
-    "grounded": True,
+    "trust": "quoted",
+    "grounded": False,
     "declined": False,
     "warnings": [],
     "timings": {"retrieve": 21.9, "generate": 83.6},
@@ -112,7 +113,8 @@ COMPLETION: dict[str, Any] = {
     "sextant": {
         "mode": "mix",
         "attempts": 0,
-        "grounded": True,
+        "trust": "quoted",
+        "grounded": False,
         "declined": False,
         "warnings": [],
         "timings": {"retrieve": 15.7, "generate": 84.8},
@@ -138,6 +140,7 @@ THREADS: dict[str, Any] = {
 }
 _SAID: dict[str, Any] = {
     "mode": "",
+    "trust": "unsupported",
     "grounded": False,
     "declined": False,
     "citations": [],
@@ -151,7 +154,8 @@ THREAD: dict[str, Any] = {
             "role": "assistant",
             "text": ANSWER["answer"],
             "mode": "mix",
-            "grounded": True,
+            "trust": "quoted",
+            "grounded": False,
             "declined": False,
             "citations": [_CITATION],
             "sources": [

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Trust
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import ConversationTurn
@@ -125,7 +125,11 @@ class QueryResponse(Wire):
     sources: tuple[SourceOut, ...]
     graph_context: dict[str, Any]
     attempts: int
-    grounded: bool
+    trust: Trust = Field(
+        description="`quoted`: word for word, judged by nobody. `supported`: every sentence was checked against its quote,"
+        " or computed of the cells it cites. `partial`: some are supported. `unsupported`: none is."
+    )
+    grounded: bool = Field(description="`trust` is `supported`.")
     declined: bool = Field(
         description="The documents do not say; a passage that is cited is only the nearest."
     )
@@ -210,6 +214,7 @@ class TurnBody(Wire):
     role: Literal["user", "assistant", "system"]
     text: str
     mode: str
+    trust: Trust
     grounded: bool
     declined: bool
     citations: tuple[CitationOut, ...]

@@ -40,11 +40,6 @@ def find_numbered_columns(
         yield found.span(), index if 0 <= index < table.width else None
 
 
-def names_row_number(question: str) -> bool:
-    """Return whether a question asks for a row by its number."""
-    return _ROW.search(question) is not None
-
-
 def _index_of(found: re.Match[str], count: int) -> int:
     """Return the place, from 0, that one of `count` is called by."""
     word = (found["word"] or "").lower()

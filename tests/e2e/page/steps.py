@@ -14,7 +14,7 @@ QUESTION = "糖尿病患者的主要症状是什么？"
 # The last event of an answer that says nothing.
 DONE = {
     "answer": "", "mode": "mix", "citations": [], "sources": [], "warnings": [],
-    "grounded": True, "timings": {},
+    "trust": "supported", "grounded": True, "timings": {},
 }  # fmt: skip
 
 

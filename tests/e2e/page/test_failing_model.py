@@ -41,7 +41,7 @@ def test_one_note_says_in_the_questions_language_what_failed_and_what_to_do(
     assert model.failure.step_zh in notes[0]
     expect(turn.locator(".answer")).to_contain_text("多饮")
     expect(turn.get_by_role("button", name="Citation 1: open the passage").first).to_be_visible()
-    expect(turn.get_by_text("Sentences of the documents are quoted")).to_be_visible()
+    expect(turn.get_by_text("Quoted word for word")).to_be_visible()
 
 
 def test_a_failure_without_quotations_has_its_next_step_beside_it(

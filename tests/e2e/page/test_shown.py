@@ -27,7 +27,7 @@ SOURCE = {
 }  # fmt: skip
 DONE = {
     "answer": "", "mode": "mix", "citations": [CITED], "sources": [SOURCE], "warnings": [],
-    "grounded": True, "declined": False, "timings": {},
+    "trust": "quoted", "grounded": False, "declined": False, "timings": {},
 }  # fmt: skip
 
 
@@ -96,14 +96,20 @@ def test_a_source_says_which_lanes_found_it_and_where(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("declined", "said"),
-    [(True, "The documents do not say"), (False, "Not every statement is supported")],
+    ("declined", "trust", "said"),
+    [
+        (True, "quoted", "The documents do not say"),
+        (False, "quoted", "Quoted word for word"),
+        (False, "supported", "Every statement is supported"),
+        (False, "partial", "Not every statement is supported"),
+        (False, "unsupported", "No statement is supported"),
+    ],
 )
-def test_an_answer_that_declines_says_so_and_not_that_it_is_badly_supported(
-    page: Page, declined: bool, said: str
+def test_an_answer_says_what_stands_behind_its_sentences(
+    page: Page, declined: bool, trust: str, said: str
 ) -> None:
     nearest = "The documents do not say. The nearest passage is this one:\nBM-40[1]"
-    answered(page, {"answer": nearest, "grounded": False, "declined": declined})
+    answered(page, {"answer": nearest, "trust": trust, "declined": declined})
     expect(page.locator(".rest .note")).to_contain_text([said])
 
 

@@ -91,7 +91,7 @@ async def test_the_answer_is_of_all_rows_and_cites_the_lines_it_rests_on(
     result, scope = await answering(question)
     assert all(part in result["answer"] for part in said), result["answer"]
     assert "inventory.csv (200 rows)" in result["answer"]
-    assert result["grounded"]
+    assert result["trust"] == "supported"
     assert result["citations"]
     assert all(await quoted_text(database, scope, result))
 

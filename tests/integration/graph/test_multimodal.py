@@ -60,7 +60,7 @@ async def test_a_table_is_computed_cited_and_merged_with_the_documents_offline(
     assert (cited["cell"], cited["quote"]) == ("T1:r1c2", "1,200")
     assert table["text"][cited["start"] : cited["end"]] == "1,200"
     assert (table["document_id"], "各产品销量" in table["filename"]) == ("", True)
-    assert result["grounded"]
+    assert result["trust"] == "quoted"
     assert result["attempts"] == 0
 
 

@@ -70,7 +70,7 @@ async def test_offline_the_best_sentence_is_quoted_with_document_offsets(
     assert len(result["sources"]) > 0
     first = result["citations"][0]
     assert first["quote"] == "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"
-    assert result["grounded"]
+    assert (result["trust"], result["grounded"]) == ("quoted", False)
 
 
 async def test_a_citation_is_the_stored_documents_text(
@@ -85,7 +85,7 @@ async def test_a_citation_is_the_stored_documents_text(
     )
     assert stored == citation["quote"]
     assert citation["support"] > 0.9
-    assert result["grounded"]
+    assert (result["trust"], result["grounded"]) == ("supported", True)
 
 
 async def test_an_unknown_graph_and_another_tenants_graph_are_not_found(
@@ -288,7 +288,7 @@ async def test_global_offline_tells_findings_of_reports_cited_to_their_chunks(
     async with running_with() as running:
         result = await running.workflow.ainvoke(running.asking("讲了哪些内容？", mode="global"))
     assert result["answer"].startswith("根据知识库各主题的报告：")
-    assert result["grounded"]
+    assert result["trust"] == "quoted"
     assert result["graph_context"]["entities"]
     for citation in result["citations"]:
         [source] = [one for one in result["sources"] if one["marker"] == citation["marker"]]

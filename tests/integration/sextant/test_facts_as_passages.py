@@ -84,7 +84,7 @@ async def test_a_fact_answers_and_is_cited(
 ) -> None:
     answer = await rag.query(question, graph_id="films", mode=mode)
 
-    assert answer.grounded
+    assert (answer.trust, answer.grounded) == ("quoted", False)
     assert said in answer.answer
     assert source in [one.filename for one in answer.sources]
     assert said in [one.quote for one in answer.citations]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.answers import Answer, Citation, Source, Usage
+from sextant.domain.answers import Answer, Citation, Source, Trust, Usage
 from sextant.domain.events import (
     Cited,
     Done,
@@ -34,7 +34,16 @@ EVENTS: list[Event] = [
     Cited(CITATION),
     Reset("换了说法"),
     Sources((SOURCE,)),
-    Done(Answer("一句[1]。", "naive", (CITATION,), (SOURCE,), usage=Usage(1, 2, 3), grounded=True)),
+    Done(
+        Answer(
+            "一句[1]。",
+            "naive",
+            (CITATION,),
+            (SOURCE,),
+            usage=Usage(1, 2, 3),
+            trust=Trust.SUPPORTED,
+        )
+    ),
     Failed("timed_out", "Too long.", retryable=True, detail={"next_step": "Ask again."}),
 ]
 

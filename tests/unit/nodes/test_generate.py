@@ -76,7 +76,7 @@ async def test_without_a_chat_model_sentences_are_quoted_with_their_offsets(benc
     assert first["quote"] == (" " * 50 + GUIDE.text)[first["start"] : first["end"]]
     assert first["sentence"] in update["answer"]
     assert update["sources"][0]["filename"] == "指南.md"
-    assert (update["grounded"], update["declined"]) == (True, False)
+    assert (update["trust"], update["grounded"], update["declined"]) == ("quoted", False, False)
     assert at.types()[-1] == "sources"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sextant.domain.answers import Trust
 from sextant.server.mcp.results import Answered, FoundPassage, Previewed
 from sextant.server.mcp.texts import (
     MOST_TOKENS,
@@ -14,6 +15,7 @@ from sextant.server.mcp.texts import (
     preview_text,
     shorten_text,
 )
+from sextant.server.schemas.answers import CitationOut
 from sextant.text.characters import estimate_tokens
 
 
@@ -79,10 +81,21 @@ def test_a_preview_keeps_the_passage_and_what_is_nearest_to_it(before: int, afte
 
 def test_an_answer_says_which_knowledge_base_was_chosen_for_the_caller() -> None:
     answer = Answered(
-        graph_id="shop", answer="A week.", mode="mix", grounded=True, declined=False,
+        graph_id="shop", answer="A week.", mode="mix", trust=Trust.SUPPORTED, grounded=True, declined=False,
         citations=(), sources=(), attempts=1, model="extractive",
     )  # fmt: skip
     assert answer_text(answer) == "A week."
     assert answer_text(answer, chosen=True) == (
         "A week.\n\nAsked 'shop', the only knowledge base there is."
     )
+
+
+def test_an_answer_of_quotations_is_not_called_supported() -> None:
+    cited = CitationOut(
+        marker=1, sentence="A week.", source="a.md", quote="A week.", start=0, end=7, support=1.0, cell=""
+    )  # fmt: skip
+    answer = Answered(
+        graph_id="shop", answer="A week.[1]", mode="mix", trust=Trust.QUOTED, grounded=False, declined=False,
+        citations=(cited,), sources=(), attempts=1, model="extractive",
+    )  # fmt: skip
+    assert "Quoted word for word" in answer_text(answer)

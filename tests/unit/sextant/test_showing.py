@@ -12,7 +12,7 @@ import pytest
 from sextant.cli import progress, terminal
 from sextant.cli.asking.answers import print_answer
 from sextant.cli.knowledge.graph import GraphFormat, _print_part
-from sextant.domain.answers import Answer, Citation, Source
+from sextant.domain.answers import Answer, Citation, Source, Trust
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
 from sextant.domain.events import Done, Event, Failed, Reset, Status, Token
@@ -23,7 +23,9 @@ from sextant.ingestion.progress import Progress
 
 SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
 CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0, 24, 1.0)
-ANSWER = Answer("Thirst.[1]", "naive", (CITATION,), (SOURCE,), grounded=True, model="extractive")
+ANSWER = Answer(
+    "Thirst.[1]", "naive", (CITATION,), (SOURCE,), trust=Trust.QUOTED, model="extractive"
+)
 
 
 async def told(*events: Event) -> AsyncGenerator[Event]:
@@ -50,7 +52,7 @@ async def test_the_last_line_is_in_the_answers_language(
 ) -> None:
     await print_answer(told(Done(replace(ANSWER, answer="口渴是早期症状。[1]"))))
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("模式 naive · extractive · 逐字引自文档")
+    assert last.startswith("模式 naive · extractive · 逐字引用")
 
 
 async def test_the_last_line_is_not_in_the_language_of_what_is_quoted(
@@ -71,10 +73,28 @@ async def test_a_passage_that_is_named_but_not_quoted_shows_how_it_begins(
     assert "x…”" in shown
 
 
+@pytest.mark.parametrize(
+    ("text", "trust", "words"),
+    [
+        ("Thirst.[1]", Trust.QUOTED, "quoted word for word"),
+        ("多饮。[1]", Trust.QUOTED, "逐字引用"),
+        ("Thirst.[1]", Trust.SUPPORTED, "every sentence supported"),
+        ("Thirst.[1]", Trust.PARTIAL, "not every sentence supported"),
+        ("Thirst.[1]", Trust.UNSUPPORTED, "no sentence supported"),
+    ],
+)
+async def test_the_last_line_says_what_stands_behind_the_sentences(
+    capsys: pytest.CaptureFixture[str], text: str, trust: Trust, words: str
+) -> None:
+    await print_answer(told(Done(replace(ANSWER, answer=text, trust=trust))))
+    parts = capsys.readouterr().out.splitlines()[-1].split(" · ")
+    assert words in parts
+
+
 async def test_an_answer_that_declines_is_not_told_to_be_badly_supported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    await print_answer(told(Done(replace(ANSWER, grounded=False, declined=True))))
+    await print_answer(told(Done(replace(ANSWER, declined=True))))
     last = capsys.readouterr().out.splitlines()[-1]
     assert "not in the documents" in last
     assert "supported" not in last

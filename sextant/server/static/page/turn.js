@@ -75,7 +75,7 @@ export class Turn {
     [this.text, this.citations, this.sources] = [answer.answer ?? answer.text, answer.citations, answer.sources];
     const said = [
       answer.timings && say("answered", (total / 1000).toFixed(1), answer.mode),
-      answer.citations.length && say(support(answer)),
+      answer.citations.length && say(answer.declined ? "declined" : answer.trust),
     ].filter(Boolean).join(" ");
     const notes = [...answer.warnings, said].filter(Boolean);
     this.rest.replaceChildren(...notes.map((text) => element("p", { className: "note", textContent: text })));
@@ -175,13 +175,6 @@ export class Turn {
     const uses = this.citations.filter((one) => (source.marker ? one.marker === source.marker : one.cell === marker));
     return openPassage(source, source.kind === "quote" ? undefined : uses[Math.min(nth, uses.length - 1)]);
   }
-}
-
-/** What an answer's citations are worth. A quotation always supports itself, so that says nothing of it. */
-function support({ declined, grounded, model }) {
-  if (declined) return "declined";
-  if (model === "extractive") return "quoted";
-  return grounded ? "grounded" : "ungrounded";
 }
 
 /** By which lanes a source was found, and at which place of each. */

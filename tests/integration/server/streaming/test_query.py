@@ -22,7 +22,15 @@ async def test_a_whole_answer_has_everything_that_it_rests_on(served: Served) ->
     assert citation["marker"] == source["marker"] == 1
     assert source["sectionPath"]
     assert citation["quote"] in source["text"]
-    assert {"mode", "graphContext", "attempts", "grounded", "warnings", "timings"} <= body.keys()
+    assert {
+        "mode",
+        "graphContext",
+        "attempts",
+        "trust",
+        "grounded",
+        "warnings",
+        "timings",
+    } <= body.keys()
     assert body["usage"]["completionTokens"] > 0
     assert "trace" not in body
 

@@ -16,6 +16,8 @@ from sextant.tables.results.written import ComputedFinding
 from sextant.testing.hash_embedder import AngleEmbedder
 
 E5 = "intfloat/multilingual-e5-small"
+# An answerer to whom nothing means what is asked.
+FAR = ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.6))
 
 
 async def answered(text: str) -> str:
@@ -83,7 +85,7 @@ async def test_a_question_is_shown_as_the_nearest_with_the_sentence_behind_it(
 ) -> None:
     metadata = {"filename": "faq.md", "start": 30}
     passage = RetrievedItem(ItemKind.CHUNK, "w", text, 1.0, metadata=metadata)
-    events = quotations("Who may work at the beach?", [passage], "en")
+    events = quote_sentences(FAR, "Who may work at the beach?", [passage], "en")
     [done] = [event.answer async for event in events if isinstance(event, Done)]
     [citation] = done.citations
     assert done.declined
@@ -99,7 +101,7 @@ async def test_a_row_that_is_the_nearest_names_its_columns_in_another_language_t
         "context": "| 客户 | 城市 | 数量 |\n| --- | --- | --- |",
     }
     passage = RetrievedItem(ItemKind.CHUNK, "t", text, 1.0, metadata=metadata)
-    events = quotations("Which robots of 柏林 were sold in May?", [passage], "en")
+    events = quote_sentences(FAR, "Which robots of 柏林 were sold in May?", [passage], "en")
     [done] = [event.answer async for event in events if isinstance(event, Done)]
     assert done.declined
     assert "客户：顺达物流；城市：柏林；数量：28[1]" in done.answer

@@ -16,7 +16,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from sextant.domain.answers import Answer, Citation, Source
+from sextant.domain.answers import Answer, Citation, Source, Trust
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import LimitSettings
 from sextant.nodes.question.conversation import (
@@ -119,7 +119,7 @@ ANSWER = Answer(
     "mix",
     citations=(Citation(1, "It is red.", "c1", "red", 3, 6, 1.0),),
     sources=(Source(1, "d1", "a.md", "c1", "A", ("A",), None, "long text", 0.5, {"vector": {}}),),
-    grounded=True,
+    trust=Trust.SUPPORTED,
 )
 
 

@@ -1,0 +1,383 @@
+"""Fit the weights of the answerer without a chat model, and say what they are worth on questions they were not fitted on.
+
+    python -m sextant.evals.fit_answerer FOLDER mix drcd xquad … [--write sextant/models/offline/weights.json]
+
+FOLDER has one folder per question set, as for `sextant.evals.loop`, and `nomiracl`. Each question is searched once in the mode,
+ten passages. It is answered twice: from the ten, and from what is left without the gold passages, where declining is
+right. NoMIRACL's questions come with their passages.
+
+- Sentences are ranked by a conditional logistic regression (McFadden 1974): the chosen sentence is one of a gold passage,
+  with a known answer where the passages hold one.
+- Whether the best sentence answers is a logistic regression over all questions, each set and outcome weighing the same
+  but for those in `EMPHASIS`.
+
+Printed are, for each set: answered, first quotation in gold, and declined without gold, with weights fitted on the other
+four fifths of all questions, and with weights fitted on the other sets alone. With bootstrap intervals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import zlib
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sextant.domain.configuration import load_settings
+from sextant.domain.retrieval import RetrievedItem
+from sextant.evals.answers import search_passages
+from sextant.evals.dataset import EvalQuestion
+from sextant.evals.metrics import estimate
+from sextant.evals.nomiracl import PUBLIC, read_judged
+from sextant.evals.runner import holds_answer
+from sextant.evals.sets import QUERIES, names_of_sets, open_sets, parser_of_sets, sample
+from sextant.models.embedding.choice import build_embedder
+from sextant.models.offline.extractive import ExtractiveAnswerer, Ranking
+from sextant.models.offline.features import (
+    ANSWER_FEATURES,
+    OF_SIMILARITY,
+    SENTENCE_FEATURES,
+    Numbers,
+)
+from sextant.models.offline.weights import AnswerWeights
+from sextant.text.characters import language_of
+
+NOMIRACL, ACROSS, FEW = "nomiracl", "across languages", "few passages"
+BAR = 0.35
+# What counts more than its share: a set, or the questions of a set that are answered (True) or not.
+EMPHASIS: Mapping[object, float] = {
+    f"{NOMIRACL} en": 8.0,
+    f"{NOMIRACL} zh": 2.0,
+    ("hotpotqa", True): 2.5,
+    ("prqa_zh", True): 2.0,
+    ("drcd", True): 1.5,
+    ("lihua", True): 1.5,
+    FEW: 0.2,
+}
+# What the sentences to compare are chosen with before anything is fitted, and what is not fitted here.
+START: Mapping[str, Any] = {
+    "sentence": {
+        "overlap": 1.0,
+        "heading_overlap": 0.5,
+        "passage_overlap": 0.5,
+        "neighbour_overlap": 0.2,
+        "passage_rank": -0.1,
+        "is_question": -1.0,
+        "says_nothing_new": -1.0,
+    },
+    "answer": {},
+    "intercept": 0.0,
+    "answer_by_words": {},
+    "intercept_by_words": 0.0,
+    "bar": BAR,
+    "same_passage": 1.5,
+    "other_passage": 0.4,
+    "cosines": {
+        "intfloat/multilingual-e5-small": {
+            "zh-zh": (0.88, 0.03),
+            "en-en": (0.82, 0.03),
+            "zh-en": (0.79, 0.03),
+            "en-zh": (0.762, 0.03),
+        }
+    },
+}
+_MOST_QUESTIONS = 250
+_FOLDS = 5
+_FEW = (1, 3)
+_RANKING_PENALTY, _ANSWER_PENALTY = 1e-2, 3e-3
+
+
+@dataclass(frozen=True, slots=True)
+class FittingExample:
+    """One question with some passages.
+
+    Attributes:
+        set: the question set, of NoMIRACL with the language.
+        question: the question's id.
+        ranking: the sentences, scored with `START`.
+        answers: whether the passages answer; None: the right one was not found, which tells nothing.
+        is_asked: the question counts among those that the corpus answers.
+        in_gold: which sentences lie in a gold passage, shape (sentences,).
+        wanted: which of them a reader would choose, shape (sentences,).
+    """
+
+    set: str
+    question: str
+    ranking: Ranking
+    answers: bool | None
+    is_asked: bool
+    in_gold: np.ndarray[Any, np.dtype[np.bool_]]
+    wanted: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+async def collect(folder: Path, mode: str, names: Sequence[str]) -> list[FittingExample]:
+    """Search and rank every question of the sets, and NoMIRACL's."""
+    answerer = ExtractiveAnswerer(build_embedder(load_settings()), AnswerWeights.parse(START))
+    found = [one async for one in _collect_judged(answerer, folder / NOMIRACL / PUBLIC)]
+    async for name, opened in open_sets(folder, names):
+        parallel = _read_parallel(folder / name / QUERIES)
+        for question in sample(opened.questions, _MOST_QUESTIONS):
+            items = await search_passages(question, opened.scope, opened.dependencies, mode)
+            found += await make_examples(
+                answerer, name, question, items, parallel.get(question.id, ())
+            )
+    return found
+
+
+async def _collect_judged(
+    answerer: ExtractiveAnswerer, path: Path
+) -> AsyncGenerator[FittingExample]:
+    for one in read_judged(path):
+        ranking = await answerer.rank(one.query, one.passages, language=one.language)
+        if ranking:
+            none = np.zeros(len(ranking.sentences), dtype=bool)
+            yield FittingExample(
+                f"{NOMIRACL} {one.language}",
+                one.id,
+                ranking,
+                one.is_answerable,
+                one.is_answerable,
+                none,
+                none,
+            )
+
+
+def _read_parallel(path: Path) -> dict[str, Sequence[str]]:
+    """Return for each question the passages in the other language that answer it, where a set names them."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = map(json.loads, lines)
+        return {row["id"]: row["parallel_gold_ids"] for row in rows if row.get("parallel_gold_ids")}
+
+
+async def make_examples(
+    answerer: ExtractiveAnswerer,
+    name: str,
+    question: EvalQuestion,
+    items: Sequence[RetrievedItem],
+    parallel: Sequence[str],
+) -> list[FittingExample]:
+    """Return the examples that one question of a set gives.
+
+    With all passages and without the gold ones; with the first one and the first three alone, as in a small
+    knowledge base; with those in the other language, where `parallel` of them answer.
+    """
+    gold = question.gold_ids
+    is_gold = [_id(item) in gold for item in items]
+    found = await _rank_one(answerer, name, question, items, gold, is_asked=bool(gold))
+    if any(is_gold):
+        others = [item for item in items if _id(item) not in gold]
+        found += await _rank_one(answerer, name, question, others, gold)
+        for few in _FEW if zlib.crc32(question.id.encode()) % 3 == 0 else ():
+            found += await _rank_one(answerer, f"{name} {FEW}", question, items[:few], gold)
+    language = language_of(question.query)
+    other_language = [item for item in items if language_of(item.text) != language]
+    if any(_id(item) in parallel for item in other_language):
+        others = [item for item in other_language if _id(item) not in parallel]
+        name = f"{name} {ACROSS}"
+        found += await _rank_one(answerer, name, question, other_language, parallel, is_asked=True)
+        found += await _rank_one(answerer, name, question, others, parallel)
+    return found
+
+
+async def _rank_one(
+    answerer: ExtractiveAnswerer,
+    name: str,
+    question: EvalQuestion,
+    items: Sequence[RetrievedItem],
+    gold: Sequence[str],
+    *,
+    is_asked: bool = False,
+) -> list[FittingExample]:
+    """Return one example, or none where nothing can be quoted."""
+    ranking = await answerer.rank(question.query, items, language=language_of(question.query))
+    if ranking is None:
+        return []
+    is_gold = [_id(item) in gold for item in items]
+    in_gold = np.asarray([is_gold[one.source] for one in ranking.sentences])
+    holds = np.asarray([holds_answer(one.text, question.answers) for one in ranking.sentences])
+    wanted = in_gold & holds if (in_gold & holds).any() else in_gold
+    answers = None if is_asked and not any(is_gold) else any(is_gold)
+    return [FittingExample(name, question.id, ranking, answers, is_asked, in_gold, wanted)]
+
+
+def _id(item: RetrievedItem) -> str:
+    return item.external_id or item.id
+
+
+def fit(examples: Sequence[FittingExample]) -> AnswerWeights:
+    """Return the weights fitted on some examples."""
+    sentence = _fit_ranking(
+        [
+            one
+            for one in examples
+            if one.wanted.any() and not one.wanted.all() and not one.set.endswith(FEW)
+        ]
+    )
+    scored = [one for one in examples if one.answers is not None]
+    measures = np.asarray([_measure(one, sentence) for one in scored])
+    right = np.asarray([float(bool(one.answers)) for one in scored])
+    share = _weigh([(one.set, bool(one.answers)) for one in scored])
+    by_words = [name not in OF_SIMILARITY for name in ANSWER_FEATURES]
+    answer, intercept = _fit_logistic(measures, right, share)
+    blind, blind_intercept = _fit_logistic(measures * by_words, right, share)
+    return AnswerWeights.parse(
+        {
+            **START,
+            "sentence": dict(zip(SENTENCE_FEATURES, sentence, strict=True)),
+            "answer": dict(zip(ANSWER_FEATURES, answer, strict=True)),
+            "intercept": intercept,
+            "answer_by_words": dict(zip(ANSWER_FEATURES, blind * by_words, strict=True)),
+            "intercept_by_words": blind_intercept,
+        }
+    )
+
+
+def _measure(one: FittingExample, sentence: Numbers) -> list[float]:
+    ranking = one.ranking
+    scores = ranking.features @ sentence
+    measures = ranking.evidence.measure_answer(ranking.sentences, ranking.features, scores)
+    return [measures[name] for name in ANSWER_FEATURES]
+
+
+def _weigh(groups: Sequence[tuple[str, bool]]) -> Numbers:
+    """Return the weight of each example: sets and outcomes weigh the same, but for those that are emphasised."""
+    count = Counter(groups)
+
+    def emphasise(name: str, answers: bool) -> float:
+        if name.endswith(FEW):
+            return EMPHASIS[FEW]
+        return EMPHASIS.get((name, answers), EMPHASIS.get(name, 1.0))
+
+    return np.asarray([emphasise(*one) / count[one] for one in groups])
+
+
+def _fit_ranking(examples: Sequence[FittingExample], steps: int = 400) -> Numbers:
+    """Return the weights under which the wanted sentences are the likeliest to be chosen, by Adam (Kingma 2015).
+
+    The likelihood of a question is the sum over its wanted sentences; sets weigh the same.
+    """
+    features = np.concatenate([one.ranking.features for one in examples])
+    spread = features.std(axis=0) + 1e-9
+    scaled = (features - features.mean(axis=0)) / spread
+    wanted = np.concatenate([one.wanted for one in examples])
+    sizes = [len(one.wanted) for one in examples]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    of = np.repeat(np.arange(len(examples)), sizes)
+    count = Counter(one.set for one in examples)
+    share = np.asarray([1 / count[one.set] for one in examples])
+    share /= share.sum()
+    weights, mean, square = (np.zeros(features.shape[1]) for _ in range(3))
+    for step in range(1, steps + 1):
+        scores = scaled @ weights
+        likely = np.exp(scores - np.maximum.reduceat(scores, starts)[of])
+        chosen = likely / np.add.reduceat(likely, starts)[of]
+        right = likely * wanted / np.add.reduceat(likely * wanted, starts)[of]
+        slope = scaled.T @ ((chosen - right) * share[of]) + _RANKING_PENALTY * weights
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        weights = weights - 0.05 * (mean / (1 - 0.9**step)) / (
+            np.sqrt(square / (1 - 0.999**step)) + 1e-8
+        )
+    fitted: Numbers = weights / spread
+    return fitted
+
+
+def _fit_logistic(values: Numbers, right: Numbers, share: Numbers) -> tuple[Numbers, float]:
+    """Return weights and intercept of a penalised logistic regression, by Newton's method."""
+    share = share / share.sum()
+    centre = share @ values
+    spread = np.sqrt(share @ (values - centre) ** 2) + 1e-9
+    design = np.c_[(values - centre) / spread, np.ones(len(values))]
+    penalty = _ANSWER_PENALTY * np.diag([*np.ones(values.shape[1]), 0.0])
+    weights = np.zeros(design.shape[1])
+    for _ in range(30):
+        likely = 1 / (1 + np.exp(-design @ weights))
+        slope = design.T @ ((likely - right) * share) + penalty @ weights
+        curve = (design.T * (share * likely * (1 - likely))) @ design + penalty
+        weights = weights - np.linalg.solve(curve, slope)
+    fitted: Numbers = weights[:-1] / spread
+    return fitted, float(weights[-1] - fitted @ centre)
+
+
+def judge(examples: Sequence[FittingExample], held_out: Callable[[FittingExample], object]) -> None:
+    """Print what weights are worth on the questions that they were not fitted on.
+
+    Args:
+        examples: all of them.
+        held_out: names the part that an example belongs to; weights come from those of all other parts.
+    """
+    outcomes = dict[str, dict[str, list[float]]]()
+    for part in sorted({str(held_out(one)) for one in examples}):
+        weights = fit([one for one in examples if str(held_out(one)) != part])
+        for one in examples:
+            if str(held_out(one)) == part and not one.set.endswith(FEW):
+                _judge_one(one, weights, outcomes.setdefault(one.set, {}))
+    for name, measures in sorted(outcomes.items()):
+        cells = []
+        for measure in ("answered", "first in gold", "declined"):
+            found = estimate(measures.get(measure, []))
+            cells.append(f"{100 * found.mean:.1f} ({100 * found.low:.0f}–{100 * found.high:.0f})")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def _judge_one(
+    one: FittingExample, weights: AnswerWeights, measures: dict[str, list[float]]
+) -> None:
+    scores = weights.score(one.ranking.features)
+    evidence, sentences = one.ranking.evidence, one.ranking.sentences
+    values = evidence.measure_answer(sentences, one.ranking.features, scores)
+    answered = weights.estimate(values) >= weights.bar
+    if one.is_asked:
+        measures.setdefault("answered", []).append(answered)
+        if answered and not one.set.startswith(NOMIRACL):
+            right = one.in_gold[int(scores.argmax())]
+            measures.setdefault("first in gold", []).append(float(right))
+    else:
+        measures.setdefault("declined", []).append(not answered)
+
+
+def write_weights(weights: AnswerWeights, path: Path) -> None:
+    """Write the weights as JSON, to four places."""
+    plain = {
+        "sentence": dict(zip(SENTENCE_FEATURES, weights.sentence.round(4).tolist(), strict=True)),
+        "answer": dict(zip(ANSWER_FEATURES, weights.answer.round(4).tolist(), strict=True)),
+        "intercept": round(weights.intercept, 4),
+        "answer_by_words": dict(
+            zip(ANSWER_FEATURES, weights.answer_by_words.round(4).tolist(), strict=True)
+        ),
+        "intercept_by_words": round(weights.intercept_by_words, 4),
+        "bar": weights.bar,
+        "same_passage": weights.same_passage,
+        "other_passage": weights.other_passage,
+        "cosines": weights.cosines,
+    }
+    path.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
+
+
+async def main(folder: Path, mode: str, names: Sequence[str], path: Path | None) -> None:
+    """Fit, print the tables and, where a path is given, write the weights."""
+    report(await collect(folder, mode, names), path)
+
+
+def report(examples: Sequence[FittingExample], path: Path | None) -> None:
+    """Print what weights are worth on other questions and on other sets; write those fitted on all of them."""
+    print("| set | answered | first in gold | declined |\n| --- | ---: | ---: | ---: |")
+    judge(examples, lambda one: zlib.crc32(one.question.encode()) % _FOLDS)
+    print("\nEach set by weights of the others:")
+    judge(examples, lambda one: one.set.split(" ")[0])
+    if path:
+        write_weights(fit(examples), path)
+
+
+if __name__ == "__main__":
+    parser = parser_of_sets(__doc__)
+    parser.add_argument("mode", help="of the search")
+    parser.add_argument("--write", type=Path, help="where the weights of all questions go")
+    given = names_of_sets(parser)
+    asyncio.run(main(given.folder, given.mode, given.names, given.write))

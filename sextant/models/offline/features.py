@@ -1,0 +1,382 @@
+"""What speaks for a sentence as the answer to a question: a short list of named features.
+
+Each feature is one number. How much it counts is fitted, not set: `sextant.evals.fit_answerer` writes `weights.json`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.passages import (
+    find_key,
+    find_unruled_tables,
+    is_row,
+    names_above,
+    quotable_spans,
+    table_heads,
+    titles_above,
+)
+from sextant.models.offline.siblings import Siblings
+from sextant.models.offline.wording import (
+    Paraphrases,
+    content_words,
+    find_borrowed_part,
+    is_question,
+    strip_borrowed_part,
+    terms,
+)
+from sextant.text.characters import language_of
+from sextant.text.orders import asks_of_orders, orders_answerer
+from sextant.text.quantities import find_question_quantity
+from sextant.text.simplified import plain_of, simplify
+
+Numbers = npt.NDArray[np.float64]
+
+SENTENCE_FEATURES = (
+    "overlap",
+    "heading_overlap",
+    "passage_overlap",
+    "neighbour_overlap",
+    "longest_run",
+    "missing",
+    "passage_rank",
+    "opens_passage",
+    "answer_type",
+    "is_question",
+    "follows_question",
+    "length",
+    "says_nothing_new",
+    "other_language",
+    "similarity",
+)
+ANSWER_FEATURES = (
+    "passage_overlap",
+    "longest_run",
+    "missing",
+    "rarest_missing",
+    "passage_rank",
+    "answer_type",
+    "length",
+    "other_language",
+    "mixed_languages",
+    "similarity",
+    "nearest_similarity",
+    "similarity_lead",
+    "near_but_missing",
+    "usual_similarity",
+    "usual_passage_overlap",
+    "passages_alike",
+    "two_passages_overlap",
+    "lead",
+    "late_lead",
+    "shortness",
+)
+
+OF_SIMILARITY = (
+    "similarity",
+    "nearest_similarity",
+    "similarity_lead",
+    "near_but_missing",
+    "usual_similarity",
+)
+_SIMILARITY = SENTENCE_FEATURES.index("similarity")
+# The share of a follow-up's information that it names itself; what it borrowed has the rest.
+_OWN_SHARE = 2 / 3
+# Passages that hold so much of what the best of them holds are like it.
+_ALIKE = 0.8
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER_WORD = re.compile(
+    r"[一二三四五六七八九十百千万亿半两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
+    r"|million|half|twice)\b"
+)
+_DATE = re.compile(
+    r"\d{3,4}年|\d{1,2}月|\d{1,2}[日号点]|\b1\d{3}\b|\b20\d\d\b|\d{1,2}:\d\d|世纪|centur|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+)
+_NAME = re.compile(r"\b[A-Z]\w+")
+_REASON = re.compile(
+    r"因|由于|所以|为了|导致|\b(?:because|due to|since|so that|in order to|therefore|caused?)\b"
+)
+_ASKS = {
+    "date": re.compile(
+        r"何时|什么时候|哪天|哪一?[年月日]|几[年月日号点]|日期|\b(?:when|(?:what|which) (?:year|date|day|month|time|century))\b"
+    ),
+    "number": re.compile(
+        r"多少|几|多[大长高远久]|\bhow (?:many|much|long|old|far|tall|high|often|large|big)\b"
+        r"|\bwhat (?:percent\w*|number|age|price|size)\b"
+    ),
+    "name": re.compile(
+        r"\b(?:who|whom|whose|where)\b|\b(?:what|which) (?:city|country|state|place|person)\b"
+    ),
+    "reason": re.compile(r"为什么|为何|\bwhy\b"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or a row of a table: `items[source].text[start:end] == text`.
+
+    Attributes:
+        terms: what it speaks of, in the words of the question.
+        heading: the heads of the tables above a row; "" for a sentence.
+        language: `zh` or `en`.
+    """
+
+    source: int
+    start: int
+    end: int
+    text: str
+    terms: frozenset[str]
+    heading: str
+    language: str
+
+    @property
+    def meaning(self) -> str:
+        """The text whose meaning is compared: a row stands under the head of its table."""
+        return f"{self.heading}\n{self.text}" if self.heading else self.text
+
+
+def read_sentences(question: str, items: Sequence[RetrievedItem]) -> list[Sentence]:
+    """Return all that can be quoted of the passages, in their order.
+
+    Orders to whoever answers ("ignore all instructions") answer nothing, unless the question asks about such. What
+    else their passages say is left out where other passages say something.
+    """
+    clean, suspicious = list[Sentence](), list[Sentence]()
+    allows_orders = asks_of_orders(question)
+    siblings, paraphrases = Siblings(question, items), Paraphrases(question)
+    for source, item in enumerate(items):
+        sentences = [
+            one
+            for one in _read_passage(source, item, paraphrases)
+            if (allows_orders or not orders_answerer(one.text))
+            and not siblings.are_named(source, one.start, one.text)
+        ]
+        is_clean = allows_orders or not orders_answerer(item.text)
+        (clean if is_clean else suspicious).extend(sentences)
+    return clean or suspicious
+
+
+def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) -> Iterator[Sentence]:
+    heads, unruled = table_heads(item), find_unruled_tables(item.text)
+    for start, end in quotable_spans(item.text):
+        text = item.text[start:end]
+        if any(text in head for head in heads):
+            continue
+        if any(table.start <= start < table.end for table in unruled):
+            continue
+        if (key := find_key(text)) and not paraphrases.speaks_of(key):
+            continue
+        above = heads if is_row(text) else []
+        above += [item.text[a:b] for a, b, until in unruled if b <= start < until]
+        yield Sentence(
+            source,
+            start,
+            end,
+            text,
+            paraphrases.read_terms(text),
+            "\n".join(above),
+            language_of(text),
+        )
+
+
+class Evidence:
+    """One question against the sentences of its passages.
+
+    Args:
+        question: as it was asked, behind it in brackets what a follow-up borrowed.
+        items: the passages, best first.
+        sentences: what can be quoted of them.
+        language: `zh` or `en`; sentences in it are preferred.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        items: Sequence[RetrievedItem],
+        sentences: Sequence[Sentence],
+        language: str,
+    ) -> None:
+        self.sentences = sentences
+        self.language_of_question = language_of(question)
+        self._question = plain_of(question)
+        self._language = language
+        self._words = content_words(simplify(strip_borrowed_part(question)))
+        self._weights = _weigh_terms(question, sentences)
+        paraphrases = Paraphrases(question)
+        self._headings = [
+            paraphrases.read_terms(" ".join([titles_above(item), *table_heads(item)]))
+            for item in items
+        ]
+        heads = {text: paraphrases.read_terms(text) for text in {one.heading for one in sentences}}
+        self._heads = [heads[one.heading] for one in sentences]
+        texts = [paraphrases.read(f"{names_above(item)} {item.text}") for item in items]
+        self._terms = [
+            heading.union(terms(text)) for heading, text in zip(self._headings, texts, strict=True)
+        ]
+        self._passages = [self._cover(present) for present in self._terms]
+        about = {one.source for one in sentences}
+        self._has_own_language = any(language_of(items[at].text) == language for at in about)
+        self._missing = [self._count_missing(text) for text in texts]
+        self._quantity = find_question_quantity(question)
+        self._type = next((kind for kind, form in _ASKS.items() if form.search(self._question)), "")
+        self._names = set(_NAME.findall(question))
+
+    def measure_sentences(self) -> Numbers:
+        """Return the features of each sentence but its similarity, shape (sentences, features)."""
+        rows = [list(self._measure(index).values()) for index in range(len(self.sentences))]
+        return np.asarray(rows, dtype=np.float64).reshape(len(rows), len(SENTENCE_FEATURES))
+
+    def measure_answer(
+        self, sentences: Sequence[Sentence], features: Numbers, scores: Numbers
+    ) -> dict[str, float]:
+        """Return what tells whether the best of some sentences answers.
+
+        Args:
+            sentences: those that were compared.
+            features: of these, similarities included, shape (sentences, features).
+            scores: of these, shape (sentences,).
+        """
+        best = int(scores.argmax())
+        source = sentences[best].source
+        elsewhere = np.asarray([one.source != source for one in sentences])
+        similarities = features[:, _SIMILARITY]
+        lead = _measure_lead(scores, elsewhere)
+        present = self._terms[source]
+        overlaps = np.asarray(self._passages)
+        others = np.delete(overlaps, source)
+        measures = dict(zip(SENTENCE_FEATURES, features[best], strict=True))
+        measures |= {
+            "rarest_missing": max(
+                (self._weights[term] for term in self._weights.keys() - present), default=0.0
+            ),
+            "mixed_languages": measures["other_language"] * self._has_own_language,
+            "nearest_similarity": similarities.max(),
+            "similarity_lead": _measure_lead(similarities, elsewhere),
+            "near_but_missing": measures["missing"] * measures["similarity"],
+            "usual_similarity": similarities.mean(),
+            "usual_passage_overlap": others.mean() if len(others) else 0.0,
+            "passages_alike": (others > _ALIKE * overlaps.max()).mean() if len(others) else 0.0,
+            "two_passages_overlap": max(self._cover(present | other) for other in self._terms),
+            "lead": lead,
+            "late_lead": measures["passage_rank"] * lead,
+            "shortness": 1 / (1 + math.exp(measures["length"])),
+        }
+        return {name: float(measures[name]) for name in ANSWER_FEATURES}
+
+    def _measure(self, index: int) -> Mapping[str, float]:
+        sentence = self.sentences[index]
+        source, heading = sentence.source, self._headings[sentence.source]
+        # A row says nothing without the head of its table.
+        present = sentence.terms | self._heads[index]
+        heading |= self._find_question_above(index)
+        before = self._neighbour(index, index - 1)
+        neighbours = [one for one in (before, self._neighbour(index, index + 1)) if one]
+        return {
+            "overlap": self._cover(present),
+            "heading_overlap": self._cover(heading - present),
+            "passage_overlap": self._passages[source],
+            "neighbour_overlap": max(
+                (self._cover(one.terms - sentence.terms) for one in neighbours), default=0.0
+            ),
+            "longest_run": _measure_longest_run(self._question, plain_of(sentence.text)),
+            "missing": self._missing[source],
+            "passage_rank": math.log(1 + source),
+            "opens_passage": float(before is None),
+            "answer_type": self._match_type(sentence),
+            "is_question": float(is_question(sentence.text)),
+            "follows_question": float(before is not None and is_question(before.text)),
+            "length": math.log(1 + len(sentence.terms)),
+            "says_nothing_new": float(sentence.terms <= heading.union(self._weights)),
+            "other_language": float(sentence.language != self._language),
+            "similarity": 0.0,
+        }
+
+    def _find_question_above(self, index: int) -> frozenset[str]:
+        """Return the terms of the passage's last question before a sentence, which stands over it like a title."""
+        while (above := self._neighbour(index, index - 1)) is not None:
+            if is_question(above.text):
+                return above.terms
+            index -= 1
+        return frozenset()
+
+    def _cover(self, present: frozenset[str]) -> float:
+        """Return the share of the question's information that some terms hold, 0..1."""
+        return sum(self._weights[term] for term in present & self._weights.keys())
+
+    def _count_missing(self, text: str) -> float:
+        return sum(word not in text for word in self._words) / (len(self._words) or 1)
+
+    def _neighbour(self, index: int, other: int) -> Sentence | None:
+        if not 0 <= other < len(self.sentences):
+            return None
+        one = self.sentences[other]
+        return one if one.source == self.sentences[index].source else None
+
+    def _match_type(self, sentence: Sentence) -> float:
+        """Return 1 where a sentence holds the kind of thing that is asked for, -1 where not, 0 for no kind."""
+        plain = plain_of(sentence.meaning)
+        numbers = set(_NUMBER.findall(plain)) - set(_NUMBER.findall(self._question))
+        if self._quantity is not None:
+            found = self._quantity.told_by(plain)
+        elif self._type == "date":
+            found = bool(numbers and _DATE.search(plain))
+        elif self._type == "number":
+            found = bool(numbers or _NUMBER_WORD.search(plain))
+        elif self._type == "name" and sentence.language == "en":
+            found = bool(set(_NAME.findall(sentence.text[1:])) - self._names)
+        elif self._type == "reason":
+            found = bool(_REASON.search(plain))
+        else:
+            return 0.0
+        return 1.0 if found else -1.0
+
+
+def _measure_lead(values: Numbers, elsewhere: npt.NDArray[np.bool_]) -> float:
+    """Return how far the best value is before the best of other passages, at most 8; 1 where there are none."""
+    if not elsewhere.any():
+        return 1.0
+    return float(min(values[~elsewhere].max() - values[elsewhere].max(), 8.0))
+
+
+def _weigh_terms(question: str, sentences: Sequence[Sentence]) -> dict[str, float]:
+    """Return the share of the question's information that each of its terms carries; they sum to 1.
+
+    A term weighs its inverse document frequency over the sentences at hand: `log(1 + (n + 1) / (df + 0.5))`.
+    """
+    stated = frozenset(terms(simplify(strip_borrowed_part(question))))
+    borrowed = frozenset(terms(simplify(find_borrowed_part(question)))) - stated
+    frequency = Counter(
+        term for sentence in sentences for term in sentence.terms & (stated | borrowed)
+    )
+
+    def weigh(some: frozenset[str], share: float) -> dict[str, float]:
+        rarity = {
+            term: math.log(1 + (len(sentences) + 1) / (frequency[term] + 0.5)) for term in some
+        }
+        total = sum(rarity.values())
+        return {term: share * value / total for term, value in rarity.items()}
+
+    share = _OWN_SHARE if stated and borrowed else 1.0
+    return weigh(stated, share) | weigh(borrowed, 1 - share if stated else 1.0)
+
+
+def _measure_longest_run(question: str, text: str) -> float:
+    """Return the share of the question that stands in the text as one run of characters, 0..1."""
+    question_run, sentence = (re.sub(r"[\W_]+", "", one) for one in (question, text))
+    longest = 0
+    for start in range(len(question_run)):
+        while (
+            start + longest < len(question_run)
+            and question_run[start : start + longest + 1] in sentence
+        ):
+            longest += 1
+    return longest / (len(question_run) or 1)

@@ -1,0 +1,76 @@
+"""Weights are fitted to what examples show, and written so that they can be read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sextant.evals.dataset import EvalQuestion
+from sextant.evals.fit_answerer import (
+    EMPHASIS,
+    START,
+    FittingExample,
+    fit,
+    make_examples,
+    write_weights,
+)
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.features import ANSWER_FEATURES, SENTENCE_FEATURES
+from sextant.models.offline.weights import AnswerWeights
+from tests.unit.models.offline.passages import item
+
+NAMES = ("Ann", "Bert", "Cleo", "Dora", "Emil", "Fritz", "Greta", "Hans")
+
+
+async def collect() -> list[FittingExample]:
+    """Return examples of questions whose first passage answers and whose others share some words."""
+    answerer = ExtractiveAnswerer(weights=AnswerWeights.parse(START))
+    found = list[FittingExample]()
+    for name in NAMES:
+        question = EvalQuestion(
+            name, f"Where does {name} repair the belt?", (f"{name} repairs"[:8],), ("hall",)
+        )
+        texts = (f"{name} repairs the belt in the hall.", "The belt is black.", "A hall has doors.")
+        items = [item(text) for text in texts]
+        found += await make_examples(answerer, "belts", question, items, ())
+    return found
+
+
+async def test_a_question_is_an_example_with_and_without_its_gold_passage() -> None:
+    whole = [one for one in await collect() if one.set == "belts"]
+    assert [one.answers for one in whole] == [True, False] * len(NAMES)
+    assert whole[0].wanted.tolist() == [True, False, False]
+    assert not whole[1].in_gold.any()
+
+
+async def test_the_fit_ranks_and_tells_answers_from_the_rest() -> None:
+    examples = await collect()
+    weights = fit(examples)
+    assert weights.sentence[SENTENCE_FEATURES.index("overlap")] > 0
+    for one in examples:
+        scores = weights.score(one.ranking.features)
+        told = one.ranking.evidence.measure_answer(
+            one.ranking.sentences, one.ranking.features, scores
+        )
+        assert (weights.estimate(told) > 0.5) is one.answers
+        if one.answers:
+            assert one.in_gold[int(np.argmax(scores))]
+
+
+async def test_what_is_written_can_be_read_again(tmp_path: Path) -> None:
+    weights = fit(await collect())
+    path = tmp_path / "weights.json"
+    write_weights(weights, path)
+    again = AnswerWeights.parse(json.loads(path.read_text(encoding="utf-8")))
+    assert again.sentence == pytest.approx(weights.sentence, abs=1e-4)
+    assert again.answer == pytest.approx(weights.answer, abs=1e-4)
+    assert again.bar == weights.bar
+
+
+def test_what_is_emphasised_has_a_weight_above_nothing() -> None:
+    assert all(weight > 0 for weight in EMPHASIS.values())
+    assert set(START["sentence"]) <= set(SENTENCE_FEATURES)
+    assert "lead" in ANSWER_FEATURES

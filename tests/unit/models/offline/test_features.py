@@ -1,0 +1,94 @@
+"""What the features of a sentence say of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sextant.models.offline.features import SENTENCE_FEATURES, Evidence, read_sentences
+from sextant.text.characters import language_of
+from tests.unit.models.offline.passages import item
+
+TABLE = "| City | Hotel limit |\n| --- | --- |\n| Tokyo | 190 |\n| Vienna | 120 |"
+
+
+def measure(question: str, *texts: str, title: str = "") -> list[dict[str, float]]:
+    """Return the features of each sentence of some passages."""
+    items = [replace(item(text), metadata={"title": title}) for text in texts]
+    sentences = read_sentences(question, items)
+    evidence = Evidence(question, items, sentences, language_of(question))
+    rows = evidence.measure_sentences()
+    return [dict(zip(SENTENCE_FEATURES, map(float, row), strict=True)) for row in rows]
+
+
+def test_a_sentence_holds_the_share_of_the_question_that_its_words_tell() -> None:
+    whole, half, none = measure(
+        "Who repaired the belt?", "Ann repaired the belt. The belt is black. It rains."
+    )
+    assert whole["overlap"] == pytest.approx(1.0)
+    assert 0 < half["overlap"] < 1
+    assert none["overlap"] == 0
+
+
+def test_a_title_holds_what_the_sentence_does_not_repeat() -> None:
+    (said,) = measure("How heavy is the Heron?", "It weighs 800 kg.", title="Heron")
+    assert said["heading_overlap"] > 0
+
+
+def test_a_row_is_read_under_the_head_of_its_table() -> None:
+    tokyo, vienna = measure("What is the hotel limit in Tokyo?", TABLE)
+    assert tokyo["overlap"] == pytest.approx(1.0)
+    assert 0 < vienna["overlap"] < 1
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "match"),
+    [
+        ("When was it built?", "It was built in 1907.", 1),
+        ("When was it built?", "It was built of brick.", -1),
+        ("How many rooms are there?", "There are twelve rooms.", 1),
+        ("Who built it?", "It was built by Mira Sand.", 1),
+        ("Who built it?", "It was built of brick.", -1),
+        ("它是哪一年建成的？", "它于1907年建成。", 1),
+        ("它是哪一年建成的？", "它用砖建成。", -1),
+        ("为什么停机？", "由于皮带打滑而停机。", 1),
+        ("What is it?", "It is a lamp of 1907.", 0),
+    ],
+)
+def test_the_kind_of_thing_that_is_asked_for_is_found(question: str, text: str, match: int) -> None:
+    assert measure(question, text)[0]["answer_type"] == match
+
+
+def test_what_a_follow_up_names_itself_tells_more_than_what_it_borrowed() -> None:
+    own, borrowed = measure(
+        "And for the motor? (warranty)", "The motor is covered for five years. A warranty is given."
+    )
+    assert own["overlap"] == pytest.approx(2 / 3)
+    assert borrowed["overlap"] == pytest.approx(1 / 3)
+
+
+def test_simplified_and_traditional_characters_are_the_same() -> None:
+    assert measure("臺北辦公室", "台北办公室。")[0]["longest_run"] == 1.0
+
+
+def test_a_sentence_in_another_language_is_told_so() -> None:
+    found = measure("皮带打滑怎么办？", "Tension the belt. ", "张紧皮带。")
+    assert [one["other_language"] for one in found] == [1.0, 0.0]
+
+
+def test_the_head_of_a_table_and_labels_cannot_be_quoted() -> None:
+    sentences = read_sentences("limit", [item(f"Tags: E42, MC-200\n\n{TABLE}")])
+    assert [one.text for one in sentences] == ["Tokyo | 190", "Vienna | 120"]
+
+
+def test_the_best_sentence_is_told_by_its_lead_and_by_what_its_passage_lacks() -> None:
+    items = [item("Ann repaired the belt."), item("Bert cleans the hall.")]
+    question = "Who repaired the belt on Monday?"
+    sentences = read_sentences(question, items)
+    evidence = Evidence(question, items, sentences, "en")
+    told = evidence.measure_answer(sentences, evidence.measure_sentences(), np.asarray([3.0, 1.0]))
+    assert told["lead"] == 2.0
+    assert told["rarest_missing"] > 0
+    assert told["missing"] == pytest.approx(1 / 3)

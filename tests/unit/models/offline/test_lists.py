@@ -1,0 +1,64 @@
+"""A line that introduces a list, code or a small table is told with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sextant.models.offline.lists import complete_lists
+from tests.unit.models.offline.passages import item
+
+MODES = "The search has three modes:"
+LIST = f"{MODES}\n\n- local asks entities\n- global asks reports\n- mix asks both"
+CODE = "To begin, type:\n\n```bash\nmake setup\nmake demo\n```\n\nThe rest is in the handbook."
+TABLE = "表 1 住宿费限额\n\n| 城市 | 限额 |\n| --- | --- |\n| 北京 | 650 元 |\n| 苏州 | 480 元 |\n"
+
+
+def complete(text: str, said: str, *others: str) -> list[str]:
+    """Return what is told where `said` is the best sentence of a text, and others follow."""
+    spans = [(0, text.index(one), text.index(one) + len(one)) for one in (said, *others)]
+    return [text[start:end] for _, start, end in complete_lists("", [item(text)], spans)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "told"),
+    [
+        (LIST, MODES, ["local asks entities", "global asks reports", "mix asks both"]),
+        (CODE, "To begin, type:", ["make setup", "make demo"]),
+        ("系统支持：\n\n（一）向量检索\n（二）全文检索", "系统支持：", ["向量检索", "全文检索"]),
+        (
+            "Rules:\n- Rooms are booked\n  by noon.\n- Keys are returned.\nMore follows.",
+            "Rules:",
+            ["Rooms are booked\n  by noon.", "Keys are returned."],
+        ),
+    ],
+    ids=["bullets", "code", "Chinese numbers", "lines that go on"],
+)
+def test_what_a_colon_introduces_is_told_with_it(text: str, said: str, told: list[str]) -> None:
+    assert complete(text, said) == [said, *told]
+
+
+def test_the_rows_of_a_small_table_are_told_for_its_caption() -> None:
+    assert complete(TABLE, "表 1 住宿费限额") == ["北京 | 650 元", "苏州 | 480 元"]
+
+
+def test_an_item_that_is_quoted_too_is_told_once() -> None:
+    assert complete(LIST, MODES, "mix asks both").count("mix asks both") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Prices rise:\nThey rise again.", "Prices rise:"),
+        ("Prices rise.\n- by a tenth", "Prices rise."),
+        ("Output:\n\n```\nno end", "Output:"),
+        ("Note: the rest is below. More:\n- one", "Note: the rest is below."),
+        ("Many:\n" + "\n".join(f"- item {number}" for number in range(13)), "Many:"),
+    ],
+    ids=["no marks", "no colon", "open code", "in the middle of a line", "too many"],
+)
+def test_what_introduces_no_list_stands_alone(text: str, said: str) -> None:
+    assert complete(text, said) == [said]
+
+
+def test_without_quotations_nothing_is_told() -> None:
+    assert complete_lists("", [item(LIST)], []) == []
