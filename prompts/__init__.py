@@ -6,6 +6,7 @@ A file says `version: N` on its first line, then has a `# system` and a `# user`
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -38,19 +39,21 @@ _ROLES = frozenset({
     "systemprompt", "think", "thinking", "tool", "toolcall", "toolcalls", "toolresults", "user", "usermessage",
     "助手", "指令", "用户", "系统", "系统提示",
 })  # fmt: skip
+_TURNS = frozenset({"input", "output", "response"})  # what a heading calls a turn, too
 # Where something may begin: a tag, by a sign or an entity; a token in square brackets, or the number of a passage at
 # the beginning of a line; a turn at the beginning of a line, which ends in a colon.
 _OPENING = re.compile(
     rf"(?P<tag><|&(?:amp;)*(?:lt|#0*60|#x0*3c)\b;?)"
     rf"|(?<![^{_BREAKS}])[^\S{_BREAKS}]*+(?P<number>\[)(?=\d+\])"
     rf"|(?P<token>\[)(?=(?P<inside>[^\[\]]{{1,60}})\])"
-    rf"|(?<![^{_BREAKS}])(?P<marks>[^\w{_BREAKS}]*+)(?P<role>[a-z\u4e00-\u9fff]+)[^\w:{_BREAKS}]*+(?P<turn>:)",
+    rf"|(?<![^{_BREAKS}])(?P<marks>[^\w{_BREAKS}]*+)(?P<role>[a-z\u4e00-\u9fff]+(?:[ _-][a-z]+)?)[^\w:{_BREAKS}]*+(?P<turn>:)",
     re.IGNORECASE,
 )
 _TAG_REACH = 200  # characters in which a tag must end to be one
 _TAG_END = re.compile(r"<|(?P<closed>>|&(?:amp;)*gt\b)", re.IGNORECASE)
 # A name right behind the bracket and its signs. One in other letters than the tags' own is none of theirs.
 _TAG_NAME = re.compile(r"[^\w\s]*+(?=[a-z_])[a-z0-9_]+(?!\w)", re.IGNORECASE)
+_NUMBER_FIRST = re.compile(r"[\W_]*\d")
 _NO_LETTER = re.compile(r"[\W\d_]+")
 # Tokens that some endpoints read amid a word, too; others in capitals behind a word are an index of a program's.
 _CAPITALS = re.compile(r"/?(?:INST|THINK|(?:SYSTEM|AVAILABLE|TOOL)(?:_[A-Z]+)+)")
@@ -71,7 +74,7 @@ class _Plain(dict[int, str]):
 
 # Signs of other scripts that look like those of the tags (Unicode's confusables).
 _LOOK_ALIKES = {
-    "<": "﹤〈⟨", "A": "АΑ", "C": "СϹ", "E": "ЕΕ", "I": "ІΙ", "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ",
+    "<": "﹤〈⟨˂❮ᐸ", ">": "﹥〉⟩˃❯ᐳ", "A": "АΑ", "C": "СϹ", "E": "ЕΕ", "I": "ІΙ", "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ",
     "S": "Ѕ", "T": "ТΤ", "V": "Ѵ", "Y": "УΥ", "a": "аɑα", "c": "сϲ", "d": "ԁ", "e": "е", "g": "ɡց", "h": "һ",
     "i": "іɩιı", "k": "кκ", "m": "м", "n": "ո", "o": "оοօ", "p": "рρ", "s": "ѕꜱ", "t": "тτ", "u": "սυ",
     "v": "νᴠѵ", "w": "ԝѡ", "y": "у",
@@ -104,10 +107,9 @@ def _delimiter_in(found: re.Match[str], seen: str) -> int | None:
     if kind == "tag":
         return found.start() if _is_tag(seen[found.end() : found.end() + _TAG_REACH]) else None
     if kind == "turn":
-        is_turn = _letters_of(found["role"]) in _ROLES and (
-            "#" in found["marks"] or found["role"].isascii()
-        )
-        return found.start("turn") if is_turn else None
+        role, is_headed = _letters_of(found["role"]), "#" in found["marks"]
+        is_role = role in _ROLES and (is_headed or role.isascii())
+        return found.start("turn") if is_role or (is_headed and role in _TURNS) else None
     if kind == "number":
         return found.start("number")
     before = seen[: found.start()][-1:]
@@ -125,7 +127,10 @@ def _is_tag(behind: str) -> bool:
     is_closed = end is not None and end["closed"] is not None
     if is_closed and _TAG_NAME.match(inside):
         return True
-    names = {_letters_of(inside), _letters_of(inside.partition(":")[2])}
+    plain = html.unescape(inside)
+    if _NUMBER_FIRST.match(plain):  # a comparison
+        return False
+    names = {_letters_of(plain), _letters_of(plain.partition(":")[2])}
     return any(name.startswith(_TAGS) for name in names) or (is_closed and bool(names & _ROLES))
 
 

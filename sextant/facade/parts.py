@@ -153,7 +153,7 @@ class Parts:
         """Return LangChain's retrievers, which share their BM25 indexes."""
         from sextant.facade.knowledge_search import HybridRetrievers
 
-        await self.check_space()
+        await self._check_space_if_possible()
         self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
         return self._hybrid
 

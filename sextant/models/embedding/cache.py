@@ -35,6 +35,11 @@ class CachedEmbedder:
         return self._embedder.dimension
 
     @property
+    def is_silent(self) -> bool:
+        """Return whether the model is behind an endpoint that has just not answered in time."""
+        return bool(getattr(self._embedder, "is_silent", False))
+
+    @property
     def prefixes(self) -> tuple[str, str] | None:
         """Return what is written before questions and passages; None: nothing, or nobody knows what."""
         return getattr(self._embedder, "prefixes", None)

@@ -126,7 +126,7 @@ class RemoteEmbedder(LearnedDimension):
         Raises:
             ModelUnavailable: the endpoint gives no vector, or has just been silent.
         """
-        if time.monotonic() < self._silent_until:
+        if self.is_silent:
             raise self._silence()
         try:
             async with asyncio.timeout(self._patience) as limit:
@@ -149,6 +149,11 @@ class RemoteEmbedder(LearnedDimension):
         prefixed = [self.prefixes.passage + text for text in texts]
         batches = await in_batches(self._embed, prefixed, size=_BATCH, at_once=_CONCURRENT)
         return np.concatenate(batches)
+
+    @property
+    def is_silent(self) -> bool:
+        """Return whether a question has just waited for it in vain."""
+        return time.monotonic() < self._silent_until
 
     async def close(self) -> None:
         """Close the connections."""

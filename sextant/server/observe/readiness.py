@@ -140,6 +140,8 @@ class ReadinessProbe:
         if self._settings.embedding.startswith("openai:"):
             await _reachable(self._settings.openai_base_url or OPENAI)
         await self._embedder.embed_query(WARM_UP)  # from memory, from the second time on
+        if getattr(self._embedder, "is_silent", False):
+            raise TimeoutError("questions wait for it in vain")
         return (
             DependencyState.UP
             if await has_all_vectors(self._database)

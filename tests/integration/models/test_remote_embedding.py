@@ -109,9 +109,11 @@ async def test_a_question_waits_half_a_lane_for_a_silent_endpoint_and_the_next_n
             with pytest.raises(ModelUnavailable, match="did not answer in time") as caught:
                 await embedder.embed_query("a")
         assert "SEXTANT_RETRIEVAL__LANE_TIMEOUT" in caught.value.next_step
+        assert embedder.is_silent
         with pytest.raises(ModelUnavailable, match="did not answer in time"):
             await embedder.embed_query("b")
         await embedder.embed_passages(["A document waits, and finds it awake."])
+        assert not embedder.is_silent
         await embedder.embed_query("c")
         sent = [request.body["input"] for request in server.requests]
         await embedder.close()

@@ -9,6 +9,8 @@ import pytest
 from fastapi import FastAPI
 
 from sextant.domain.settings import Settings, WorkerSettings
+from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding.remote import RemoteEmbedder
 from sextant.models.protocols import Vectors
 from sextant.server.app import create_app
 from sextant.server.observe.readiness import Dependency, DependencyState, ReadinessProbe, is_ready
@@ -99,7 +101,7 @@ class _Busy(_Silent):
 async def test_what_is_slow_to_answer_is_as_it_was_until_patience_ends(
     settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, seconds in (("_WAITED", 0.0), ("_KEPT_OUTSIDE", 0.0), ("_PATIENCE", 3.0)):
+    for name, seconds in (("_WAITED", 0.0), ("_OUTSIDE_CACHE_SECONDS", 0.0), ("_PATIENCE", 3.0)):
         monkeypatch.setattr(f"sextant.server.observe.readiness.{name}", seconds)
     readiness = ReadinessProbe(settings, database, _Busy(384))
 
@@ -137,3 +139,18 @@ async def test_what_is_down_is_told_without_saying_where_it_is(settings: Setting
     assert answer.json()["status"] == "degraded"
     assert "secret-path" not in answer.text
     assert "127.0.0.1" not in answer.text
+
+
+async def test_an_endpoint_that_fell_silent_for_questions_is_down(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sextant.server.observe.readiness._WAITED", PATIENCE)
+    async with ScriptedOpenAI() as endpoint:
+        asked = settings.model_copy(
+            update={"embedding": "openai:hashed", "openai_base_url": endpoint.base_url}
+        )
+        embedder = build_embedder(asked)
+        up = states(await ReadinessProbe(asked, database, embedder).dependencies())
+        monkeypatch.setattr(RemoteEmbedder, "is_silent", True)
+        down = states(await ReadinessProbe(asked, database, embedder).dependencies())
+    assert (up["embedding"], down["embedding"]) == (DependencyState.UP, DependencyState.DOWN)
