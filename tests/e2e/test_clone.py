@@ -5,15 +5,20 @@ Slow: it installs everything from the package registry. Leave it out with `-m "n
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -88,6 +93,36 @@ def test_one_command_shows_cited_answers_and_a_second_run_installs_nothing(clone
     check_answers(second.stdout)
     assert "Installing" not in second.stdout
     assert "\x1b" not in first.stdout + second.stdout
+
+
+def test_the_page_is_served_at_the_address_that_is_printed(clone: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        ["make", "serve", f"PORT={port}"],
+        cwd=clone,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as serving:
+        try:
+            assert serving.stdout is not None
+            printed = next(line for line in serving.stdout if line.startswith("Open "))
+            assert f"http://127.0.0.1:{port}/" in printed
+            assert_answers(f"http://127.0.0.1:{port}/healthz")
+        finally:
+            os.killpg(serving.pid, signal.SIGINT)
+
+
+def assert_answers(address: str, tries: int = 600) -> None:
+    """Ask until the server answers; each try waits for a tenth of a second at most."""
+    for _ in range(tries):
+        with contextlib.suppress(httpx.TransportError):
+            assert httpx.get(address, timeout=5).status_code == 200
+            return
+        threading.Event().wait(0.1)
+    pytest.fail(f"{address} does not answer")
 
 
 def test_two_at_once_share_one_data_folder(clone: Path) -> None:
