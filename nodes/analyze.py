@@ -264,7 +264,7 @@ def _read(question: str, parts: Sequence[str]) -> dict[str, Any]:
 
 
 # Whole questions only: "你好，请问付款节点有哪些？" is not small talk. No question of the public
-# evaluation sets matches (docs/rules.md).
+# evaluation sets matches (docs/experiments/loop.md).
 _SMALL_TALK = re.compile(
     r"(?:你好|您好|嗨|哈[喽啰]|大家好|早上好|早安|上午好|中午好|下午好|晚上好|晚安|在吗|在不在"
     r"|(?:非常|多|太|十分)?(?:感谢|谢谢|谢)(?:你|您|了|啦)*|辛苦了|再见|拜拜|好的|好|嗯+|哦+|哈+|知道了|明白了"

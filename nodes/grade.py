@@ -22,7 +22,7 @@ from sextant.nodes.question.parts import bridges, wording_of
 from sextant.nodes.state import State, reports_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
-# of the question's terms. Chosen on five public question sets; docs/rules.md has the numbers.
+# of the question's terms. Chosen on five public question sets; docs/experiments/loop.md has the numbers.
 SUFFICIENT_COVERAGE = 0.6
 _FIRST = 5
 # A first passage that holds less of the question than this is one hop of several, where the graph

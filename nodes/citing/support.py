@@ -30,7 +30,7 @@ _ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
 # A second sentence must add this much support to be worth quoting.
 _LONGER_QUOTE = 0.15
 # The share of a denied clause's terms that the other side must have, so that both speak of the same:
-# of the statement's in the quote, of the quote's in the statement. docs/rules.md has what they tell.
+# of the statement's in the quote, of the quote's in the statement. docs/experiments/citing.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
 # Stands between the names of a table's columns and its rows.

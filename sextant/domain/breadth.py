@@ -6,7 +6,7 @@ question is broad when it asks for what a whole has (themes, an overview, a summ
 throughout) and either names the documents as a whole or names nothing else. All others are particular:
 passages answer them better, so when in doubt a question is one of them.
 
-The words were chosen by hand; docs/rules.md has what they do on the public evaluation sets.
+The words were chosen by hand; docs/experiments/loop.md has what they do on the public evaluation sets.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ export const WORDS = {
       ["What stands below an answer", [
         ["Quoted word for word", "The sentences are copied from the documents, and no chat model wrote or changed them. Whether they answer the question is for you to judge."],
         ["Every statement is supported", "A chat model wrote the answer, and each of its sentences was compared with the passages that it cites. The words stand behind it; read the quote where it matters."],
-        ["Not every statement is supported", "For at least one sentence no passage was found that supports it."],
+        ["Not every statement is supported", "For at least one sentence no passage was found that supports it. “No statement” means: for none."],
         ["The documents do not say", "Nothing found answers the question. What is quoted is only the nearest."],
       ]],
     ],
@@ -176,7 +176,7 @@ export const WORDS = {
       ["回答下方的说明", [
         ["逐字引用文档原文", "句子照抄自文档，没有经过聊天模型撰写或改动。是否回答了问题，请自行判断。"],
         ["每个陈述都有引用支持", "回答由聊天模型撰写，每句话都与所引段落核对过，背后有原文的词句。重要之处请点开引文。"],
-        ["并非每个陈述都有引用支持", "至少有一句话没有找到支持它的段落。"],
+        ["并非每个陈述都有引用支持", "至少有一句话没有找到支持它的段落。“没有一个陈述”表示全部没有找到。"],
         ["文档中没有提到", "找到的内容都不能回答问题，所引只是最接近的段落。"],
       ]],
     ],
