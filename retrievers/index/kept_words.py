@@ -24,6 +24,7 @@ from sextant.retrievers.index.words.lexical import LexicalIndex, Postings
 from sextant.stores.array_files import Arrays
 from sextant.stores.chunks import chunk_store
 from sextant.stores.graph.arrays import IdTable, halves_of
+from sextant.stores.postgresql.migrations import schema_digest
 from sextant.text import analysis, characters, simplified, stems, stopwords
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
@@ -44,9 +45,9 @@ _SQL = Path(chunk_store.__file__).parents[1] / "sql"
 def code() -> str:
     """Return what tells this code from another that would cut words otherwise; reads files."""
     read = hashlib.sha256((_SQL / "queries" / "chunks.sql").read_bytes())
-    # What is a letter, and what views of passages give; migrations are not edited.
+    # What is a letter, and what views of passages give.
     read.update(unicodedata.unidata_version.encode())
-    read.update(max(file.name for file in (_SQL / "migrations").iterdir()).encode())
+    read.update(schema_digest().encode())
     for file in (__file__, *(module.__file__ for module in _MODULES)):
         read.update(Path(file or "").read_bytes())
     return read.hexdigest()

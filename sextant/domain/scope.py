@@ -17,7 +17,7 @@ class Scope:
     """The key that every store call carries: a tenant and one of its knowledge bases.
 
     Every query binds it, and `Database.transaction` sets the tenant for row-level security besides
-    (`sextant/stores/postgresql/database.py`; policies: `sextant/stores/sql/migrations/0001_store.sql`).
+    (`sextant/stores/postgresql/database.py`; policies: `sextant/stores/sql/schema/01_tenants.sql`).
 
     Raises:
         OptionInvalid: a name is no text, blank, longer than 200 characters, or holds what no store

@@ -94,7 +94,8 @@ async def restore(
 
     Raises:
         OptionInvalid: the file is no backup, is truncated or damaged.
-        ConflictError: the database is not empty or in use, or the backup is from a newer version.
+        ConflictError: the database is not empty or in use, or the backup is of a version that is newer than this one
+            or too old for it.
         DatabaseUnavailable: the server does not answer.
     """
     if not await asyncio.to_thread(source.is_file):
@@ -103,12 +104,14 @@ async def restore(
         )
     compared = await asyncio.to_thread(_require_undamaged, source)
     await _require_free(database, replace=replace)
+    oldest, newest = migrations()[0].version - 1, migrations()[-1].version
     async with (
         _program(None, "pg_restore", "--no-owner", "--file=-", str(source)) as reading,
         _program(database, "psql", "--quiet", "--no-psqlrc", "--single-transaction",
-                 "--set=ON_ERROR_STOP=1", f"--command=set sextant.newest = {_newest()}",
+                 "--set=ON_ERROR_STOP=1", f"--command=set sextant.oldest = {oldest}",
+                 f"--command=set sextant.newest = {newest}",
                  f"--command={_SQL['make_room']}", "--file=-",
-                 f"--command={_SQL['not_newer']}", reads=True) as writing,
+                 f"--command={_SQL['require_known']}", reads=True) as writing,
     ):  # fmt: skip
         assert writing.stdin is not None  # noqa: S101 - asked for
         try:
@@ -213,10 +216,6 @@ async def _count(database: Database, query: LiteralString) -> int:
     return int(row[0]) if row else 0
 
 
-def _newest() -> int:
-    return max(one.version for one in migrations())
-
-
 @asynccontextmanager
 async def _program(
     database: Database | None, name: str, *arguments: str, reads: bool = False
@@ -266,6 +265,12 @@ async def _check_exit(process: Process, otherwise: str) -> None:
             raise ConflictError(
                 "The backup comes from a newer Sextant than this one; nothing was restored.",
                 next_step="Install that version.",
+            )
+        if "backup_is_older" in reason:
+            raise ConflictError(
+                "The backup comes from a Sextant before the first release, which this one cannot migrate; "
+                "nothing was restored.",
+                next_step="Ingest the documents again.",
             )
         raise DatabaseUnavailable(
             f"{otherwise}: {reason}",

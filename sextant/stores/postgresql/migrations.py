@@ -1,7 +1,8 @@
-"""Migrate a database to the schema of this version, by numbered `.sql` files, each applied once.
+"""Create the schema of this version in an empty database, or migrate an older one to it.
 
-An advisory lock serialises processes that start concurrently. A checksum detects files that were changed
-after they had been applied. The serving role is created here, too, since it belongs to the whole server.
+`sql/schema/` is the schema, and what an empty database gets. `sql/migrations/` has the numbered steps by which older
+databases become equal to it, each applied once. An advisory lock serialises processes that start concurrently. The
+serving role is created here, too, since it belongs to the whole server.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -36,52 +38,60 @@ _SQL = load_queries("migrations")
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One numbered file."""
+    """One numbered step from the schema of the version before."""
 
     version: int
     name: str
     sql: LiteralString
-    sha256: str
 
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Return the files of `sql/migrations/`, in order."""
-    folder = files("sextant.stores") / "sql" / "migrations"
-    entries = sorted((entry for entry in folder.iterdir()), key=lambda entry: entry.name)
-    found = []
-    for entry in entries:
-        if entry.name.endswith(".sql"):
-            text = entry.read_text(encoding="utf-8")
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            found.append(Migration(int(entry.name[:4]), entry.name, text, digest))
-    return tuple(found)
+    """Return the files of `sql/migrations/`, in order; the first leads from the oldest version that is migrated."""
+    return tuple(
+        Migration(int(name[:4]), name, text) for name, text in _read_files("migrations").items()
+    )
+
+
+@cache
+def schema() -> dict[str, LiteralString]:
+    """Return the files of `sql/schema/` by name, in the order of their execution."""
+    return _read_files("schema")
+
+
+@cache
+def schema_digest() -> str:
+    """Return the SHA-256 of the schema's statements; comments and white space may change."""
+    code = re.sub(r"--.*", "", "\n".join(schema().values()))
+    return hashlib.sha256(" ".join(code.split()).encode()).hexdigest()
+
+
+def _read_files(folder: str) -> dict[str, LiteralString]:
+    entries = (files("sextant.stores") / "sql" / folder).iterdir()
+    return {
+        entry.name: entry.read_text(encoding="utf-8")
+        for entry in sorted(entries, key=lambda entry: entry.name)
+        if entry.name.endswith(".sql")
+    }
 
 
 async def migrate(owner: AsyncConnection[Any]) -> None:
-    """Apply missing migrations as the schema's owner; `owner` must be in autocommit mode.
+    """Create or migrate the schema as its owner; `owner` must be in autocommit mode.
 
     Raises:
-        ConflictError: an applied file has changed, or the database is newer than this version.
+        ConflictError: the database is newer than this version, or too old for it, or the schema's files were
+            changed without a migration.
         DatabaseUnavailable: the database is not UTF-8 or has no pgvector, the owner lacks rights
             (extension, role, schema), or another process does not finish its migration.
     """
     await _require_unicode(owner)
-    wanted = migrations()
-    known = await _read_applied(owner) == {
-        migration.version: migration.sha256 for migration in wanted
-    }
-    if known and await queue_schema.is_current(owner):
+    if await _is_current(owner) and await queue_schema.is_current(owner):
         return
     try:
         async with _migration_lock(owner):
             await _prepare(owner)
-            applied = await _read_applied(owner)
-            _require_same_history(applied, wanted)
             with limit_statements(math.inf):  # large migrations take long
-                for migration in wanted:
-                    if migration.version not in applied:
-                        await _apply(owner, migration)
+                await _create_or_migrate(owner)
                 await queue_schema.install(owner)
     except InsufficientPrivilege as error:
         raise DatabaseUnavailable(
@@ -89,6 +99,27 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
             next_step="Let an administrator run `CREATE EXTENSION vector; CREATE ROLE sextant_app; "
             "GRANT sextant_app TO <user>;` or give the user these rights.",
         ) from error
+
+
+async def _is_current(owner: AsyncConnection[Any]) -> bool:
+    return await _read_version(owner) == (migrations()[-1].version, schema_digest())
+
+
+async def _create_or_migrate(owner: AsyncConnection[Any]) -> None:
+    steps = migrations()
+    version, digest = await _read_version(owner)
+    if version == 0:
+        await _execute(owner, schema().values(), steps)
+        return
+    _require_known(version)
+    if version == steps[-1].version and digest != schema_digest():
+        raise ConflictError(
+            "The files of sextant/stores/sql/schema differ from the schema that the database was given.",
+            next_step="Put the change into a new file of sextant/stores/sql/migrations, too.",
+        )
+    for step in steps:
+        if step.version > version:
+            await _execute(owner, [step.sql], [step])
 
 
 @asynccontextmanager
@@ -121,11 +152,12 @@ async def _require_unicode(owner: AsyncConnection[Any]) -> None:
         )
 
 
-async def _read_applied(owner: AsyncConnection[Any]) -> dict[int, str]:
+async def _read_version(owner: AsyncConnection[Any]) -> tuple[int, str]:
+    """Return the version of the schema, 0 for none, and the digest of the files that gave it."""
     row = await (await owner.execute(_SQL["has_history"])).fetchone()
     if row is None or not row[0]:
-        return {}
-    return {version: digest async for version, digest in await owner.execute(_SQL["history"])}
+        return 0, ""
+    return await (await owner.execute(_SQL["version"])).fetchone() or (0, "")
 
 
 async def _prepare(owner: AsyncConnection[Any]) -> None:
@@ -144,26 +176,29 @@ async def _prepare(owner: AsyncConnection[Any]) -> None:
     await owner.execute(_SQL["create_history"])
 
 
-async def _apply(owner: AsyncConnection[Any], migration: Migration) -> None:
+async def _execute(
+    owner: AsyncConnection[Any], statements: Iterable[LiteralString], steps: Sequence[Migration]
+) -> None:
+    """Execute SQL in one transaction, and record that the database has taken `steps`."""
     async with owner.transaction():
         await owner.execute(_SQL["set_path"], {"path": SEARCH_PATH})
-        await owner.execute(migration.sql)
-        await owner.execute(
-            _SQL["record"],
-            {"version": migration.version, "name": migration.name, "sha256": migration.sha256},
+        for sql in statements:
+            await owner.execute(sql)
+        for step in steps:
+            row = {"version": step.version, "name": step.name, "sha256": schema_digest()}
+            await owner.execute(_SQL["record"], row)
+
+
+def _require_known(version: int) -> None:
+    first, last = migrations()[0].version, migrations()[-1].version
+    if version > last:
+        raise ConflictError(
+            f"The database has schema version {version}, which this Sextant does not know.",
+            next_step="Install the newer Sextant that last used this database.",
         )
-
-
-def _require_same_history(applied: dict[int, str], wanted: tuple[Migration, ...]) -> None:
-    known = {one.version: one for one in wanted}
-    for version, digest in applied.items():
-        if version not in known:
-            raise ConflictError(
-                f"The database has schema version {version}, which this Sextant does not know.",
-                next_step="Install the newer Sextant that last used this database.",
-            )
-        if known[version].sha256 != digest:
-            raise ConflictError(
-                f"Migration {known[version].name} was changed after it had been applied.",
-                next_step="Restore the file, and put the change into a new migration.",
-            )
+    if version < first - 1:
+        raise ConflictError(
+            f"The database has schema version {version}, from before the first release; this Sextant "
+            f"migrates from version {first - 1} on.",
+            next_step="Ingest the documents again into a new SEXTANT_DATA_DIR or DATABASE_URL.",
+        )

@@ -1,7 +1,7 @@
 """Install and migrate the tables of the queue library, procrastinate, in a schema of their own.
 
 The scripts come from the installed library: first its whole schema, later the migrations of newer
-versions. Migration 0020 creates the schema and the table of applied scripts.
+versions. `sql/schema/03_jobs.sql` creates the schema and the table of applied scripts.
 """
 
 from __future__ import annotations
@@ -29,16 +29,15 @@ def library_migrations() -> tuple[str, ...]:
 
 
 async def is_current(owner: AsyncConnection[Any]) -> bool:
-    """Return whether all migrations were applied; true if Sextant's schema precedes migration 0020."""
-    names = set(await asyncio.to_thread(library_migrations))
-    return names <= await _read_applied(owner, otherwise=names)
+    """Return whether all migrations were applied."""
+    return set(await asyncio.to_thread(library_migrations)) <= await _read_applied(owner)
 
 
 async def install(owner: AsyncConnection[Any]) -> None:
     """Apply missing migrations as the schema's owner; `owner` must be in autocommit mode."""
     if await is_current(owner):
         return
-    applied = await _read_applied(owner, otherwise=set())
+    applied = await _read_applied(owner)
     missing = [name for name in library_migrations() if name not in applied]
     scripts = await asyncio.to_thread(_scripts, missing, is_first=not applied)
     async with owner.transaction():
@@ -65,8 +64,5 @@ def _folder() -> Path:
     return Path(spec.origin).parent / "sql"
 
 
-async def _read_applied(owner: AsyncConnection[Any], *, otherwise: set[str]) -> set[str]:
-    row = await (await owner.execute(_SQL["has_record"])).fetchone()
-    if row is None or not row[0]:
-        return otherwise
+async def _read_applied(owner: AsyncConnection[Any]) -> set[str]:
     return {name async for (name,) in await owner.execute(_SQL["applied"])}

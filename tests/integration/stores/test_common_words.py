@@ -1,4 +1,4 @@
-"""In a large scope common words are read only beside others: what is found is the same (migration 0068)."""
+"""In a large scope common words are read only beside others: what is found is the same."""
 
 from __future__ import annotations
 

@@ -12,10 +12,16 @@ where datname = current_database() and application_name like 'sextant%'
 -- All that a backup brings again. Waiting longer for running work would only hide that there is some.
 set lock_timeout = '10s'; drop schema if exists sextant_queue cascade; drop schema if exists sextant cascade;
 
--- name: not_newer
--- The last step of a restore, in its transaction; the setting is the newest migration of this version.
-do $$ begin
-  if exists (select from sextant.schema_migrations where version > current_setting('sextant.newest')::int) then
+-- name: require_known
+-- The last step of a restore, in its transaction; the settings are the versions of the schema that this Sextant
+-- can open.
+do $$
+declare
+  found int := (select max(version) from sextant.schema_migrations);
+begin
+  if found > current_setting('sextant.newest')::int then
     raise exception 'backup_is_newer';
+  elsif found < current_setting('sextant.oldest')::int then
+    raise exception 'backup_is_older';
   end if;
 end $$;

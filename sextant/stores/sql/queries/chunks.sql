@@ -121,15 +121,15 @@ delete from staged_chunks
 where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(ids)s);
 
 -- name: nearest
--- The nearest chunks by cosine; see nearest_chunks (migration 0028).
+-- The nearest chunks by cosine; see nearest_chunks.
 nearest_chunks(%s, %s, %s::vector, %s, %s)
 
 -- name: nearest_with_contents
--- As `nearest`, with what results show of each; see nearest_told (migration 0062).
+-- As `nearest`, with what results show of each; see nearest_told.
 nearest_told(%s, %s, %s::vector, %s, %s)
 
 -- name: held
--- The chunks that hold the most of some words; see held_chunks (migrations 0057 and 0068).
+-- The chunks that hold the most of some words; see held_chunks.
 held_chunks(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)
 
 -- name: get
@@ -143,7 +143,7 @@ cross join lateral (
 order by wanted.place;
 
 -- name: contents
--- What results show of chunks, by ids of 16 octets each; see told_chunks (migration 0066).
+-- What results show of chunks, by ids of 16 octets each; see told_chunks.
 told_chunks(%s, %s, %s::bytea, 16)
 
 -- name: count

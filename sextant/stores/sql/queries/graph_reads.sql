@@ -80,7 +80,7 @@ join seen_entities e on e.scope_id = r.scope_id and e.id = r.entity_id
 order by r.rank desc, e.id;
 
 -- name: entities
--- Entities by id; see told_entities (migration 0034).
+-- Entities by id; see told_entities.
 told_entities(%s, %s, %s::uuid[])
 
 -- name: entities_among

@@ -11,12 +11,12 @@ select pg_advisory_unlock(%(key)s);
 select pg_encoding_to_char(encoding) from pg_database where datname = current_database();
 
 -- name: has_history
--- Whether any migration was ever applied here.
+-- Whether the database was ever given a schema.
 select to_regclass('sextant.schema_migrations') is not null;
 
--- name: history
--- Which migrations were applied, with the checksums they had.
-select version, sha256 from sextant.schema_migrations;
+-- name: version
+-- The version of the schema, and the digest of the files that gave it.
+select version, sha256 from sextant.schema_migrations order by version desc limit 1;
 
 -- name: create_role
 -- The role that serves: it owns nothing, so row-level security holds for it. Roles belong to the
@@ -54,7 +54,7 @@ do $$ begin
 end $$;
 
 -- name: create_history
--- What was applied, and with which content.
+-- Which versions of the schema the database has had; sha256: of the files of sql/schema at that time.
 create table if not exists sextant.schema_migrations (
   version int primary key, name text not null, sha256 text not null,
   applied_at timestamptz not null default now()
@@ -65,6 +65,6 @@ create table if not exists sextant.schema_migrations (
 select set_config('search_path', %(path)s, true);
 
 -- name: record
--- Remember an applied migration.
+-- Remember a version that the database has now.
 insert into sextant.schema_migrations (version, name, sha256)
 values (%(version)s, %(name)s, %(sha256)s);

@@ -1,8 +1,8 @@
 -- name: settle
--- See which grams are common in a scope that has doubled; fill the blocks of its vectors (migration 0069); sort
+-- See which grams are common in a scope that has doubled; fill the blocks of its vectors; sort
 -- what was inserted into the gram index, which every keyword search would read through; let the planner know how
 -- large the tables have become; and see whether the scope needs an index: in the shared partition because it has
--- so many vectors, in its own because that has none of halves (migration 0060). Its deletion waits: that has the
+-- so many vectors, in its own because that has none of halves. Its deletion waits: that has the
 -- blocks' rows before their lock.
 select g.scope_id, to_regclass(halves_index(g.scope_id)) is null
   and (g.partition_key <> 0 or (

@@ -1,7 +1,3 @@
--- name: has_record
--- Whether our own schema is recent enough to have a queue.
-select to_regclass('sextant_queue.applied_migrations') is not null;
-
 -- name: applied
 -- Which of the library's migrations were applied.
 select name from sextant_queue.applied_migrations;

@@ -1,5 +1,5 @@
 -- name: stamp
--- What tells whether chunks and vectors are as they were; see chunk_stamp (migration 0037).
+-- What tells whether chunks and vectors are as they were; see chunk_stamp.
 chunk_stamp(%s, %s)
 
 -- name: head

@@ -6,17 +6,17 @@ import re
 
 import pytest
 
-from sextant.stores.postgresql.migrations import migrations
+from sextant.stores.postgresql.migrations import migrations, schema
 from sextant.stores.postgresql.queries import load_cypher, load_queries, topics
 
 TENANT_TABLES = {
     name
-    for one in migrations()
+    for sql in schema().values()
     for name, columns in re.findall(
-        r"^create (?:table|view) (\w+) (.*?);$", one.sql, re.MULTILINE | re.DOTALL
+        r"^create (?:table|view) (\w+) (.*?);$", sql, re.MULTILINE | re.DOTALL
     )
     if "user_id" in columns
-} | {"staged_chunks"}  # like chunks
+}
 # Run by the schema's owner, about all tenants at once.
 OWNERS = {"embedding_space.has_chunks", "embedding_space.all_scopes", "api_keys.end"}
 ALL = [
@@ -84,6 +84,11 @@ def test_a_working_table_is_filled_with_the_writers_scope_alone(name: str, sql: 
 
 def test_the_tables_of_documents_are_among_those_checked() -> None:
     assert {"graphs", "documents", "chunks", "chunk_vectors", "chunk_grams"} <= TENANT_TABLES
+
+
+@pytest.mark.parametrize("name", schema())
+def test_a_file_of_the_schema_begins_with_what_it_is_about(name: str) -> None:
+    assert re.match(r"-- \w.{15,}", schema()[name])
 
 
 def test_no_two_migrations_have_one_number() -> None:

@@ -1,13 +1,12 @@
--- A stamp that costs the same however large a knowledge base is (before: a look at every document).
+-- Stamps: values that change with every write to a knowledge base, by which caches know whether they are current.
+-- A stamp costs the same however large the knowledge base is.
 --
--- Whoever writes leaves a number here that was never here before, in the same transaction: seen when
--- the write is seen, gone when it is rolled back. A writer takes any row of its scope and kind that no
--- other holds, and makes one where all are held, so none waits; there are as many rows as writers have
--- met. The stamp is all of them together: of two moments with a write between them, the later has a
--- number, of that writer or of one who came after it, that the earlier has not.
---
--- The numbers are random, because counted ones come back: from a sequence a backup brings back numbers
--- that a process may still know, and a reader can see the next one before what it counts.
+-- A writer stores a random number in the same transaction: visible when the write is, gone when it is rolled back.
+-- It takes any row of its scope and kind that no other has locked, and makes one where all are locked, so none
+-- waits; there are as many rows as writers have met. The stamp is all of them together: of two moments with a write
+-- between them, the later has a number, of that writer or of one after it, that the earlier has not. Numbers are
+-- random because counted ones come back: a restored backup brings back numbers that a process may still know, and a
+-- reader may see the next number of a sequence before what it counts.
 create table scope_generations (
   scope_id int not null references graphs on delete cascade,
   kind text not null,
@@ -19,7 +18,7 @@ select tenant_table('scope_generations');
 grant select, delete on scope_generations to sextant_app;
 create policy owner_notes on scope_generations to current_user using (true);
 
--- Notes a write, once a transaction (of a savepoint: at every call).
+-- Notes a write, once in a transaction (of a savepoint: at every call).
 create function note_written(written_scope int, what text) returns void
 language plpgsql security definer
 set search_path from current
@@ -42,6 +41,7 @@ begin
   end if;
 end $$;
 
+-- Every row that is inserted, updated or deleted is a write to its knowledge base.
 create function note_touched() returns trigger language plpgsql security definer
 set search_path from current
 as $$
@@ -49,23 +49,35 @@ begin
   perform note_written(scope_id, tg_argv[0]) from (select distinct scope_id from touched) as scopes;
   return null;
 end $$;
-
--- Every row that comes, changes or goes is a write to its scope.
-create function note_writes_to(own regclass, what text) returns void language plpgsql as $$
+do $$
 declare
+  own text;
+  what text;
   event text;
 begin
-  foreach event in array array['insert', 'update', 'delete'] loop
-    execute format('create trigger note_%1$s after %1$s on %2$s referencing %3$s table as touched '
-      'for each statement execute function note_touched(%4$L)',
-      event, own, case event when 'insert' then 'new' else 'old' end, what);
+  for own, what in values ('documents', 'passages'), ('chunks', 'passages'), ('chunk_vectors', 'passages'),
+    ('chunk_grams', 'passages'), ('communities', 'reports'), ('community_members', 'reports'),
+    ('entity_vectors', 'vectors')
+  loop
+    foreach event in array array['insert', 'update', 'delete'] loop
+      execute format('create trigger note_%1$s after %1$s on %2$I referencing %3$s table as touched '
+        'for each statement execute function note_touched(%4$L)',
+        event, own, case event when 'insert' then 'new' else 'old' end, what);
+    end loop;
   end loop;
 end $$;
-select note_writes_to('documents', 'passages'), note_writes_to('chunks', 'passages'),
-  note_writes_to('chunk_vectors', 'passages'), note_writes_to('chunk_grams', 'passages'),
-  note_writes_to('communities', 'reports'), note_writes_to('community_members', 'reports'),
-  note_writes_to('entity_vectors', 'vectors');
-drop function note_writes_to(regclass, text);
+
+-- Results show a document's title, file name and external id, which its versions have (found_chunks).
+create function note_told() returns trigger language plpgsql security definer
+set search_path from current
+as $$
+begin
+  perform note_written(new.scope_id, 'passages');
+  return null;
+end $$;
+create trigger note_told after update on document_versions for each row
+when ((old.title, old.filename, old.external_id)
+  is distinct from (new.title, new.filename, new.external_id)) execute function note_told();
 
 -- A graph changes by millions of rows, and gets another version when it does.
 create function note_version() returns trigger language plpgsql security definer
@@ -78,8 +90,8 @@ end $$;
 create trigger note_version after update on graph_versions for each row
 when (old.version <> new.version) execute function note_version();
 
--- Who writes to a graph without having locked it (sextant.locked_graph) may have changed any of the
--- tenant's; without a tenant, any at all.
+-- Whoever writes to a graph without having locked it (sextant.locked_graph) may have changed any of the tenant's;
+-- without a tenant, any at all. A vector that an entity gets is no change of the graph.
 create function note_graphs() returns trigger language plpgsql security definer
 set search_path from current
 as $$
@@ -95,24 +107,23 @@ begin
   foreach own in array array['mentions', 'relation_evidence', 'aliases', 'entity_merges',
     'entity_names', 'entities', 'adjacency']
   loop
-    -- A vector that an entity gets is no change of the graph.
     execute format('create trigger note_graphs after insert or delete or update%s on %I '
       'for each statement when (coalesce(current_setting(''sextant.locked_graph'', true), '''') = '''') '
       'execute function note_graphs()', case own when 'entities' then ' of scope_id, id, name, '
       'entity_type, description, external_id, mention_count, asserted_count, degree' else '' end, own);
   end loop;
 end $$;
-revoke execute on function note_written(int, text), note_touched(), note_version(), note_graphs()
+revoke execute on function note_written(int, text), note_touched(), note_told(), note_version(), note_graphs()
   from public;
 
--- The same questions as before (0034, 0036), answered from the numbers.
-create or replace function scope_stamp(of_user text, of_graph text) returns bytea
+-- The stamps of passages, graph and reports.
+create function scope_stamp(of_user text, of_graph text) returns bytea
 language plpgsql stable
 set search_path from current
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  perform set_config('sextant.user_id', of_user, true);
+  perform bind_tenant(of_user);
   return (
     select convert_to(json_build_array(json_build_object(
       'passages', concat_ws(' ', own, passages, (select created_at from embedding_space)),
@@ -126,19 +137,22 @@ begin
       where g.user_id = of_user and g.graph_id = of_graph
     ) as written);
 end $$;
+revoke execute on function scope_stamp(text, text) from public;
+grant execute on function scope_stamp(text, text) to sextant_app;
 
-create or replace function chunk_stamp(of_user text, of_graph text) returns bytea
+-- The stamp of chunks and their vectors.
+create function chunk_stamp(of_user text, of_graph text) returns bytea
 language plpgsql stable
 set search_path from current
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  perform set_config('sextant.user_id', of_user, true);
+  perform bind_tenant(of_user);
   return (
     select convert_to(concat_ws(' ', min(g.scope_id), bit_xor(s.generation),
       (select created_at from embedding_space)), 'UTF8')
     from graphs g left join scope_generations s on s.scope_id = g.scope_id and s.kind = 'passages'
     where g.user_id = of_user and g.graph_id = of_graph);
 end $$;
-
-drop table entity_vector_versions;
+revoke execute on function chunk_stamp(text, text) from public;
+grant execute on function chunk_stamp(text, text) to sextant_app;

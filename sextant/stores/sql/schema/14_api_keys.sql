@@ -1,8 +1,8 @@
 -- API keys: whose they are and what they allow; of the secret itself only its SHA-256.
 --
--- A key says which tenant asks, so it is looked up before any tenant is set. The serving role has no
--- right on the table at all: it may ask whether one hash opens something, and learns nothing else. Keys
--- are made and listed by the owner, on the machine (`sextant keys`).
+-- A key says which tenant asks, so it is looked up before a tenant is set. The application has no right on the table
+-- at all: it may ask whether one hash opens something, and learns nothing else. Keys are made and listed by the
+-- owner, on the machine (`sextant keys`).
 create table api_keys (
   id text primary key,
   user_id text not null check (length(user_id) between 1 and 200),
@@ -18,8 +18,8 @@ create index on api_keys (user_id, created_at);
 select tenant_table('api_keys');
 create policy owner_keeps on api_keys to current_user using (true) with check (true);
 
--- The key that a hash opens, unless it is revoked or expired. When it was last used is noted once a
--- minute, so that a busy key costs no write a request; a row that is locked is left for the next time.
+-- The key that a hash opens, unless it is revoked or expired. When it was last used is written once a minute, so
+-- that a busy key does not cost a write for each request; a locked row is left for the next time.
 create function use_api_key(digest bytea)
 returns table (id text, user_id text, permissions text[], expires_at timestamptz)
 language plpgsql security definer

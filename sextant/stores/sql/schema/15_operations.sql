@@ -1,12 +1,18 @@
--- What the planner knows about tables that are filled in a minute, before autovacuum has looked at them.
---
--- Row-level security asks for rows of one user. Of a table it has no statistics of the planner takes
--- them for one in two hundred, thinks it cheap to go through all of them, and so a batch that touches a
--- hundred rows read every row of its graph: 280 ms a document at 400 passages, and growing.
+-- What a running server asks about the database, and tells the planner.
 
--- Looks anew at every table that has doubled since somebody looked, at the columns that rows are found
--- by (a look at texts and vectors would cost more). So each row is paid for a few times, however many
--- knowledge bases there are.
+-- Which schema the database has.
+create function schema_version() returns int language sql stable security definer
+set search_path from current
+as $$ select max(version) from schema_migrations $$;
+revoke execute on function schema_version() from public;
+grant execute on function schema_version() to sextant_app;
+
+-- Analyzes every table that has doubled since it was last analyzed, by the columns that rows are found by (texts and
+-- vectors would cost more), so each row is paid for a few times.
+--
+-- Tables are filled in a minute, before autovacuum has analyzed them. Of a table without statistics the planner
+-- takes a tenant's rows for one in two hundred and thinks it cheap to read all of them: a batch that touches a
+-- hundred rows then reads every row of its graph.
 create function refresh_statistics() returns void language plpgsql security definer
 set search_path from current
 as $$
