@@ -84,7 +84,7 @@ def test_an_answer_on_the_terminal_shows_source_section_page_and_quote(
     assert shown.status == 0
     text, *blocks = shown.out.split("\n\n")
     assert "[1]" in text
-    assert blocks[0].startswith("[1] 糖尿病诊疗指南.pdf · 第2章 主要症状 › 2.1 典型症状 · page 2")
+    assert blocks[0].startswith("[1] 糖尿病诊疗指南.pdf · 第2章 主要症状 › 2.1 典型症状 · 第 2 页")
     assert "“" in blocks[0]
     assert "\x1b" not in shown.out + shown.err
 

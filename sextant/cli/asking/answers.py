@@ -23,6 +23,7 @@ _WORDINGS = {
         Trust.SUPPORTED: "every sentence supported",
         Trust.PARTIAL: "not every sentence supported",
         Trust.UNSUPPORTED: "no sentence supported",
+        "page": "page {page}",
         "time": "{seconds:.1f} s",
     },
     "zh": {
@@ -34,6 +35,7 @@ _WORDINGS = {
         Trust.SUPPORTED: "每句都有依据",
         Trust.PARTIAL: "并非每句都有依据",
         Trust.UNSUPPORTED: "没有一句有依据",
+        "page": "第 {page} 页",
         "time": "{seconds:.1f} 秒",
     },
 }
@@ -78,7 +80,7 @@ def _print_rest(answer: Answer, warnings: set[str]) -> None:
     terminal.say("")
     for source in answer.sources:
         terminal.say("")
-        terminal.heading(f"[{source.label or source.marker}] {source_location(source)}")
+        terminal.heading(f"[{source.label or source.marker}] {_location(answer, source)}")
         for quote in _quotes(answer, source) or [_opening(source)]:
             terminal.prose(f"“{quote}”", "    ")
     for warning in answer.warnings:
@@ -88,11 +90,11 @@ def _print_rest(answer: Answer, warnings: set[str]) -> None:
     terminal.faint(_summary(answer))
 
 
-def source_location(source: Source) -> str:
-    """Return where a source lies: file, section path and page."""
+def _location(answer: Answer, source: Source) -> str:
+    """Return where a source lies: file, section path, and page in the answer's words."""
     parts = [source.filename, " › ".join(source.section_path)]
     if source.page is not None:
-        parts.append(f"page {source.page}")
+        parts.append(_wordings(answer)["page"].format(page=source.page))
     return " · ".join(part for part in parts if part)
 
 
@@ -114,8 +116,8 @@ def _opening(source: Source) -> str:
 
 
 def _summary(answer: Answer) -> str:
-    """Return how the answer came about, in the language it begins in; what it quotes may be in another."""
-    wordings, count = _WORDINGS[language_of(answer.answer.partition("\n")[0])], answer.attempts
+    """Return how the answer came about."""
+    wordings, count = _wordings(answer), answer.attempts
     parts = [wordings["mode"].format(mode=answer.mode), answer.model]
     if count:
         parts.append(wordings["search" if count == 1 else "searches"].format(count=count))
@@ -125,3 +127,8 @@ def _summary(answer: Answer) -> str:
         parts.append(wordings[answer.trust])
     parts.append(wordings["time"].format(seconds=sum(answer.timings.values()) / 1000))
     return " · ".join(part for part in parts if part)
+
+
+def _wordings(answer: Answer) -> dict[str, str]:
+    """Return the words of the language that the answer begins in; what it quotes may be in another."""
+    return _WORDINGS[language_of(answer.answer.partition("\n")[0])]

@@ -47,12 +47,13 @@ async def test_an_answer_shows_its_text_then_each_source_with_place_and_quote(
     assert lines[-1].startswith("mode naive · extractive · quoted word for word")
 
 
-async def test_the_last_line_is_in_the_answers_language(
+async def test_page_and_last_line_are_in_the_answers_language(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     await print_answer(told(Done(replace(ANSWER, answer="口渴是早期症状。[1]"))))
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("模式 naive · extractive · 逐字引用")
+    lines = capsys.readouterr().out.splitlines()
+    assert "[1] guide.pdf · 2 Signs › 2.1 Early · 第 7 页" in lines
+    assert lines[-1].startswith("模式 naive · extractive · 逐字引用")
 
 
 async def test_the_last_line_is_not_in_the_language_of_what_is_quoted(
