@@ -18,6 +18,8 @@ from math import log
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.evidence import (
+    AHEAD,
+    HEADING,
     NEAR,
     OWN,
     EvidencePart,
@@ -32,6 +34,13 @@ from sextant.nodes.citing.evidence import (
     wording_of,
 )
 from sextant.nodes.citing.statements import states
+from sextant.nodes.citing.subjects import (
+    SubjectWord,
+    contains_mark,
+    find_misnamed,
+    find_swapped,
+    subject_words,
+)
 from sextant.nodes.citing.support import SupportedQuote, headings, is_opposed
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.identifiers import codes_in, find_unmentioned
@@ -153,11 +162,31 @@ class AnswerEvidence:
             preferred: passages that it cites: of several that say it, one of these.
             withheld: passages that may no longer be cited.
         """
+        swapped = find_swapped(sentence, self._question)
+        found = self._assess(sentence, preferred, withheld, swapped)
+        if swapped and found.support is Support.SUPPORTED:
+            # What names something else than the question must stand by itself.
+            return self._without_question._assess(sentence, preferred, withheld, swapped)
+        return found
+
+    @cached_property
+    def _without_question(self) -> AnswerEvidence:
+        evidence = AnswerEvidence(self._items)
+        evidence._parts = self._parts
+        return evidence
+
+    def _assess(
+        self,
+        sentence: str,
+        preferred: Collection[int],
+        withheld: Collection[int],
+        swapped: frozenset[str] = frozenset(),
+    ) -> Assessment:
         facts = self._facts(sentence)
         if not facts:
             return Assessment(Support.UNSUPPORTED, 0.0)
         hidden, chosen = frozenset(withheld), frozenset(preferred)
-        found = _Look(self, sentence, facts, hidden, chosen).assessed()
+        found = _Look(self, sentence, facts, hidden, chosen, swapped=swapped).assessed()
         passages = dict.fromkeys(part.passage for part in found.parts)
         if found.support is not Support.SUPPORTED or (
             len(passages) == 1 and chosen.issuperset(passages)
@@ -167,7 +196,9 @@ class AnswerEvidence:
         every = frozenset(range(len(self._items)))
         for few in dict.fromkeys([chosen - hidden, *(frozenset({one}) for one in passages)]):
             if few and (len(passages) > 1 or few == chosen - hidden):
-                alone = _Look(self, sentence, facts, every - few, chosen).assessed()
+                alone = _Look(
+                    self, sentence, facts, every - few, chosen, swapped=swapped
+                ).assessed()
                 if alone.support is Support.SUPPORTED:
                     return alone
         return found
@@ -191,9 +222,13 @@ class AnswerEvidence:
         return telling or facts
 
     def _is_asked(self, term: str) -> bool:
-        """Return whether the question has a term, or a longer word of it: who supplies, asked for suppliers."""
+        """Return whether the question has a term, or a longer word of it: who supplies, asked for suppliers; 药物, for 药."""
         longer = term.isascii() and len(term) >= _LEAST_STEM
-        return term in self._asked or (longer and any(w.startswith(term) for w in self._asked))
+        return (
+            term in self._asked
+            or (longer and any(w.startswith(term) for w in self._asked))
+            or (not term.isascii() and len(term) == 2 and term[0] in self._asked)
+        )
 
     def weight(self, term: str) -> float:
         """Return how telling a term is: rarer ones are more so, single ideographs less."""
@@ -234,10 +269,15 @@ class AnswerEvidence:
         if any(self._languages[index] != language_of_sentence(sentence) for index in passages):
             return False
         found = self.assess(sentence, withheld=others)
-        held = [value for part in self._parts if part.passage in passages for value in part.values]
-        stated = [one.value for one in normalise_values(sentence)]
-        lacking = any(not any(value.matches(other) for other in held) for value in stated)
-        return lacking or found.support is Support.CONTRADICTED
+        return found.support is Support.CONTRADICTED or not self.has_numbers(sentence, passages)
+
+    def has_numbers(self, sentence: str, passages: Collection[int]) -> bool:
+        """Return whether these passages, in whatever language, have all numbers of a sentence but the question's."""
+        there = [v for part in self._parts if part.passage in passages for v in part.values]
+        return all(
+            any(one.value.matches(value) for value in (*there, *self._asked_values))
+            for one in normalise_values(sentence)
+        )
 
     def quote(
         self,
@@ -275,7 +315,10 @@ class _Look:
         facts: Sequence[_Fact],
         withheld: frozenset[int],
         preferred: frozenset[int],
+        *,
+        swapped: frozenset[str],
     ) -> None:
+        self._swapped = swapped
         self._evidence = evidence
         self._sentence = sentence
         self._facts = facts
@@ -283,6 +326,7 @@ class _Look:
         self._parts = [part for part in evidence._parts if part.passage not in withheld]
         self._whole = [part for part in self._parts if not part.is_clause]
         self._language = language_of_sentence(sentence)
+        self._question = plain_of(evidence._question)
         self._others = other_words(f"{sentence} {evidence._question}")
         self._anywhere: dict[str, bool] = {}
         self._values = [value for fact in facts for value in fact.values]
@@ -476,22 +520,30 @@ class _Look:
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         if worst.support != Support.SUPPORTED:
             return Assessment(worst.support, worst.share, parts)
-        if self._counts_another(fact, parts):
-            return Assessment(Support.CONTRADICTED, worst.share, parts)
         words = self._words_in(fact, parts)
+        told = self._of_subject(fact, parts, words)
+        if told is not Support.SUPPORTED:
+            return Assessment(told, words, parts)
+        self._spoken.update((part.passage, part.span) for part in parts)
+        return Assessment(Support.SUPPORTED, max(0.5, worst.share), parts)
+
+    def _of_subject(self, fact: _Fact, parts: Sequence[EvidencePart], words: float) -> Support:
+        """Return whether the parts that say a fact's numbers say them of what it speaks of."""
+        if self._counts_another(fact, parts):
+            return Support.CONTRADICTED
         same = not all(map(self._is_foreign, parts))
-        if same and (
-            (words < _OF_TERMS and len(fact.new) > 1) or not self._counts_the_same(fact, parts)
-        ):
-            return Assessment(Support.PARTIAL, words, parts)
         if (
-            not all(self._has_codes(part, fact) for part in parts)
+            (same and (words < _OF_TERMS or not self._counts_the_same(fact, parts)))
+            or not all(self._has_codes(part, fact) for part in parts)
             or self._misses_name(fact, parts)
             or any(self._replaces(part, fact) for part in parts)
         ):
-            return Assessment(Support.PARTIAL, words, parts)
-        self._spoken.update((part.passage, part.span) for part in parts)
-        return Assessment(Support.SUPPORTED, max(0.5, worst.share), parts)
+            return Support.PARTIAL
+        misnamed = self._find_misnamed(fact, parts)
+        if misnamed is None:
+            return Support.SUPPORTED
+        owned = self._is_of_rival(misnamed.term, fact, parts)
+        return Support.CONTRADICTED if owned else Support.PARTIAL
 
     @staticmethod
     def _without_conditions(
@@ -547,7 +599,7 @@ class _Look:
                 return Assessment(Support.CONTRADICTED, 0.0, (rival,))
             return Assessment(Support.UNSUPPORTED, 0.0)
         score = scores[id(best)]
-        if self._is_exchanged(value, fact, best):
+        if self._is_exchanged(value, fact, best) or self._names_another_column(best):
             return Assessment(Support.CONTRADICTED, score, (best,))
         if any(self._owns_more(one, best, fact) for one in rivals):
             return Assessment(Support.CONTRADICTED, score, (best,))
@@ -585,6 +637,16 @@ class _Look:
             and not any(mine.matches(other) for mine in fact.values for other in part.values)
         ]
         return any({term for term in fact.terms if part.owns(term)} > own for part in others)
+
+    def _names_another_column(self, best: EvidencePart) -> bool:
+        """Return whether the sentence names another column of a row than that of its number: Heron 3, not Heron 3 XL."""
+        said = plain_of(self._sentence)
+        names = {
+            plain_of(part.column)
+            for part in self._parts
+            if best.column and _of_same_row(part, best) and part.column and part.values
+        }
+        return plain_of(best.column) not in said and any(name in said for name in names)
 
     def _codes_in(self, part: EvidencePart) -> frozenset[str]:
         """Return the codes of what is asked or said that a clause has itself; none of other parts."""
@@ -690,6 +752,52 @@ class _Look:
             and stated.isdisjoint(its)
         )
 
+    def _find_misnamed(self, fact: _Fact, parts: Sequence[EvidencePart]) -> SubjectWord | None:
+        """Return a word of a fact that names something else than what its parts speak of."""
+        swapped = self._swapped.union(*(find_swapped(fact.text, part.sentence) for part in parts))
+        return find_misnamed(
+            fact.text,
+            swapped,
+            lambda word: self._is_vouched(word, parts, is_swapped=word.term in swapped),
+            self._is_measure,
+        )
+
+    def _is_swapped_in(self, part: EvidencePart, fact: _Fact) -> bool:
+        """Return whether a word of a fact stands in the place of one of the question or of the part."""
+        swapped = self._swapped | find_swapped(fact.text, part.sentence)
+        words = (one for one in subject_words(fact.text) if one.term in swapped)
+        return any(not self._is_vouched(word, (part,), is_swapped=True) for word in words)
+
+    def _is_vouched(
+        self, word: SubjectWord, parts: Sequence[EvidencePart], *, is_swapped: bool
+    ) -> bool:
+        """Return whether the question has a word, or one of the parts, or what it stands under.
+
+        In the place of another word only what names the part itself counts.
+        """
+        least = HEADING if is_swapped else AHEAD
+        if word.is_mark:
+            texts = (text.plain for part in parts for level, text in part.layers if level >= least)
+            return any(contains_mark(text, word) for text in (self._question, *texts))
+        return self._evidence._is_asked(word.term) or any(
+            self._level(part, word.term) >= least for part in parts
+        )
+
+    def _is_measure(self, word: SubjectWord) -> bool:
+        """Return whether a word says only what is measured, or asked for in other words: the price, asked how much."""
+        return word.is_measure or any(
+            word.term in terms and pattern.search(self._question) for terms, pattern in self._others
+        )
+
+    def _is_of_rival(self, term: str, fact: _Fact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether a part with another number of a kind that the fact has speaks of a term."""
+        return any(
+            part.owns(term)
+            and any(_competes(value, other) for value in fact.values for other in part.values)
+            for part in self._parts
+            if part not in parts and not self._is_foreign(part)
+        )
+
     def _is_of_another(self, part: EvidencePart, fact: _Fact) -> bool:
         """Return whether a sentence says what is new in a fact of something else than what is asked."""
         named_here = set(self._subject).intersection(fact.terms)
@@ -762,15 +870,12 @@ class _Look:
 
     def _words_in(self, fact: _Fact, parts: Sequence[EvidencePart]) -> float:
         """Return the share of a fact's own terms in the parts that say its numbers, among those that count."""
-        new = {term: self._evidence.weight(term) for term in fact.new}
-        whole = sum(new.values())
-        if not whole:
+        held = {t for t in fact.new if any(self._level(part, t) >= NEAR for part in parts)}
+        relating = {word.term for word in subject_words(fact.text) if word.is_predicate}
+        counted = {t: self._evidence.weight(t) for t in fact.new if t in held or t not in relating}
+        if len(counted) < 2:
             return 1.0
-        held = sum(
-            weight * any(self._level(part, term) >= NEAR for part in parts)
-            for term, weight in new.items()
-        )
-        return held / whole
+        return sum(counted[term] for term in held) / sum(counted.values())
 
     # words
 
@@ -807,6 +912,7 @@ class _Look:
             or self._misses_name(fact, (part,))
             or self._is_of_another(part, fact)
             or self._replaces(part, fact)
+            or self._is_swapped_in(part, fact)
         ):
             return Assessment(Support.PARTIAL, held, (part,))
         if held >= _OF_TERMS and of_known >= _OF_KNOWN and (near >= of_best * most or not fact.new):

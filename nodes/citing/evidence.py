@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -25,11 +25,11 @@ from sextant.text.stopwords import (
 )
 from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in, unit_of_heading
 
-_CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
+CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.
 _CAPITAL_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+(?![A-Za-z0-9])")
 # D区, B座: a letter tells places of one kind apart.
-_LETTERED = re.compile(rf"(?<![a-z0-9])[a-z][{IDEOGRAPHS}]")
+_LETTERED = re.compile(rf"(?<![a-z0-9])[a-z](?![的是为和与或在有])[{IDEOGRAPHS}]")
 _WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
@@ -67,15 +67,20 @@ _WRAPPED_CHARS = 40
 _SHORT_CELL = 40
 
 
+def without_accents(plain: str) -> str:
+    """Return a text in which é is e, at the same places."""
+    return plain.translate(_ACCENTS)
+
+
 @lru_cache(maxsize=1024)
 def terms_of(text: str) -> tuple[str, ...]:
     """Return the terms of a text without its numbers: stems, codes, pairs of ideographs; each once, in order."""
-    plain = plain_of(text).translate(_ACCENTS)
+    plain = without_accents(plain_of(text))
     capitals = [code.lower() for code in _CAPITAL_CODE.findall(text)]
-    codes = [*capitals, *_CODE.findall(plain), *_LETTERED.findall(plain)]
+    codes = [*capitals, *CODE.findall(plain), *_LETTERED.findall(plain)]
     found = normalise_values(text)
     counted = [(one.start, one.end) for one in found if one.value.unit != WEEKDAY]
-    plain = _CODE.sub(" ", _without(plain, [*counted, *_english_rates(text, plain)]))
+    plain = CODE.sub(" ", _without(plain, [*counted, *_english_rates(text, plain)]))
     for code in capitals:
         plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
@@ -89,6 +94,11 @@ def terms_of(text: str) -> tuple[str, ...]:
 def _english_rates(text: str, plain: str) -> list[tuple[int, int]]:
     """Return where "a year" and the like stand; 每年 is a word of its own, as 每次 is."""
     return [(start, end) for start, end in rates_in(text) if plain[start:end].isascii()]
+
+
+def is_filler(word: str) -> bool:
+    """Return whether a Chinese word speaks of the answer or its sources, or tells little by itself: 型, 每."""
+    return word in _FILLER_ZH
 
 
 def _is_content_word(word: str) -> bool:
@@ -130,7 +140,7 @@ def names_in(text: str) -> frozenset[str]:
 
 def wording_of(text: str) -> list[str]:
     """Return the words of a text in their order, Chinese ones as they are segmented."""
-    runs = _WORD_OR_NUMBER.findall(plain_of(text).translate(_ACCENTS))
+    runs = _WORD_OR_NUMBER.findall(without_accents(plain_of(text)))
     return [word for run in runs for word in ([run] if run.isascii() else words_of(run))]
 
 
@@ -165,7 +175,7 @@ def phrases_of(text: str, *, numbered: bool = False) -> frozenset[str]:
         text: a question or a statement.
         numbered: whether one of two may be a number.
     """
-    plain = plain_of(text).translate(_ACCENTS)
+    plain = without_accents(plain_of(text))
     plain = (
         plain
         if numbered
@@ -201,7 +211,7 @@ class Text:
     __slots__ = ("_begun", "_words", "plain")
 
     def __init__(self, text: str) -> None:
-        self.plain = plain_of(text).translate(_ACCENTS)
+        self.plain = without_accents(plain_of(text))
         self._words = {_stem(word) for word in _WORD.findall(self.plain)}
         self._begun = {begun for word in self._words for begun in _beginnings(word)}
 
@@ -251,6 +261,7 @@ class EvidencePart:
         is_clause: whether it is one of several clauses of a sentence, which is a part, too.
         inherits: whether it has no subject of its own.
         label: the words that name the row and the column, of which a statement should have most.
+        column: of a cell the name of its column.
         clauses: of a sentence, between its marks.
         statements: of a sentence, each of one or several clauses.
     """
@@ -265,6 +276,7 @@ class EvidencePart:
     is_clause: bool = False
     inherits: bool = False
     label: tuple[str, ...] = ()
+    column: str = ""
     clauses: tuple[Text, ...] = ()
     statements: tuple[Text, ...] = ()
 
@@ -479,33 +491,49 @@ def _cells_of_row(
     cells: Sequence[str],
     columns: _Columns,
 ) -> Iterator[EvidencePart]:
-    head, units = columns.names, columns.units
+    head, of_columns = columns.names, columns.units
     of_row = unit_of_heading(cells[0]) if not normalise_values(cells[0]) else ""
-    values = [
-        tuple(
-            _with_unit(one.value, (units[at] if at < len(units) else "") or (of_row if at else ""))
-            for one in normalise_values(cell)
-        )
-        for at, cell in enumerate(cells)
+    units = [
+        (of_columns[at] if at < len(of_columns) else "") or (of_row if at else "")
+        for at in range(len(cells))
     ]
+    values = [_values_in(cell, unit) for cell, unit in zip(cells, units, strict=True)]
     every = tuple(value for some in values for value in some)
     words = [cell for cell, some in zip(cells, values, strict=True) if not some or at_words(cell)]
     for at, cell in enumerate(cells):
         if not cell.strip():
             continue
         name = head[at] if at < len(head) else ""
-        own = Text(" ".join([*words, cell, name]))
-        layers = (
-            (OWN, own),
+        around = (
             (HEADING, columns.above),
             (BEHIND, Text(" ".join(cells))),
             (COLUMNS, columns.all_names),
         )
         label = terms_of(" ".join([*(word for word in words if len(word) < _SHORT_CELL), name]))
         conditions = (*every, *(one.value for one in normalise_values(name)))
-        yield EvidencePart(
-            index, span, line, layers, values[at], conditions, is_row=True, label=label
+        clauses = [clause for clause in cut(_CLAUSE, cell) if _numbers_in(clause)]
+        several = clauses if len(clauses) > 1 else []
+        whole = EvidencePart(
+            index,
+            span,
+            line,
+            ((OWN, Text(" ".join([*words, cell, name]))), *around),
+            () if several else values[at],
+            conditions,
+            is_row=True,
+            label=label,
+            column=name,
         )
+        yield whole
+        named = [*(word for word in words if word is not cell), name]
+        for clause in several:
+            layers = ((OWN, Text(" ".join([*named, clause]))), *around)
+            said = _values_in(clause, units[at])
+            yield replace(whole, layers=layers, values=said, is_clause=True)
+
+
+def _values_in(cell: str, unit: str) -> tuple[TextValue, ...]:
+    return tuple(_with_unit(one.value, unit) for one in normalise_values(cell))
 
 
 def at_words(cell: str) -> bool:

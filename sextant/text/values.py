@@ -91,9 +91,16 @@ _MONEY_AHEAD = re.compile(
 
 _SCALES = {
     "hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "百": 2, "千": 3, "万": 4, "十万": 5,
-    "百万": 6, "千万": 7, "亿": 8, "万亿": 12, "k": 3, "mn": 6, "bn": 9,
+    "百万": 6, "千万": 7, "亿": 8, "万亿": 12, "k": 3, "mn": 6, "bn": 9, "m": 6, "mm": 6, "mio": 6, "mln": 6, "b": 9,
+    "bln": 9, "tn": 12, "trn": 12, "w": 4,
 }  # fmt: skip
-_SCALE = "万亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])"
+_MILLION = "\ue000"
+_SCALES[_MILLION] = 6
+# Letters that are units elsewhere: CNY 1.68m, $2mm, 168w元.
+_MONEY_SCALE = re.compile(r"\s?(?P<scale>mm|mio|mln|m|bln|b|trn|tn|w)(?![a-z/²³])")
+# 1.2M parcels: a capital letter at a number is no metre.
+_CAPITAL_MILLION = re.compile(r"(?<=\d)M(?=\+?\s+[A-Za-z]|\s?[一-鿿])")
+_SCALE = "万亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
 _SMALL = {word: at for at, word in enumerate(
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"])}  # fmt: skip
 _TENS = {
@@ -266,6 +273,9 @@ def normalise_values(text: str) -> list[FoundValue]:
     Digits in names (E42, BM-40, 2.8.1) are none. A bare "one" or 一 is none; with a unit it is.
     """
     plain = plain_of(text)
+    if len(plain) == len(text):
+        for capital in _CAPITAL_MILLION.finditer(text):
+            plain = f"{plain[: capital.start()]}{_MILLION}{plain[capital.end() :]}"
     found = list[FoundValue]()
     taken = [False] * (len(plain) + 1)
     for name in _NAME.finditer(plain):
@@ -340,9 +350,7 @@ def _number_of(
 ) -> tuple[TextValue, int] | None:
     end = match.end()
     if kind == "number":
-        digits = re.sub(r"[,，\u2009\u202f ]", "", groups["n"])
-        scale = groups.get("scale")
-        number = Fraction(digits) * (10 ** _SCALES[scale] if scale else 1)
+        number, end = _scaled_number(groups, match, plain)
     elif kind == "words":
         number = _of_words(groups)
     else:
@@ -370,6 +378,29 @@ def _number_of(
     if not unit and number != 1 and plain[end : end + 1] in set(_COUNTERS):
         unit = COUNT
     return _bounded_value(TextValue(number, unit), match.start(), end, plain), end
+
+
+def _scaled_number(
+    groups: dict[str, str], match: re.Match[str], plain: str
+) -> tuple[Fraction, int]:
+    """Return a number in digits with its scale, and where that ends."""
+    number = Fraction(re.sub(r"[,，\u2009\u202f ]", "", groups["n"]))
+    scale, end = groups.get("scale"), match.end()
+    if scale is None and (short := _money_scale_at(match.start(), end, plain)):
+        scale, end = short["scale"], short.end()
+    return number * (10 ** _SCALES[scale] if scale else 1), end
+
+
+def _money_scale_at(start: int, end: int, plain: str) -> re.Match[str] | None:
+    """Return the letter that scales an amount of money, which a currency ahead or behind shows it to be."""
+    short = _MONEY_SCALE.match(plain, end)
+    if short is None or _MONEY_AHEAD.search(plain[max(0, start - 8) : start]):
+        return short
+    behind = _UNIT.match(plain, short.end())
+    is_money = (
+        behind is not None and TextValue(Fraction(0), _canonical(behind)).dimension == "money"
+    )
+    return short if is_money else None
 
 
 def _unit_at(start: int, end: int, plain: str) -> tuple[str, int]:

@@ -17,7 +17,10 @@ def values_of(text: str) -> list[TextValue]:
 @pytest.mark.parametrize(
     "same",
     [
-        ("168万元", "1,680,000 元", "CNY 1680000", "CNY1680000", "1.68 million yuan", "人民币壹佰陆拾捌万元"),
+        ("168万元", "1,680,000 元", "CNY 1680000", "CNY1680000", "1.68 million yuan", "人民币壹佰陆拾捌万元", "CNY 1.68M", "RMB1.68m", "1.68m yuan", "168w元"),
+        ("$1.7bn", "USD 1.7b", "1,700 million dollars"),
+        ("$2.5K", "USD 2,500", "2.5k dollars"),
+        ("1.2M parcels", "1,200,000 parcels"),
         ("千分之一", "0.1 %", "0.1%", "1‰", "0.1 per cent"),
         ("three months", "3 个月", "三个月", "3 months"),
         ("2025年3月1日", "1 March 2025", "March 1, 2025", "2025-03-01", "2025/3/1"),
@@ -52,6 +55,7 @@ def test_a_value_is_the_same_however_it_is_written(same: tuple[str, ...]) -> Non
         ("千分之一", "万分之一"),
         ("12 months", "12 weeks"),
         ("4 具", "4公斤"),
+        ("a cable of 5m", "5 million"),
         ("每日3次", "once a day"),
     ],
 )

@@ -87,6 +87,47 @@ def test_days_rates_denials_and_roles_are_told_apart(
     assert (found is Support.SUPPORTED) is is_supported
 
 
+FEES = "The day ticket costs €12 and the monthly ticket €48. The trial period is two weeks, the notice period four weeks."
+COVER = "甲方购买的意外险保额为50万元，医疗险保额为20万元。1 级高血压首选氨氯地平，2 级高血压首选缬沙坦。"
+SIZES = "| Property | Crane 2 | Crane 2 L |\n| --- | --- | --- |\n| Weight | 310 kg | 470 kg |"
+DOSES = "| 药物 | 剂量 |\n| --- | --- |\n| 缬沙坦 | 起始80毫克，最大320毫克 |"
+PRICE = "合同总价为860,000元。"
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "is_supported"),
+    [
+        ("How much is the day ticket?", "The day ticket costs 12 euros.", FEES, True),
+        ("How much is the day ticket?", "The price of a day ticket is €12.", FEES, True),
+        ("How much is the day ticket?", "The weekly ticket costs €12.", FEES, False),
+        ("How much is the day ticket?", "The locker fee is €12.", FEES, False),
+        ("How long is the trial period?", "There is a trial period of two weeks.", FEES, True),
+        ("How long is the trial period?", "It lasts two weeks.", FEES, True),
+        ("How long is the trial period?", "The notice period is two weeks.", FEES, False),
+        ("How long is the trial period?", "The guarantee period is two weeks.", FEES, False),
+        ("意外险的保额是多少？", "意外险的保额是五十万元。", COVER, True),
+        ("意外险的保额是多少？", "保险金额为50万元。", COVER, True),
+        ("意外险的保额是多少？", "医疗险的保额是50万元。", COVER, False),
+        ("意外险的保额是多少？", "重疾险的保额是50万元。", COVER, False),
+        ("意外险的保额是多少？", "意外险的保费是50万元。", COVER, False),
+        ("1 级高血压首选什么药？", "首选药物是氨氯地平。", COVER, True),
+        ("1 级高血压首选什么药？", "3级高血压首选氨氯地平。", COVER, False),
+        ("How heavy is the Crane 2 L?", "The Crane 2 L weighs 470 kg.", SIZES, True),
+        ("How heavy is the Crane 2 L?", "It weighs 470 kg.", SIZES, True),
+        ("How heavy is the Crane 2 L?", "The Crane 2 weighs 470 kg.", SIZES, False),
+        ("缬沙坦的最大剂量是多少？", "缬沙坦的最大剂量是320毫克。", DOSES, True),
+        ("缬沙坦的最大剂量是多少？", "缬沙坦的起始剂量是320毫克。", DOSES, False),
+        ("What is the total price of the contract?", "The total price is CNY 0.86M.", PRICE, True),
+        ("What is the total price of the contract?", "The penalty is CNY 860,000.", PRICE, False),
+    ],
+)  # fmt: skip
+def test_a_value_of_something_else_than_its_clause_names_is_not_supported(
+    question: str, statement: str, passage: str, *, is_supported: bool
+) -> None:
+    found = assess(statement, passage, question=question)
+    assert (found is Support.SUPPORTED) is is_supported
+
+
 def test_what_cannot_be_shown_is_neither_supported_nor_contradicted() -> None:
     question = "How long is the probation period?"
     assert assess("The probation period may be shortened.", LEAD, question=question) in {

@@ -183,6 +183,19 @@ def test_a_passage_in_another_language_excuses_no_passage_that_says_too_little()
     assert [one.verdict for one in answer.finished] == [Verdict.PARTIAL]
 
 
+@pytest.mark.parametrize(
+    ("statement", "is_marked"),
+    [("The library lends books for 14 days [1].", False), ("The library lends books for 21 days [1].", True)],
+)  # fmt: skip
+def test_a_number_that_a_passage_in_another_language_lacks_is_marked(
+    statement: str, *, is_marked: bool
+) -> None:
+    answer = CitedText([passage("图书馆借书期限为14天，音像资料为7天。")], language="en")
+    events = [*answer.feed(statement), *answer.finish()]
+    text = "".join(event.text for event in events if isinstance(event, Token))
+    assert ("(unverified)" in text) is is_marked
+
+
 def test_a_comma_behind_a_marker_keeps_its_place() -> None:
     text = run(["Each value has one owner [2], [2] always.", " One owner [2]."])[0]
     assert text.startswith("Each value has one owner [1], [1] always")
