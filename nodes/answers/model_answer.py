@@ -19,6 +19,7 @@ from sextant.nodes.answers.sanitizer import OutputSanitizer
 from sextant.nodes.budget import AnswerBudget, prompt_size
 from sextant.nodes.citing.checker import Checking
 from sextant.nodes.citing.cited_text import CitedText
+from sextant.nodes.citing.marker_forms import MarkerReader
 from sextant.nodes.citing.wrappers import Unwrapped
 from sextant.nodes.judgements import LATE
 from sextant.prompts import Messages
@@ -126,32 +127,42 @@ class _ModelText:
         self.usage += Usage(1, prompt_tokens, answer_tokens, estimated=True, truncated=True)
 
 
+class _Cleaner:
+    """Makes a model's text piece by piece one to cite from: without wrapping, its markers as ours, harmless."""
+
+    def __init__(self, passages: Sequence[str], language: str) -> None:
+        self._wrapped = Unwrapped(keeps_courtesies=not passages)
+        self._markers = MarkerReader(passages)
+        self._guard = OutputSanitizer(passages, language)
+
+    def feed(self, piece: str) -> str:
+        return self._guard.feed(self._markers.feed(self._wrapped.feed(piece)))
+
+    def finish(self) -> str:
+        rest = self._markers.feed(self._wrapped.finish()) + self._markers.finish()
+        return self._guard.feed(rest) + self._guard.finish()
+
+
 async def _first(
     writing: Writing, review: Review, draft: _ModelText
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
     texts = [item.text for item in review.passages]
-    guard = OutputSanitizer(texts, review.language)
-    wrapped = Unwrapped(keeps_courtesies=not texts)
+    cleaner = _Cleaner(texts, review.language)
     async with aclosing(_pieces(writing, draft)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Restart):
                 await draft.draft.checking.close()
-                draft.draft, guard = _begin_draft(review), OutputSanitizer(texts, review.language)
-                wrapped = Unwrapped(keeps_courtesies=not texts)
+                draft.draft, cleaner = _begin_draft(review), _Cleaner(texts, review.language)
                 yield Reset(THOUGHT[review.language])
                 continue
-            fed = draft.draft.text.feed(guard.feed(wrapped.feed(piece)))
+            fed = draft.draft.text.feed(cleaner.feed(piece))
             async for event in draft.draft.checking.through(fed):
                 yield event
     text, checking = draft.draft.text, draft.draft.checking
     if draft.failure is not None and review.passages and not text.has_statement:
         raise draft.failure  # a stump of a sentence is no answer, and there is something to quote
-    for rest in (
-        text.feed(guard.feed(wrapped.finish())),
-        text.feed(guard.finish()),
-        text.finish(),
-    ):
+    for rest in (text.feed(cleaner.finish()), text.finish()):
         async for event in checking.through(rest):
             yield event
     async for cited in checking.rest():

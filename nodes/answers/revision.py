@@ -35,6 +35,7 @@ from sextant.nodes.budget import AnswerBudget, estimate_failed_call, prompt_size
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.checker import Checking, Checks, plain, still_stored
 from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
+from sextant.nodes.citing.marker_forms import read_markers
 from sextant.nodes.judgements import failure_reason
 
 _log = logging.getLogger(__name__)
@@ -352,7 +353,8 @@ class Reviser:
             for index, one in enumerate(draft.text.finished)
         )
         # As a whole: code that a sentence began may end with another one.
-        safe = sanitize_output(written, [item.text for item in review.passages], review.language)
+        texts = [item.text for item in review.passages]
+        safe = sanitize_output(read_markers(written, texts), texts, review.language)
         events = [event async for event in checking.through(text.feed(safe))]
         events += [event async for event in checking.through(text.finish())]
         events += [event async for event in checking.rest()]

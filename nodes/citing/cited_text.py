@@ -15,6 +15,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+import regex
+
 from sextant.domain.answers import Trust
 from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
@@ -254,7 +256,7 @@ class CitedText:
         line = (self._line + ahead).rstrip("\n").rpartition("\n")[2]
         return line.lstrip().startswith("|") and not self._fenced
 
-    def _is_no_marker(self, found: re.Match[str], gap: str) -> bool:
+    def _is_no_marker(self, found: regex.Match[str], gap: str) -> bool:
         """Return whether it is code, the name of nothing that came with the question, or of no passage there is."""
         named = markers.read(found)
         if markers.is_label(named.names):
@@ -278,7 +280,7 @@ class CitedText:
             and (bool(said.strip()) or not self.finished)
         )
 
-    def _lead(self, found: re.Match[str], gap: str, rest: str) -> Iterator[Token | Cited]:
+    def _lead(self, found: regex.Match[str], gap: str, rest: str) -> Iterator[Token | Cited]:
         """Emit a marker ahead of its sentence: that of the passage which says it."""
         named = markers.read(found)
         sentence = markers.statement_text(rest[found.end() : sentence_end(rest)].lstrip(" ,，:："))
@@ -332,7 +334,7 @@ class CitedText:
             self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
             yield self._given.token(text)
 
-    def _mark(self, found: re.Match[str], gap: str) -> Iterator[Token | Cited]:
+    def _mark(self, found: regex.Match[str], gap: str) -> Iterator[Token | Cited]:
         """Emit those markers whose passage carries the words since the last marker."""
         if "\n" in gap:
             yield from self._write(gap, ends_line=True)

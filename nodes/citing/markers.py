@@ -1,9 +1,9 @@
-"""The grammar of markers: how a model's text, and an answer, points at what a statement rests on.
+"""The grammar of markers: how an answer points at what a statement rests on.
 
-`[2]`, `[2, 4]`, `[2-4]`, `【2】`, `[^2]`, `[citation:2]`, `(passage 2)` and `（段落2）` name passages by number, and so do
-mentions: "as stated in passage 2", 根据段落2. `[I1]` names an image that came with the question, `[T1]` a table,
-`[T1:r3c2]` a cell of it and `[T1:c2]` a column. This file alone knows the shapes; what a number or label means is
-the business of `sextant.nodes.citing.cited_text`.
+`[2]`, `[2, 4]`, `[2-4]` and `【2】` name passages by number, and so do mentions: "as stated in passage 2", 根据段落2.
+`[I1]` names an image that came with the question, `[T1]` a table, `[T1:r3c2]` a cell of it and `[T1:c2]` a column.
+Other forms are written so by `sextant.nodes.citing.marker_forms`; what a number or label means is the business of
+`sextant.nodes.citing.cited_text`.
 """
 
 from __future__ import annotations
@@ -12,59 +12,38 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sextant.text.characters import IDEOGRAPHS
+import regex
 
 _LISTED = re.compile(r"\s*[,，、;；]\s*")
 _RANGE = re.compile(r"\s*[–-]\s*")
 _AND = re.compile(r"\s*(?:and|&|和|及)\s*", re.IGNORECASE)
 _LABEL = r"[IT]\d{1,2}(?::(?:r\d{1,6})?(?:c\d{1,5})?)?"
 _LABELS = rf"{_LABEL}(?:\s*[,，、;；]\s*{_LABEL})*"
-_NUMBERS = r"\d{1,3}(?:\s*(?:[,，、;；–&和及-]|and)\s*\d{1,3})*"
+NUMBERS = r"\d{1,3}(?:\s*(?:[,，、;；–&和及-]|and)\s*\d{1,3})*"
 # Passages that one marker may name: more is a slip of the model, or an attack.
 _MOST_NAMED = 50
 # No marker is longer.
 _LONGEST = 80
 
-_WORD = (
+WORD = (
     "citations?|cites?|sources?|passages?|refs?|references?|documents?|docs?|quotes?|excerpts?|context"
     "|来源|來源|段落|引用|引文|出处|出處|文档|文件|资料|資料|参考|參考|片段"
 )
-_SIGN = r"\s*(?:nos?\.?\s*)?[:：#.]?\s*"
-_OPEN, _CLOSE = r"[\[【［]", r"[\]】］]"
-_IN_BRACKETS = rf"{_OPEN}\s*\^?(?:(?:{_WORD}){_SIGN})?(?P<bracket>{_NUMBERS}|{_LABELS})\s*{_CLOSE}"
-_IN_ROUND = (
-    r"[(（]\s*(?:see\s+|cf\.?\s+|from\s+|参见|參見|见|見|来自)?(?:"
-    rf"(?:(?:{_WORD}){_SIGN})+{_OPEN}?\s*(?P<round>{_NUMBERS})\s*{_CLOSE}?"
-    rf"|{_OPEN}\s*(?P<doubled>{_NUMBERS})\s*{_CLOSE}"
-    r"|第\s*(?P<nth>\d{1,3})\s*个?(?:段落|段|条)"
-    r")\s*[)）]"
-)
+SIGN = r"\s*(?:nos?\.?\s*)?[:：#._=-]?\s*"
+OPEN, CLOSE = r"[\[【［]", r"[\]】］]"
+_IN_BRACKETS = rf"{OPEN}\s*(?P<bracket>{NUMBERS}|{_LABELS})\s*{CLOSE}"
 # The number of a passage is followed by no unit.
 _MENTION = (
     r"(?P<word>(?<![A-Za-z])(?:passages?|excerpts?|段落|片段))\s*[:：#]?\s*"
-    rf"(?:{_OPEN}\s*(?P<mentioned>{_NUMBERS})\s*{_CLOSE}|(?P<bare>{_NUMBERS})(?![\d.]\d|\s*[%℃°]))"
+    rf"(?:{OPEN}\s*(?P<mentioned>{NUMBERS})\s*{CLOSE}|(?P<bare>{NUMBERS})(?![\d.]\d|\s*[%℃°]))"
 )
 
-MARKER = re.compile(rf"{_IN_BRACKETS}|{_IN_ROUND}|{_MENTION}", re.IGNORECASE)
-"""A whole marker in any dress; `read` tells what it names."""
+MARKER = regex.compile(rf"{_IN_BRACKETS}|{_MENTION}", regex.IGNORECASE)
+"""A whole marker; `read` tells what it names."""
 
-_MAY_BEGIN = re.compile(r"[\[【［(（]|(?<![A-Za-z])[pe]|段|片", re.IGNORECASE)
-_BEGUN_MENTION = re.compile(
-    r"(?:p(?:a(?:s(?:s(?:a(?:g(?:es?)?)?)?)?)?)?|e(?:x(?:c(?:e(?:r(?:p(?:ts?)?)?)?)?)?)?|段落?|片段?)"
-    rf"\s*[:：#]?\s*{_OPEN}?(?:[\d\s,，、;；–&和及-]|an?d?){{0,16}}",
-    re.IGNORECASE,
-)
-_BEGUN_BRACKET = re.compile(
-    rf"{_OPEN}\s*\^?(?:[\d\s,，、;；–&和及-]|and?){{0,32}}|{_OPEN}\s*[IT][\dIT:rc\s,，、;；]{{0,64}}"
-    rf"|{_OPEN}\s*\^?(?:[A-Za-z]{{1,10}}|[{IDEOGRAPHS}]{{1,3}})[\s.:：#]{{0,3}}[\d\s,，、;；–-]{{0,32}}",
-    re.IGNORECASE,
-)
-_BEGUN_ROUND = re.compile(
-    rf"[(（]\s*(?:(?:[A-Za-z]{{1,10}}|[{IDEOGRAPHS}]{{1,4}})[\s.:：#]{{0,2}}){{0,3}}{_OPEN}?[\d\s,，、和and–-]{{0,16}}{_CLOSE}?\s*"
-    rf"(?:个?段?落?)"
-)
+_MAY_BEGIN = re.compile(r"[\[【［]|(?<![A-Za-z])[pe]|段|片", re.IGNORECASE)
 
-_WITH_GAP = re.compile(rf"[ \t]*(?:{MARKER.pattern})", re.IGNORECASE)
+_WITH_GAP = regex.compile(rf"[ \t]*(?:{MARKER.pattern})", regex.IGNORECASE)
 _BY_NUMBERS = r"(?:[\[【［(（\s]*\d[\d\s,，、和\]】］)）]*)"
 _OF_FILE = r"(?:\s+(?:of|from|in)\s+(?:the\s+)?[\w .-]{1,40}?)?"
 # "According to passage 1, …", 根据文档内容，…, "…, as stated in passage 3 of the handbook": who says it, not what.
@@ -93,7 +72,7 @@ class Named:
     word: str = ""
 
 
-def read(found: re.Match[str]) -> Named:
+def read(found: regex.Match[str]) -> Named:
     """Return what a match of `MARKER` names."""
     groups = found.groupdict()
     word = groups.pop("word") or ""
@@ -103,13 +82,10 @@ def read(found: re.Match[str]) -> Named:
 
 def find_marker_start(text: str) -> int | None:
     """Return where, at the end of a text, something begins that may become a marker; None: nowhere."""
-    start = max(0, len(text) - _LONGEST)
-    for found in _MAY_BEGIN.finditer(text, start):
-        rest = text[found.start() :]
-        if any(
-            pattern.fullmatch(rest) for pattern in (_BEGUN_BRACKET, _BEGUN_ROUND, _BEGUN_MENTION)
-        ):
-            return found.start()
+    for begun in _MAY_BEGIN.finditer(text, max(0, len(text) - _LONGEST)):
+        found = MARKER.fullmatch(text, begun.start(), partial=True)
+        if found and (found.partial or found["bare"]):
+            return begun.start()
     return None
 
 

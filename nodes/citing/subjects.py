@@ -161,7 +161,7 @@ def _tokens(plain: str) -> Iterator[_Token]:
     for run in _TOKEN.finditer("".join(letters)):
         at = run.start()
         for word, tag in [(run[0], "")] if run[0].isascii() else _whole_words(run[0]):
-            is_mark = _MARK.fullmatch(word) and not _ARTICLE_LETTER.match(plain, at)
+            is_mark = bool(_MARK.fullmatch(word)) and not _ARTICLE_LETTER.match(plain, at)
             term = word if is_mark else next(iter(terms_of(word)), "") or _adverb(word)
             if term:
                 yield _Token(at, at + len(word), word, term, tag)

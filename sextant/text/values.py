@@ -349,6 +349,7 @@ def _number_of(
     kind: str, groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[TextValue, int] | None:
     end = match.end()
+    number: Fraction | None
     if kind == "number":
         number, end = _scaled_number(groups, match, plain)
     elif kind == "words":

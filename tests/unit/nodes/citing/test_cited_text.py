@@ -70,12 +70,8 @@ def test_where_a_marker_is_dropped_the_next_one_stands_in_its_place(
     assert run([written])[0] == run(list(written))[0] == shown
 
 
-def test_markers_of_every_shape_are_understood() -> None:
-    shapes = (
-        "[2]", "[ 2 ]", "【2】", "[^2]", "[2, 2]", "[2-2]", "[2；2]", "(passage 2)", "(Source: 2)", "（段落2）",
-        "[citation:2]", "[来源2]", "(see passages 2 and 2)", "([2])", "【来源：2】", "（第2段）",
-    )  # fmt: skip
-    for shape in shapes:
+def test_markers_that_name_several_passages_or_stand_in_other_brackets_are_understood() -> None:
+    for shape in ("[2]", "[ 2 ]", "【2】", "[2, 2]", "[2-2]", "[2；2]", "［2］"):
         assert run([f"Each value has one owner {shape}."])[0] == "Each value has one owner [1]."
 
 
