@@ -77,6 +77,8 @@ _OF_SPOKEN = 0.1
 _SUBJECT = 0.35
 # So much of a fact's own terms must stand in its part, and of those that stand in any passage.
 _OF_TERMS, _OF_KNOWN = 0.5, 0.66
+# Where its number stands there, too.
+_OF_STATED = 0.2
 # Less of the subject than this share of what the best part has of it.
 _OF_BEST, _OF_BEST_SHORT = 0.6, 0.85
 # So much of the question's terms.
@@ -533,7 +535,7 @@ class _Look:
             return Support.CONTRADICTED
         same = not all(map(self._is_foreign, parts))
         if (
-            (same and (words < _OF_TERMS or not self._counts_the_same(fact, parts)))
+            (same and (words < _OF_STATED or not self._counts_the_same(fact, parts)))
             or not all(self._has_codes(part, fact) for part in parts)
             or self._misses_name(fact, parts)
             or any(self._replaces(part, fact) for part in parts)
@@ -871,7 +873,11 @@ class _Look:
     def _words_in(self, fact: _Fact, parts: Sequence[EvidencePart]) -> float:
         """Return the share of a fact's own terms in the parts that say its numbers, among those that count."""
         held = {t for t in fact.new if any(self._level(part, t) >= NEAR for part in parts)}
-        relating = {word.term for word in subject_words(fact.text) if word.is_predicate}
+        relating = {
+            word.term
+            for word in subject_words(fact.text)
+            if word.is_predicate or word.is_verb or self._is_measure(word)
+        }
         counted = {t: self._evidence.weight(t) for t in fact.new if t in held or t not in relating}
         if len(counted) < 2:
             return 1.0

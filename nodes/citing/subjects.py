@@ -55,6 +55,7 @@ class SubjectWord:
         joined: of a number or a letter, which tell things apart, itself with its neighbours: type1, 1型.
         behind: what stands between it and the next word or value.
         is_predicate: whether it relates a subject to a value or an object, and names neither.
+        is_verb: of a Chinese word whether it is tagged as a verb.
         is_attribute: whether a value is said to be it: "the penalty is 10 %".
         is_ahead: whether it stands ahead of the first value.
     """
@@ -64,6 +65,7 @@ class SubjectWord:
     joined: tuple[str, ...]
     behind: str
     is_predicate: bool
+    is_verb: bool
     is_attribute: bool
     is_ahead: bool
 
@@ -126,6 +128,7 @@ def _word(
         joined=_joined(plain, before, token, after) if _MARK.fullmatch(token.text) else (),
         behind=behind,
         is_predicate=relates and not is_attribute,
+        is_verb=token.tag.startswith("v"),
         is_attribute=is_attribute,
         is_ahead=token.start < first,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -23,9 +24,25 @@ from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import fresh_database, settings_over, short_folder
 
 
+class _Answered(dict[Any, Any]):
+    """Endpoints that have answered before, without a thought: their answers are streamed from the first piece on."""
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if key not in self:
+            default.thinks_unopened = False
+        return super().setdefault(key, default)
+
+
 @pytest.fixture(autouse=True)
 def new_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of an endpoint from another test's, which may have had the same port."""
+    monkeypatch.setattr(dialect, "_LEARNT", _Answered())
+    monkeypatch.setattr(dialect, "remember_in", lambda _: None)
+
+
+@pytest.fixture
+def unknown_endpoints(new_endpoints: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No endpoint has answered yet."""
     monkeypatch.setattr(dialect, "_LEARNT", {})
 
 

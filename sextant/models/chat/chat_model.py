@@ -202,8 +202,9 @@ class ChatModel:
     async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
         """Yield the answer's text piece by piece as it comes, then its `Usage` as the last item.
 
-        Where a thought ends that no tag had opened, a `Restart` withdraws the pieces before it. Further answers of
-        that model are held back until their thoughts end.
+        Some models begin with a thought that ends in a tag but that no tag opens. As long as it is not known whether
+        the model does, and where it does, nothing comes until the thought ends, or the whole answer without one. Where
+        it begins to, a `Restart` withdraws the pieces before the end of its thought.
 
         Closing the iterator, or cancelling its task, closes the connection to the endpoint.
 
@@ -233,7 +234,8 @@ class ChatModel:
                 await self._pause(error, attempt)
                 attempt += 1
         self._dialect.worked(form, begun)
-        self._dialect.thinks_unopened = tally.thought_unopened
+        if tally.proves:
+            self._dialect.learn_thoughts(unopened=tally.thought_unopened)
         self._require_text(tally)
         yield _report_usage(tally)
 
@@ -304,8 +306,9 @@ class ChatModel:
                 tally = self._tally(messages)
                 tally.requests = requests
                 tally.add_whole(answer)
-                # An answer that a schema holds to its form has no room for a thought, so it proves nothing.
-                self._dialect.thinks_unopened |= tally.thought_unopened
+                # An answer that a schema holds to its form has no room for a thought, so without one it proves nothing.
+                if tally.thought_unopened:
+                    self._dialect.learn_thoughts(unopened=True)
                 return tally
 
     def _tried_next(self, form: RequestForm, refused: RequestForm) -> RequestForm:

@@ -10,13 +10,16 @@ endpoint that refused what it takes, once, is not held to it.
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from sextant.models.chat.structured import json_schema
 from sextant.models.failures import is_about_other_than, is_too_long, mentions, status_of
@@ -53,18 +56,47 @@ class _Learnt:
     Attributes:
         form: the form that works.
         until: when that is no longer believed, by `time.monotonic`.
-        thinks_unopened: whether its last answer began with a thought that no tag opens.
+        thinks_unopened: whether its last answer began with a thought that no tag opens; None: it has given none yet.
     """
 
     form: RequestForm | None = None
     until: float = 0.0
-    thinks_unopened: bool = False
+    thinks_unopened: bool | None = None
 
 
 # Seconds after which a call is made with everything again: a refused request an hour costs nothing.
 _BELIEVED = 3600.0
 # By endpoint and model; a process asks a handful of them, so nothing is taken out.
 _LEARNT: dict[tuple[str, str], _Learnt] = {}
+# Where what is known of thoughts outlasts the process; None: nowhere.
+_MEMORY: list[Path] = []
+_MEMORY_FORMAT = TypeAdapter(dict[str, dict[str, bool]])
+
+
+def remember_in(file: Path) -> None:
+    """Begin with what other processes have learnt of endpoints, and write there what this one learns."""
+    _MEMORY[:] = [file]
+    for endpoint, models in _read_memory(file).items():
+        for model, thinks_unopened in models.items():
+            _LEARNT.setdefault((endpoint, model), _Learnt(thinks_unopened=thinks_unopened))
+
+
+def _read_memory(file: Path) -> dict[str, dict[str, bool]]:
+    try:
+        return _MEMORY_FORMAT.validate_json(file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+def _write_memory(endpoint: str, model: str, *, thinks_unopened: bool) -> None:
+    """Add to the file what was learnt; who cannot write learns it again in the next process."""
+    for file in _MEMORY:
+        known = _read_memory(file)
+        known.setdefault(endpoint, {})[model] = thinks_unopened
+        with suppress(OSError):
+            whole = file.with_suffix(f".{os.getpid()}")
+            whole.write_bytes(_MEMORY_FORMAT.dump_json(known))
+            whole.replace(file)
 
 
 class Dialect:
@@ -81,9 +113,11 @@ class Dialect:
         # to compare takes about a second.
         self._speaks_openai = "BaseChatOpenAI" in {cls.__name__ for cls in type(llm).__mro__}
         endpoint = str(getattr(llm, "openai_api_base", None) or "")
-        self._learnt = _LEARNT.setdefault(
-            (endpoint, str(getattr(llm, "model_name", ""))), _Learnt()
+        self._key = (
+            endpoint or ("" if self._speaks_openai else type(llm).__name__),
+            str(getattr(llm, "model_name", None) or getattr(llm, "model", "")),
         )
+        self._learnt = _LEARNT.setdefault(self._key, _Learnt())
         # A call's `extra_body` replaces the model's.
         self._body = dict(getattr(llm, "extra_body", None) or {})
         self._json_tokens = None if _has_limit(llm, self._body) else answer_tokens
@@ -91,6 +125,7 @@ class Dialect:
         host = urlsplit(endpoint).hostname or _OPENAI
         limits = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
         is_openai = host == _OPENAI or host.endswith(f".{_OPENAI}")
+        self._keeps_thoughts_apart = is_openai and self._speaks_openai
         self._whole = RequestForm(limits=limits[::-1] if is_openai else limits)
 
     @property
@@ -100,13 +135,19 @@ class Dialect:
         return known.form if known.form and time.monotonic() < known.until else self._whole
 
     @property
-    def thinks_unopened(self) -> bool:
-        """Return whether answers begin with a thought that ends in a tag but does not begin with one."""
-        return self._learnt.thinks_unopened
+    def thinks_unopened(self) -> bool | None:
+        """Return whether answers begin with a thought that ends in a tag but does not begin with one; None: not known.
 
-    @thinks_unopened.setter
-    def thinks_unopened(self, seen: bool) -> None:
-        self._learnt.thinks_unopened = seen
+        OpenAI keeps thoughts apart.
+        """
+        known = self._learnt.thinks_unopened
+        return False if known is None and self._keeps_thoughts_apart else known
+
+    def learn_thoughts(self, *, unopened: bool) -> None:
+        """Note whether an answer began with such a thought."""
+        if self._learnt.thinks_unopened is not unopened:
+            self._learnt.thinks_unopened = unopened
+            _write_memory(*self._key, thinks_unopened=unopened)
 
     def worked(self, form: RequestForm, begun: RequestForm) -> None:
         """Note that a call was answered in `form`, so that the next ones begin with no more.

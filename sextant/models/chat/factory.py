@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from sextant.domain.errors import SettingsInvalid
 from sextant.domain.settings import Settings
+from sextant.models.chat import dialect
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.failures import Retries, Service
 
@@ -26,6 +27,7 @@ async def open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatMode
     Raises:
         SettingsInvalid: a model is named, but neither a key nor a base URL.
     """
+    await asyncio.to_thread(dialect.remember_in, settings.data_dir / "endpoints.json")
     chat = await asyncio.to_thread(build_chat_model, settings)
     if chat is not None:
         stack.push_async_callback(chat.close)

@@ -132,7 +132,8 @@ class Tally:
     Args:
         prompt: what was asked, for an estimate of its tokens.
         most_chars: characters (thoughts included) after which `overrun` is set and nothing is kept; None: no limit.
-        thinks_unopened: the model's answers begin with a thought that no tag opens.
+        thinks_unopened: whether the model's answers begin with a thought that no tag opens; None: not known, so that
+            nothing passes until the text ends or its thought does.
 
     Attributes:
         ended: why the answer ended, as the endpoint says it; "" before that.
@@ -140,6 +141,7 @@ class Tally:
         truncated: the answer was cut short by a limit.
         requests: calls it took: one, and one for each that failed or was refused before.
         overrun: the answer is longer than `most_chars`.
+        proves: whether what the answer says of the end of a thought tells whether it began with one.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class Tally:
         prompt: list[BaseMessage],
         most_chars: int | None = None,
         *,
-        thinks_unopened: bool = False,
+        thinks_unopened: bool | None = False,
     ) -> None:
         self.prompt = prompt
         self.ended = ""
@@ -158,10 +160,9 @@ class Tally:
         self._most_chars = most_chars
         self._chars = 0
         self._pieces: list[str] = []
-        self._thoughts = ThoughtFilter(
-            starts_in_thought=thinks_unopened,
-            watches=not any(ends_a_thought(message.text) for message in prompt),
-        )
+        self.proves = not any(ends_a_thought(message.text) for message in prompt)
+        is_held = self.proves if thinks_unopened is None else thinks_unopened
+        self._thoughts = ThoughtFilter(starts_in_thought=is_held, watches=self.proves)
         self._reported: UsageMetadata | None = None
 
     @property

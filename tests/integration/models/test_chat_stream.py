@@ -79,6 +79,29 @@ async def test_a_thought_without_a_beginning_is_taken_back_once_and_held_back_fr
     assert len(pieces) > 1
 
 
+@pytest.mark.usefixtures("unknown_endpoints")
+async def test_the_first_answer_of_an_endpoint_is_held_back_until_it_is_known_to_be_no_thought(
+    chat_with: Any,
+) -> None:
+    _, chat = await chat_with([THOUGHT, THOUGHT])
+    assert await shown(chat) == ("One owner [1].", 0)
+    assert await shown(chat) == ("One owner [1].", 0)
+
+
+@pytest.mark.usefixtures("unknown_endpoints")
+async def test_answers_are_streamed_once_one_came_without_a_thought(chat_with: Any) -> None:
+    _, chat = await chat_with(["One owner [1].", "Two owners [2]."])
+    assert [len((await collected(chat))[0]) > 1 for _ in range(2)] == [False, True]
+
+
+@pytest.mark.usefixtures("unknown_endpoints")
+async def test_a_first_answer_that_opens_its_thought_is_streamed_behind_it(chat_with: Any) -> None:
+    _, chat = await chat_with(["<think>They ask.</think>Each value has one owner [1]."])
+    pieces, _ = await collected(chat)
+    assert "".join(pieces) == "Each value has one owner [1]."
+    assert len(pieces) > 1
+
+
 async def test_a_whole_answer_is_what_follows_the_thought_and_warns_of_the_next_stream(
     chat_with: Any,
 ) -> None:

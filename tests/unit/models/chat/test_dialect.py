@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -140,3 +141,24 @@ def test_of_a_callers_own_model_calls_for_json_are_limited() -> None:
     known = as_chat_model(own)._dialect
     assert sent(own, known.json_options(Route, known.form))["max_tokens"] == 2000
     assert "max_tokens" not in sent(own, known.stream_options(known.form))
+
+
+def test_what_is_learnt_of_thoughts_outlasts_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialect, "_MEMORY", [])
+    file = tmp_path / "endpoints.json"
+    dialect.remember_in(file)
+    assert Dialect(built(COMPATIBLE), 1).thinks_unopened is None
+    Dialect(built(COMPATIBLE), 1).learn_thoughts(unopened=True)
+    monkeypatch.setattr(dialect, "_LEARNT", {})
+    dialect.remember_in(file)
+    assert Dialect(built(COMPATIBLE), 1).thinks_unopened is True
+    monkeypatch.setattr(dialect, "_LEARNT", {})
+    file.write_text("no JSON")
+    dialect.remember_in(file)
+    assert Dialect(built(COMPATIBLE), 1).thinks_unopened is None
+
+
+def test_openai_keeps_thoughts_apart() -> None:
+    assert Dialect(built(OPENAI), 1).thinks_unopened is False
