@@ -192,12 +192,6 @@ def _differing(
     return gone, [part for part, state in now.items() if before.get(part) != state]
 
 
-def _update(index: BM25Index, gone: Iterable[Hashable], fresh: Iterable[StoredText]) -> BM25Index:
-    updated = index.updated(gone, fresh)
-    give_back()
-    return updated
-
-
 class BM25Indexes:
     """The indexes of the users asked last: built on demand, brought up to date by what has changed.
 
@@ -222,7 +216,10 @@ class BM25Indexes:
             states = await rows.states()
             gone, come = await asyncio.to_thread(_differing, known.states, states)
             fresh = await rows.texts(come)
-            return _Current(states, await asyncio.to_thread(_update, known.index, gone, fresh))
+            index = await asyncio.to_thread(known.index.updated, gone, fresh)
+            del fresh
+            await asyncio.to_thread(give_back)
+            return _Current(states, index)
 
         current, _ = await self._kept.get(rows.key, await rows.stamp(), make, math.inf)
         return current.index
