@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -30,7 +31,7 @@ from sextant.nodes.context import Dependencies
 from sextant.nodes.multimodal.local_files import with_local_images
 from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.memory.hot import ScopeCache, find_vectors
 from sextant.retrievers.memory.scope_memory import ScopeMemory
 from sextant.retrievers.memory.texts import Texts
 from sextant.retrievers.ranking.chat_reranker import open_reranker
@@ -146,6 +147,7 @@ def _retriever(
         patience=retrieval.lane_timeout / 2,
         idle=retrieval.index_idle,
         files=index_files(settings) if retrieval.index_on_disk else None,
+        shared=partial(find_vectors, memory),
     )
     stack.push_async_callback(indexes.close)
     return GraphRetriever(
@@ -156,8 +158,8 @@ def _retriever(
         indexes=indexes,
         graph=graph,
         reranker=reranker,
-        hot=ScopeCache(database, memory),
-        texts=Texts(chunks, indexes, memory),
+        hot=ScopeCache(database, memory, indexes),
+        texts=Texts(database, indexes, memory),
         answerer=answerer,
     )
 

@@ -200,10 +200,7 @@ class Finder:
         if cached is not None and cached.texts is not None and read.now is not None:
             current = read.now == cached.stamp
             shown = around if self.graph is not None else None
-            rows = {id_: row for run in runs for id_, row in run.rows.items()}
-            passages, items = (
-                contents_from(cached.texts, passages, rows, shown) if current else ([], [])
-            )
+            passages, items = contents_from(cached.texts, passages, shown) if current else ([], [])
         else:
             stamp = cached.stamp if cached is not None else None
             passages, items, current = await self._texts(request, passages, around, stamp)

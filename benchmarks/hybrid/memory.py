@@ -53,7 +53,7 @@ class InMemory:
             scope = self._scope_of(tenant)
             while (hot := self._scopes.of(scope)) is None:
                 await self._scopes.memory.settle()
-            while self._scopes.texts.of(scope, hot.packed) is None:
+            while self._scopes.texts.of(scope, hot.packed.stamp, hot.packed.table) is None:
                 await self._scopes.memory.settle()
         client, served = time.process_time() - client, server.seconds() - before
         chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.sizes])

@@ -160,7 +160,11 @@ class ChunkRanker:
         """Return what ranking asks of all that was found, each chunk once; those that are gone are left out."""
         ids = list(dict.fromkeys(one for run in runs for one in ids_of(run.hits)))
         hot = query.hot
-        known = self._traits.of(hot.scope, hot.packed) if self._traits and hot else None
+        known = (
+            self._traits.of(hot.scope, hot.packed.stamp, hot.packed.table)
+            if self._traits and hot
+            else None
+        )
         metadata = known.of(ids) if known else None
         if metadata is None:
             metadata = await read_metadata(self._database, query.scope, ids) if ids else []

@@ -113,7 +113,7 @@ class BM25Index:
             bm25: k1 and b.
         """
         asked = np.unique(_terms_of(question))
-        place = _places(self.vocabulary, asked)
+        place = _find_positions(self.vocabulary, asked)
         wanted, holders = asked[place >= 0], self.holders[place[place >= 0]]
         if not len(wanted) or not candidates:
             return [0.0] * len(candidates)
@@ -134,7 +134,7 @@ class BM25Index:
 
     def _rows(self, text_ids: Sequence[str]) -> _Ints:
         """Return the row of each text; -1 for one that is not here."""
-        place = _places(self.ids, _hashes(text_ids))
+        place = _find_positions(self.ids, _hashes(text_ids))
         return np.where(place >= 0, self.rows[place], -1) if len(self) else place
 
     @property
@@ -158,7 +158,7 @@ def _distinct(terms: Terms, lengths: _Ints) -> Terms:
     return np.unique(owner << np.uint64(32) | terms).astype(np.uint32)
 
 
-def _places(rising: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> _Ints:
+def _find_positions(rising: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> _Ints:
     """Return where each of some values stands among rising ones; -1 for one that does not."""
     if not len(rising):
         return np.full(len(wanted), -1)

@@ -115,6 +115,10 @@ class PassageIndex:
         known = before.rounded.updated(vectors, was) if before.rounded else None
         return replace(self, rounded=known or Rounded.of(vectors, sifted=True))
 
+    def with_shared(self, rounded: Rounded) -> PassageIndex:
+        """Return the index with vectors that somebody else has of the same passages, held once."""
+        return replace(self, rounded=rounded.sifted())
+
     @property
     def vectors(self) -> Vectors | None:
         """As they are, shape (n, dimension); None: they are not kept."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 from sextant.retrievers.index.passages import PassageIndex
 from sextant.retrievers.index.report_index import IndexedReport, ReportIndex, ReportRows
 from sextant.retrievers.index.vectors.meanings import QueryVectors
+from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.stores.array_files import ArrayFiles
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -111,6 +112,10 @@ class ScopeIndex:
         return rows
 
 
+# Vectors of the passages with these ids, as of a stamp of the scope's passages, if somebody has them in memory.
+SharedVectors = Callable[[Scope, str, Ids], Rounded | None]
+
+
 class ScopeIndexes:
     """The indexes of the scopes asked last; built off the event loop, once for all who wait on one.
 
@@ -125,6 +130,7 @@ class ScopeIndexes:
         patience: seconds that a question waits for what has changed while there is an older index.
         idle: seconds after which an index that nobody asks is let go.
         files: where words are kept for other processes; None: nowhere.
+        shared: where vectors may be in memory already.
         worth_keeping: passages of a scope from which on they are; those of a thousand are cut in a tenth
             of a second.
     """
@@ -141,6 +147,7 @@ class ScopeIndexes:
         patience: float = 5.0,
         idle: float = math.inf,
         files: ArrayFiles | None = None,
+        shared: SharedVectors = lambda _scope, _stamp, _ids: None,
         worth_keeping: int = 1_000,
     ) -> None:
         self._chunks = chunks
@@ -150,6 +157,7 @@ class ScopeIndexes:
         self._vectors = vectors
         self._patience = patience
         self._files = files
+        self._shared = shared
         self._worth_keeping = worth_keeping
         self._saving: set[asyncio.Future[None]] = set()
         self._meanings: dict[str, QueryVectors] = {}
@@ -218,34 +226,38 @@ class ScopeIndexes:
     ) -> ScopeIndex:
         whole = self.whole(stamp)
         if before is None:
-            return await self._read(scope, None, whole)
+            return await self._read(scope, stamp, None, whole)
         known, index = before
         if replace(known, reports=stamp.reports) == stamp:
             return replace(index, reports=await self._reports(scope, whole))
-        return await self._read(scope, index, whole)
+        return await self._read(scope, stamp, index, whole)
 
-    async def _read(self, scope: Scope, before: ScopeIndex | None, whole: WholeGraph) -> ScopeIndex:
+    async def _read(
+        self, scope: Scope, stamp: Stamp, before: ScopeIndex | None, whole: WholeGraph
+    ) -> ScopeIndex:
         """Everything but the passages that have stayed as they were."""
         passages, stored, reports = await asyncio.gather(
-            self._passages(scope, before.passages) if before else self._first_passages(scope),
+            self._passages(scope, stamp, before.passages)
+            if before
+            else self._first_passages(scope, stamp),
             whole.arrays(scope),
             self._reports(scope, whole),
         )
         return await asyncio.to_thread(ScopeIndex.build, passages, stored, reports)
 
-    async def _first_passages(self, scope: Scope) -> PassageIndex:
+    async def _first_passages(self, scope: Scope, stamp: Stamp) -> PassageIndex:
         """Return the passages from the store, but for the words that another process has kept."""
         stored = await asyncio.to_thread(self._load, scope)
         if stored is None:
-            return await self._passages(scope, PassageIndex.empty())
-        now = await self._passages(scope, stored)
+            return await self._passages(scope, stamp, PassageIndex.empty())
+        now = await self._passages(scope, stamp, stored)
         return (
             now
             if now is not stored
-            else await self._with_vectors(scope, stored, stored, stored.states)
+            else await self._with_vectors(scope, stamp, stored, stored, stored.states)
         )
 
-    async def _passages(self, scope: Scope, before: PassageIndex) -> PassageIndex:
+    async def _passages(self, scope: Scope, stamp: Stamp, before: PassageIndex) -> PassageIndex:
         states = await self._chunks.documents(scope)
         changed = before.changed(states)
         if not changed and len(states) == len(before.states):
@@ -257,14 +269,21 @@ class ScopeIndexes:
             self._saving.add(saving)
             saving.add_done_callback(self._saving.discard)
         return await self._with_vectors(
-            scope, now, before, states if before.vectors is None else changed
+            scope, stamp, now, before, states if before.vectors is None else changed
         )
 
     async def _with_vectors(
-        self, scope: Scope, now: PassageIndex, before: PassageIndex, wanted: Iterable[UUID]
+        self,
+        scope: Scope,
+        stamp: Stamp,
+        now: PassageIndex,
+        before: PassageIndex,
+        wanted: Iterable[UUID],
     ) -> PassageIndex:
         if not len(now.ids) or len(now.ids) > self._vectors:
             return now
+        if (shared := self._shared(scope, stamp.passages, now.ids.halves)) is not None:
+            return await asyncio.to_thread(now.with_shared, shared)
         vectors = await self._chunks.vectors(scope, list(wanted))
         return await asyncio.to_thread(now.with_vectors, before, vectors)
 

@@ -27,7 +27,6 @@ NO_GRAPH_STORE = {
 def contents_from(
     texts: ScopeTexts,
     passages: Sequence[RetrievedItem],
-    rows: Mapping[str, int],
     around: Surroundings | None,
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
     """Return passages with their contents, and what goes with them, from memory; as `Contents.read` returns them.
@@ -35,16 +34,10 @@ def contents_from(
     Args:
         texts: what is in memory.
         passages: without their texts.
-        rows: of the passages in the index, by their ids.
         around: what goes with them.
     """
-    positions = [rows[item.id] for item in passages]
-    chunks = texts.passages.at(positions)
-    found = [
-        with_content(item, chunks[row])
-        for item, row in zip(passages, positions, strict=True)
-        if row in chunks
-    ]
+    chunks = texts.passages.of([item.id for item in passages])
+    found = [with_content(item, chunks[item.id]) for item in passages if item.id in chunks]
     return found, around.items(texts.entities.at(list(around.entities))) if around else []
 
 

@@ -255,7 +255,7 @@ def as_item(hit: ChunkHit) -> RetrievedItem:
 class LaneRun:
     """How one lane fared: its hits, or why there are none, and its time in milliseconds.
 
-    `around`: what of the graph goes with them. `rows`: those of passages of an index in memory, by their ids.
+    `around`: what of the graph goes with them.
     `entity_confidence`: how far the names of the question vouch for the hits, 0..1.
     """
 
@@ -264,7 +264,6 @@ class LaneRun:
     milliseconds: float
     error: Exception | None = None
     around: Surroundings | None = None
-    rows: Mapping[str, int] = field(default_factory=dict[str, int])
     entity_confidence: float = 0.0
 
 

@@ -31,4 +31,4 @@ def local_lane(query: LaneQuery, context: QueryContext) -> Hits | None:
         ranking = context.ranker.rank_from_entities(index.walk, context.signals)
     around = surroundings(index, ranking.entities, named)
     passages = best_passages(query, context, ranking)
-    return Hits(passages.items, around, passages.rows, entity_confidence=ranking.entity_confidence)
+    return Hits(passages, around, ranking.entity_confidence)

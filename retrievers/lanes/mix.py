@@ -19,4 +19,4 @@ def mix_lane(query: LaneQuery, context: QueryContext) -> Hits:
         ranking = context.ranker.rank(context.index.walk, context.signals)
     around = surroundings(context.index, ranking.entities, context.signals.named)
     passages = best_passages(query, context, ranking)
-    return Hits(passages.items, around, passages.rows, ranking.entity_confidence)
+    return Hits(passages, around, ranking.entity_confidence)

@@ -89,13 +89,12 @@ class QueryContext:
 class Hits(NamedTuple):
     """What a lane finds: passages or reports, best first, and what of the graph goes with them.
 
-    `rows`: of the passages by their ids. `entity_confidence`: how far the names of the question vouch for the
+    `entity_confidence`: how far the names of the question vouch for the
     passages, 0..1.
     """
 
     items: list[RetrievedItem]
     around: Surroundings | None = None
-    rows: Mapping[str, int] = MappingProxyType({})
     entity_confidence: float = 0.0
 
 
@@ -381,7 +380,7 @@ def _run_each(
         if hits is not None:
             elapsed = milliseconds_since(started)
             runs[name] = LaneRun(
-                name, hits.items, elapsed, error, hits.around, hits.rows, hits.entity_confidence
+                name, hits.items, elapsed, error, hits.around, hits.entity_confidence
             )
     return runs
 

@@ -80,7 +80,7 @@ def global_lane(query: LaneQuery, context: QueryContext) -> Hits:
         ranking = _rank_by_findings(context, chosen)
     passages = best_passages(query, context, ranking, by=REPORTS)
     around = surroundings(context.index, ranking.entities)
-    return Hits([*map(as_report, chosen), *passages.items], around, passages.rows)
+    return Hits([*map(as_report, chosen), *passages], around)
 
 
 def as_report(scored: ScoredReport) -> RetrievedItem:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
@@ -28,16 +26,9 @@ _MANY = 8192
 _NO_COSINE = np.zeros(1, np.float32)
 
 
-class RankedPassages(NamedTuple):
-    """Passages as items, best first, and the row of each in the index by its id."""
-
-    items: list[RetrievedItem]
-    rows: dict[str, int]
-
-
 def best_passages(
     query: LaneQuery, context: QueryContext, ranking: GraphRanking, *, by: str = WALK
-) -> RankedPassages:
+) -> list[RetrievedItem]:
     """Return the best `query.limit` passages of a ranking, without their texts (`contents`).
 
     Fewer only when the scope has fewer. The score is the mass relative to the best passage's;
@@ -52,7 +43,7 @@ def best_passages(
         VECTOR: _ranks_of_nearest(context.near, positions),
     }
     ids = context.index.chunk_ids.texts_of(rows)
-    items = [
+    return [
         RetrievedItem(
             ItemKind.CHUNK,
             id_,
@@ -62,7 +53,6 @@ def best_passages(
         )
         for id_, share, *positions in zip(ids, shares.tolist(), *lanes.values(), strict=True)
     ]
-    return RankedPassages(items, dict(zip(ids, rows.tolist(), strict=True)))
 
 
 def _best(

@@ -4,19 +4,16 @@ A search goes by what is in memory and asks for the scope's stamp meanwhile, or 
 what it found, so being sure costs no trip of its own; had something changed, it is done again in
 PostgreSQL, which answers until the scope has been packed anew.
 
-Also here: contents of passages, in memory, beside the knowledge bases that are searched there;
-what ranking asks of chunks, in memory, beside the knowledge bases that are searched there;
-something of every chunk of a knowledge base that is searched in memory, kept beside it.
+Also here: what ranking asks of chunks, in memory, too.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -24,107 +21,20 @@ from sextant.domain.scope import Scope
 from sextant.domain.system import give_back
 from sextant.domain.versioned_cache import Fits
 from sextant.models.protocols import Vectors
-from sextant.retrievers.content import LazyHits, PassageContent
+from sextant.retrievers.content import LazyHits
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.memory.packed import PackedScope, Packing
 from sextant.retrievers.memory.scope_memory import ScopeMemory
-from sextant.retrievers.memory.texts import (
-    ContentRows,
-    JsonRows,
-    passage_as_json,
-    read_rows,
-    rows_as_json,
-)
+from sextant.retrievers.memory.texts import HotTexts, PackedRows, PackedTexts, ScopeRowCache
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.metadata import ChunkMetadata, metadata_from_json, read_packed_metadata
 from sextant.stores.chunks.snapshot import ScopeSnapshot, open_snapshot, read_chunks_stamp
-from sextant.stores.graph.arrays import IdTable
+from sextant.stores.graph.arrays import Ids
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.values import Nearest, Scored
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.stamps.stamp_lines import StampAnswer
-
-
-@dataclass(frozen=True, slots=True)
-class PackedRows:
-    """What is told of all chunks of a scope, as it was at its stamp."""
-
-    stamp: str
-    rows: JsonRows
-
-    @property
-    def nbytes(self) -> int:
-        """Return bytes of memory."""
-        return self.rows.nbytes
-
-
-P = TypeVar("P", bound=PackedRows)
-Read = Callable[[Scope, Sequence[str]], Awaitable[tuple[bytes, Sequence[int]]]]
-
-
-class ScopeRowCache(Generic[P]):
-    """What of it the scopes searched most have in memory, in the memory of what they are searched in.
-
-    Args:
-        database: where it is.
-        memory: bounds it.
-        kind: how it is kept.
-        read: what is told of some chunks of a scope as JSON, and the bytes of each.
-        at_once: so many chunks are read in one trip.
-    """
-
-    def __init__(
-        self, database: Database, memory: ScopeMemory, kind: type[P], read: Read, at_once: int
-    ) -> None:
-        self._database = database
-        self._memory = memory
-        self._kind = kind
-        self._read = read
-        self._at_once = at_once
-
-    def of(self, scope: Scope, packed: PackedScope) -> P | None:
-        """Return what is told of a scope in memory, if it is at hand and of its moment; counts as a search."""
-        known = self._memory.part(self._kind, scope, partial(self._make, scope, packed))
-        if known is None or known.stamp == packed.stamp:
-            return known
-        self._memory.release(scope, known)
-        return None
-
-    async def _make(self, scope: Scope, packed: PackedScope, fits: Fits) -> P | None:
-        """Return all of it, unless it takes too much room or the scope has changed since it was packed."""
-        read = partial(self._read, scope)
-        rows = await read_rows(IdTable(packed.ids), read, fits, self._at_once)
-        if rows is None or await read_chunks_stamp(self._database, scope) != packed.stamp:
-            return None
-        return self._kind(packed.stamp, rows)
-
-
-# Rows at a time: some five milliseconds of the server, two of a thread.
-_AT_ONCE = 512
-
-
-class PackedTexts(PackedRows):
-    """The contents of all chunks of a scope: its text and some 0.4 KB a chunk."""
-
-    def of(self, ids: Sequence[str]) -> dict[str, PassageContent]:
-        """Return the contents of some chunks; without those that are not there."""
-        return ContentRows(self.rows, "section_path").of(ids)
-
-    def at(self, row: int) -> PassageContent | None:
-        """Return the content of the chunk of a row; None where it is not there."""
-        return ContentRows(self.rows, "section_path").one(row)
-
-
-class HotTexts(ScopeRowCache[PackedTexts]):
-    """The texts of the scopes searched most."""
-
-    def __init__(self, database: Database, memory: ScopeMemory) -> None:
-        chunks = ChunkStore(database)
-
-        async def read(scope: Scope, ids: Sequence[str]) -> tuple[bytes, list[int]]:
-            return await rows_as_json(partial(chunks.contents, scope), passage_as_json, ids)
-
-        super().__init__(database, memory, PackedTexts, read, _AT_ONCE)
-
 
 # Rows at a time: some ten milliseconds of the server, two of the event loop.
 _TRAIT_AT_ONCE = 2048
@@ -165,10 +75,17 @@ class ScopeCache:
     Args:
         database: where they are.
         memory: what they share with others; of their own without.
+        indexes: of the graph modes, whose vectors are used where they are of the same chunks.
     """
 
-    def __init__(self, database: Database, memory: ScopeMemory | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        memory: ScopeMemory | None = None,
+        indexes: ScopeIndexes | None = None,
+    ) -> None:
         self._database = database
+        self._indexes = indexes
         self._chunks = ChunkStore(database)
         self.memory = memory or ScopeMemory(database.settings.retrieval.hot_memory)
         self.texts = HotTexts(database, self.memory)
@@ -225,7 +142,24 @@ class ScopeCache:
             async for block in found.blocks():
                 await asyncio.to_thread(packing.add, block)
             del block
-        return await asyncio.to_thread(_finish_packing, packing)
+        packed = await asyncio.to_thread(packing.packed)
+        del packing
+        if packed is not None:
+            packed = self._share_vectors(scope, packed)
+        await asyncio.to_thread(give_back)
+        return packed
+
+    def _share_vectors(self, scope: Scope, packed: PackedScope) -> PackedScope:
+        """Return it with the vectors of the scope's index, if that is of the same chunks: they are held once."""
+        known = self._indexes.kept(scope) if self._indexes else None
+        if known is None:
+            return packed
+        stamp, index = known
+        rounded = index.passages.rounded
+        same = stamp.passages == packed.stamp and np.array_equal(index.chunk_ids.halves, packed.ids)
+        return (
+            packed if rounded is None or not same else replace(packed, rounded=rounded.unsifted())
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +183,7 @@ class CachedScope:
 
         Nothing is then left to ask for but the stamp, which is asked for while it is searched.
         """
-        texts = self.scopes.texts.of(self.scope, self.packed)
+        texts = self.scopes.texts.of(self.scope, self.packed.stamp, self.packed.table)
         if texts is None:
             yield self
         else:
@@ -298,10 +232,13 @@ class CachedScope:
         return await self.scopes.is_current(self.scope, self.packed, self.answer)
 
 
-def _finish_packing(packing: Packing) -> PackedScope | None:
-    packed = packing.packed()
-    give_back()
-    return packed
+def find_vectors(memory: ScopeMemory, scope: Scope, stamp: str, ids: Ids) -> Rounded | None:
+    """Return the vectors of the chunks with these ids, as of a stamp, if searches of chunks have them in memory."""
+    known = memory.peek((PackedScope, scope))
+    packed = known[1] if known is not None else None
+    if not isinstance(packed, PackedScope) or packed.stamp != stamp:
+        return None
+    return packed.rounded if np.array_equal(packed.ids, ids) else None
 
 
 def _estimate(found: ScopeSnapshot) -> int:

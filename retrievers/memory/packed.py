@@ -21,6 +21,7 @@ from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.numeric.highest import LEAST_LENGTH, leading, unit
 from sextant.stores.chunks.grams import is_ideograph, is_word, lowercase_words, word_grams
 from sextant.stores.chunks.snapshot import Block
+from sextant.stores.graph.arrays import IdTable
 from sextant.stores.postgresql.values import format_ids
 
 Rows = npt.NDArray[np.unsignedinteger]
@@ -270,6 +271,11 @@ class PackedScope:
     postings: GramPostings
 
     @property
+    def table(self) -> IdTable:
+        """Return the ids by row; they are in the order in which it keeps them, so nothing is copied."""
+        return IdTable(self.ids)
+
+    @property
     def nbytes(self) -> int:
         """Return bytes that it takes."""
         arrays = (self.ids, self.rounded, self.starts, self.octets, self.postings)
@@ -437,7 +443,7 @@ class Packing:
         self._texts.clear()  # not twice while the rest is joined
         postings = GramPostings.joined(self._postings)
         self._postings.clear()
-        octets, ids = np.concatenate(self._octets), np.concatenate(self._ids)
+        octets, ids = np.concatenate(self._octets), IdTable(np.concatenate(self._ids)).halves
         return PackedScope(
             self.stamp,
             ids,

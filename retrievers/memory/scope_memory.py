@@ -55,6 +55,21 @@ class ScopeMemory(VersionedCache[tuple[type[ScopePart], Scope], Hashable, ScopeP
 
         return cast("P | None", self.get_or_schedule((kind, scope), made))
 
+    def part_at(
+        self,
+        kind: type[P],
+        scope: Scope,
+        stamp: Hashable,
+        make: Callable[[Fits], Awaitable[P | None]],
+    ) -> P | None:
+        """Return this part of a scope as of a stamp; one that is of another goes, and is made again."""
+        part = self.part(kind, scope, make)
+        if part is None or part.stamp == stamp:
+            return part
+        self.release(scope, part)
+        self.part(kind, scope, make)
+        return None
+
     def release(self, scope: Scope, part: ScopePart) -> None:
         """Let go of a part that is no longer so; it is made again once that takes a small share of the time."""
         self.drop((type(part), scope), part)

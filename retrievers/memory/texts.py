@@ -1,4 +1,4 @@
-"""Contents of passages and entities, in memory, for the scopes that the graph modes are asked most.
+"""Contents of passages and entities, in memory, for the scopes that are asked most.
 
 A question then needs nothing of PostgreSQL but the scope's stamp, which can be read while it is ranked.
 
@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,15 @@ import orjson
 
 from sextant.domain.scope import Scope
 from sextant.domain.system import give_back
-from sextant.domain.versioned_cache import Fits, together
+from sextant.domain.versioned_cache import Fits
 from sextant.retrievers.content import PassageContent, of_entity, of_passage
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.memory.scope_memory import ScopeMemory
 from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.graph.arrays import IdTable, halves_of_texts, index_of
 from sextant.stores.graph.protocol import entity_of
+from sextant.stores.postgresql.database import Database
 from sextant.stores.stamps.stamp_lines import Stamp
 
 Row = Mapping[str, Any]
@@ -155,30 +157,117 @@ class ContentRows:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeTexts:
-    """The contents of all passages and entities of an index, as it was at its stamp."""
+class PackedRows:
+    """What is told of all chunks of a scope, as it was at its stamp."""
 
-    stamp: Stamp
-    passages: ContentRows
-    entities: ContentRows
+    stamp: str
+    rows: JsonRows
 
     @property
     def nbytes(self) -> int:
         """Return bytes of memory."""
-        return self.passages.nbytes + self.entities.nbytes
+        return self.rows.nbytes
+
+
+P = TypeVar("P", bound=PackedRows)
+Read = Callable[[Scope, Sequence[str]], Awaitable[tuple[bytes, Sequence[int]]]]
+
+
+class ScopeRowCache(Generic[P]):
+    """What of it the scopes searched most have in memory, in the memory of what they are searched in.
+
+    Args:
+        database: where it is.
+        memory: bounds it.
+        kind: how it is kept.
+        read: what is told of some chunks of a scope as JSON, and the bytes of each.
+        at_once: so many chunks are read in one trip.
+    """
+
+    def __init__(
+        self, database: Database, memory: ScopeMemory, kind: type[P], read: Read, at_once: int
+    ) -> None:
+        self._database = database
+        self._memory = memory
+        self._kind = kind
+        self._read = read
+        self._at_once = at_once
+
+    def of(self, scope: Scope, stamp: str, ids: IdTable) -> P | None:
+        """Return what is told of a scope's chunks, if it is at hand and of this stamp; counts as a search."""
+        return self._memory.part_at(
+            self._kind, scope, stamp, partial(self._make, scope, stamp, ids)
+        )
+
+    async def _make(self, scope: Scope, stamp: str, ids: IdTable, fits: Fits) -> P | None:
+        """Return all of it, unless it takes too much room or the scope has changed since the stamp."""
+        rows = await read_rows(ids, partial(self._read, scope), fits, self._at_once)
+        if rows is None or await read_chunks_stamp(self._database, scope) != stamp:
+            return None
+        await asyncio.to_thread(give_back)
+        return self._kind(stamp, rows)
+
+
+# Chunks at a time: some five milliseconds of the server, two of a thread.
+_CHUNKS_AT_ONCE = 512
+
+
+class PackedTexts(PackedRows):
+    """The contents of all chunks of a scope: its text and some 0.4 KB a chunk."""
+
+    def of(self, ids: Sequence[str]) -> dict[str, PassageContent]:
+        """Return the contents of some chunks; without those that are not there."""
+        return ContentRows(self.rows, "section_path").of(ids)
+
+    def at(self, row: int) -> PassageContent | None:
+        """Return the content of the chunk of a row; None where it is not there."""
+        return ContentRows(self.rows, "section_path").one(row)
+
+
+class HotTexts(ScopeRowCache[PackedTexts]):
+    """The texts of the scopes searched most."""
+
+    def __init__(self, database: Database, memory: ScopeMemory) -> None:
+        chunks = ChunkStore(database)
+
+        async def read(scope: Scope, ids: Sequence[str]) -> tuple[bytes, list[int]]:
+            return await rows_as_json(partial(chunks.contents, scope), passage_as_json, ids)
+
+        super().__init__(database, memory, PackedTexts, read, _CHUNKS_AT_ONCE)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityContents:
+    """The contents of all entities of an index, as it was at its stamp."""
+
+    stamp: Stamp
+    rows: ContentRows
+
+    @property
+    def nbytes(self) -> int:
+        """Return bytes of memory."""
+        return self.rows.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeTexts:
+    """The contents of all passages and entities of an index; those of passages are what searches of chunks have, too."""
+
+    passages: PackedTexts
+    entities: ContentRows
 
 
 class Texts:
     """The texts of the scopes asked most, in memory that they share with others.
 
     Args:
-        chunks: where passages are.
+        database: where passages are.
         indexes: whose passages and entities they are; it knows where a graph is.
         memory: bounds them.
     """
 
-    def __init__(self, chunks: ChunkStore, indexes: ScopeIndexes, memory: ScopeMemory) -> None:
-        self._chunks = chunks
+    def __init__(self, database: Database, indexes: ScopeIndexes, memory: ScopeMemory) -> None:
+        self._passages = HotTexts(database, memory)
         self._indexes = indexes
         self._memory = memory
 
@@ -190,33 +279,22 @@ class Texts:
             stamp: of the index, which is that of the texts: whether it is of now is to be asked.
             index: whose passages and entities.
         """
-        read = partial(self._read, scope, stamp, index)
-        texts = self._memory.part(ScopeTexts, scope, read)
-        if texts is None or texts.stamp == stamp:
-            return texts
-        self._memory.release(scope, texts)
-        return self._memory.part(ScopeTexts, scope, read)
-
-    async def _read(
-        self, scope: Scope, stamp: Stamp, index: ScopeIndex, fits: Fits
-    ) -> ScopeTexts | None:
-        """Return all of them, unless they take too much room or something has changed since the index was read.
-
-        Both kinds at once: until they are there, questions wait for texts, and for the reading of these.
-        """
-        contents, metadata = together(fits, 2)
-        chunks = partial(rows_as_json, partial(self._chunks.contents, scope), passage_as_json)
-        entities_of = partial(self._indexes.whole(stamp).contents, scope)
-        graph = partial(rows_as_json, entities_of, _entity)
-        passages, entities = await asyncio.gather(
-            read_rows(index.chunk_ids, chunks, contents), read_rows(index.entities, graph, metadata)
-        )
-        if passages is None or entities is None or await self._indexes.stamp(scope) != stamp:
+        read = partial(self._read_entities, scope, stamp, index.entities)
+        passages = self._passages.of(scope, stamp.passages, index.chunk_ids)
+        entities = self._memory.part_at(EntityContents, scope, stamp, read)
+        if passages is None or entities is None:
             return None
-        await asyncio.to_thread(give_back)
-        return ScopeTexts(
-            stamp, ContentRows(passages, "section_path"), ContentRows(entities, "aliases")
-        )
+        return ScopeTexts(passages, entities.rows)
+
+    async def _read_entities(
+        self, scope: Scope, stamp: Stamp, ids: IdTable, fits: Fits
+    ) -> EntityContents | None:
+        """Return all of them, unless they take too much room or something has changed since the index was read."""
+        graph = partial(rows_as_json, partial(self._indexes.whole(stamp).contents, scope), _entity)
+        rows = await read_rows(ids, graph, fits)
+        if rows is None or await self._indexes.stamp(scope) != stamp:
+            return None
+        return EntityContents(stamp, ContentRows(rows, "aliases"))
 
 
 def passage_as_json(row: Row) -> object:

@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from threading import RLock
 from typing import Generic, TypeVar
 
@@ -35,17 +34,6 @@ V = TypeVar("V")
 
 Fits = Callable[[float], bool]
 """Returns whether a value of this size would find room."""
-
-
-def together(fits: Fits, parts: int) -> list[Fits]:
-    """Of parts that are built at once: whether each fits beside what is known of the others."""
-    sizes = [0.0] * parts
-
-    def fit(part: int, size: float) -> bool:
-        sizes[part] = size
-        return fits(sum(sizes))
-
-    return [partial(fit, part) for part in range(parts)]
 
 
 @dataclass(slots=True)

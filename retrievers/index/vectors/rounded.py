@@ -6,7 +6,7 @@ Also here: on which side of some directions vectors lie, a bit each.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -232,6 +232,16 @@ class Rounded:
         coordinates[fresh], steps[fresh] = _round_vectors(many - self.centre)
         signs = None if self.signs is None else self.signs.updated(many, fresh, was)
         return Rounded(vectors, self.centre, along, coordinates, steps, signs, moved)
+
+    def sifted(self) -> Rounded:
+        """Return the same vectors for questions that may miss some of those past their best ten."""
+        if self.signs is not None or len(self.vectors) <= _MANY:
+            return self
+        return replace(self, signs=Signs.of(self.vectors, self.centre))
+
+    def unsifted(self) -> Rounded:
+        """Return the same vectors for questions that miss none."""
+        return replace(self, signs=None)
 
     @property
     def nbytes(self) -> int:

@@ -130,7 +130,7 @@ async def test_of_chunks_that_are_not_all_in_memory_the_store_is_asked(
     await warm(hot, hots, scope)
     packed = hots.of(scope)
     assert packed is not None
-    traits = HotTraits(database, hots.memory).of(scope, packed.packed)
+    traits = HotTraits(database, hots.memory).of(scope, packed.packed.stamp, packed.packed.table)
     assert traits is not None
     here = packed.packed.ids
     own = [str(UUID(int=(int(high) << 64) | int(low))) for high, low in here.tolist()]

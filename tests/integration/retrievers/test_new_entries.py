@@ -50,7 +50,7 @@ def last_lane(query: LaneQuery, context: QueryContext) -> Hits:
         RetrievedItem(ItemKind.CHUNK, one, "", max(1 / rank, LEAST_SCORE))
         for rank, one in enumerate(ids, start=1)
     ]
-    return Hits(items, rows=dict(zip(ids, rows, strict=True)))
+    return Hits(items)
 
 
 @pytest_asyncio.fixture

@@ -16,7 +16,7 @@ from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.memory.scope_memory import ScopeMemory
-from sextant.retrievers.memory.texts import ScopeTexts, Texts
+from sextant.retrievers.memory.texts import EntityContents, PackedTexts, Texts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.postgres import PostgresGraph
@@ -62,7 +62,7 @@ def warm(database: Database, clock: Clock) -> Warm:
             settings=database.settings,
             indexes=indexes,
             graph=PostgresGraph(database),
-            texts=Texts(chunks, indexes, memory),
+            texts=Texts(database, indexes, memory),
         )
         return retriever, memory
 
@@ -120,7 +120,7 @@ async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PL
                 there = await store.search(scope, question, mode=mode, top_k=4)
                 assert told(here) == told(there), (question, mode)
             await memory.settle()
-        assert set(memory.sizes) == {(ScopeTexts, scope)}
+        assert set(memory.sizes) == {(PackedTexts, scope), (EntityContents, scope)}
         await change(database, graphed, scope, rng)
         clock.now += 500
 
@@ -182,7 +182,9 @@ async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
             await memory.settle()
         assert not (await retriever.search(stranger, QUESTIONS[0], mode="hybrid")).results
         await memory.settle()
-    assert set(memory.sizes) >= {(ScopeTexts, first), (ScopeTexts, second)}
+    assert set(memory.sizes) >= {
+        (kind, scope) for kind in (PackedTexts, EntityContents) for scope in (first, second)
+    }
 
 
 async def test_texts_that_have_no_room_are_told_by_the_store(
@@ -196,4 +198,4 @@ async def test_texts_that_have_no_room_are_told_by_the_store(
             found = await retriever.search(scope, QUESTIONS[0], mode="mix", top_k=3)
             assert all(item.text for item in found.results)
             await memory.settle()
-        assert not memory.sizes
+        assert not memory.sizes_of(PackedTexts)

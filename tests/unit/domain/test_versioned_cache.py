@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sextant.domain.versioned_cache import Fits, VersionedCache, together
+from sextant.domain.versioned_cache import Fits, VersionedCache
 from tests.clock import Clock
 
 Cache = VersionedCache[str, int, int]
@@ -312,15 +312,6 @@ async def test_two_are_made_at_once_and_none_twice(cache: Cache) -> None:
     asked("third")
     await cache.settle()
     assert kept(cache) == {"first", "second", "third"}
-
-
-def test_what_is_made_at_once_has_room_only_as_far_as_all_of_it_has() -> None:
-    one, other = together(lambda size: size <= 100, 2)
-    assert one(60)
-    assert not other(50)
-    assert one(50)
-    assert other(50)
-    assert not one(51)
 
 
 @pytest.mark.usefixtures("switching_often")
