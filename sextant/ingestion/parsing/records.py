@@ -11,7 +11,7 @@ from sextant.text.characters import ideographs
 from sextant.text.sentences import is_ended
 
 _TITLES = ("title", "name", "question", "标题", "名称", "问题", "heading", "label", "id")
-_PROSE_WORDS = 4  # at least, of a text that ends as a sentence does
+_PROSE_WORDS = 3  # at least, of a text that ends as a sentence does
 _PROSE_IDEOGRAPHS = 6
 _WORD = re.compile(r"[^\W\d_]{2}")
 _LONG = 80  # characters of a text that no cell of a table should hold
@@ -64,7 +64,8 @@ class Columns:
 
     Attributes:
         title: what a record is called by: a column of a name like "title", else the first.
-        prose: those that are read rather than looked up; the title is none of them.
+        prose: those that are read rather than looked up; the title is none of them. Without a column that is
+            called so, or questions in the first, there are none: lines of a log have no names.
         is_question: whether the title is prose, too ("How do I …?").
     """
 
@@ -78,9 +79,10 @@ class Columns:
         names, *body = rows
         called = title_key(names)
         title = names.index(called) if called else 0
+        is_question = _is_mostly(is_prose, body, title)
         others = (at for at in range(len(names)) if at != title)
-        prose = frozenset(at for at in others if _is_mostly(is_prose, body, at))
-        return cls(title, prose, _is_mostly(is_prose, body, title))
+        prose = (at for at in others if _is_mostly(is_prose, body, at))
+        return cls(title, frozenset(prose if called or is_question else ()), is_question)
 
 
 def table_blocks(rows: Sequence[Sequence[str]], depth: int) -> Iterator[Block]:
@@ -110,6 +112,6 @@ def table_blocks(rows: Sequence[Sequence[str]], depth: int) -> Iterator[Block]:
 
 
 def _is_mostly(test: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Return whether a test holds for more than half of a column's filled cells."""
+    """Return whether a test holds for at least half of a column's filled cells."""
     cells = [row[column] for row in rows if column < len(row) and row[column].strip()]
-    return sum(map(test, cells)) * 2 > len(cells)
+    return bool(cells) and sum(map(test, cells)) * 2 >= len(cells)

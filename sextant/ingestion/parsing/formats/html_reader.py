@@ -124,7 +124,7 @@ class Reader:
         return True
 
     def _enter(self, node: LexborNode) -> None:
-        tag, attributes = node.tag or "", node.attributes
+        tag = node.tag or ""
         if tag in _BLOCKS:
             self._flush()
         self._zones.append(self._zone_of(node))
@@ -137,8 +137,7 @@ class Reader:
             self._inline.append("“")
         elif tag in _LISTS:
             self._add_term()
-            start = _number(attributes.get("start"))
-            self._lists.append((tag, 0 if start is None else start - 1))
+            self._lists.append((tag, _before_first(node)))
         elif tag == "li" and self._lists:
             self._marker = self._next_marker(node)
 
@@ -151,9 +150,11 @@ class Reader:
     def _next_marker(self, item: LexborNode) -> str:
         kind, count = self._lists[-1]
         value = _number(item.attributes.get("value"))
-        count = count + 1 if value is None else value
+        listed = item.parent.attributes if item.parent is not None else {}
+        step = -1 if "reversed" in listed else 1
+        count = count + step if value is None else value
         self._lists[-1] = (kind, count)
-        style = item.parent.attributes.get("type") if item.parent is not None else None
+        style = listed.get("type")
         return (
             f"{format_number(count, _NUMBERS.get(style or '', 'decimal'))}. "
             if kind == "ol"
@@ -305,6 +306,15 @@ def _formulas(node: LexborNode, visibility: Visibility) -> str:
     if node.tag == "script" and (node.attributes.get("type") or "").startswith("math/tex"):
         return " ".join(node.text().split())
     return " ".join(map(read_mathml, node.css("math"))) if visibility.is_hidden(node) else ""
+
+
+def _before_first(listed: LexborNode) -> int:
+    """Return the number that a list would have before its first item; one counted down ends at 1."""
+    start = _number(listed.attributes.get("start"))
+    if "reversed" in listed.attributes:
+        items = sum(child.tag == "li" for child in listed.iter())
+        return (items if start is None else start) + 1
+    return 0 if start is None else start - 1
 
 
 def _number(value: str | None) -> int | None:

@@ -13,12 +13,16 @@ from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragr
 from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
 from sextant.ingestion.parsing.formats.workbook import Cell, CellValue, Sheet, Workbook
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
+from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
 from sextant.ingestion.parsing.structure import Omissions
 
 _MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
 _MAX_MERGES = 10_000
+_LINK = re.compile(rb"<(?:\w+:)?hyperlink\s([^>]{1,2000})>")
+_CELL = re.compile(rb"\sref=\"([A-Z]{1,3}\d{1,7})[:\"]")
+_TARGET = re.compile(rb"\s\w+:id=\"([^\"]{1,200})\"")
 # A formula without a value: programs that write workbooks (openpyxl, exports) compute nothing. What a formula made an
 # empty text of (`t="str"`) was computed.
 _NOT_COMPUTED = re.compile(
@@ -81,6 +85,7 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
 def _sheet(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
     budget = CellBudget(limits)
     rows = _read_rows(book.rows(sheet, xml), budget)
+    _add_addresses(rows, sheet.part, xml)
     merges = _fill_merges(rows, _merges(xml), budget)
     if rows:
         yield HeadingBlock(sheet.title, 1)
@@ -97,6 +102,20 @@ def _read_rows(rows: Iterable[tuple[int, list[Cell]]], budget: CellBudget) -> di
             budget.spend(width)
             found[number] = [shown.get(column, "") for column in range(1, width + 1)]
     return found
+
+
+def _add_addresses(rows: dict[int, Row], part: PackagePart | None, xml: bytes) -> None:
+    """Set the addresses of links behind the words of their cells."""
+    for link in _LINK.finditer(xml):
+        attributes = b" " + link[1]
+        cell, target = _CELL.search(attributes), _TARGET.search(attributes)
+        if cell is None or target is None or part is None:
+            continue
+        address = part.address(target[1].decode("utf-8", "replace"))
+        column, number, *_ = range_boundaries(cell[1].decode("ascii"))
+        row = rows.get(number, [])
+        if address and _at(row, column).strip():
+            row[column - 1] = with_address(row[column - 1], address)
 
 
 def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:

@@ -375,6 +375,23 @@ class TestExcel:
             "a",
         ]
 
+    def test_the_address_of_a_link_stands_behind_its_words(self) -> None:
+        book = openpyxl.Workbook()
+        for row in (["Item", "Sheet"], ["Bolt", "data sheet"], ["Nut", "see Bolt"]):
+            book.active.append(row)
+        book.active["B2"].hyperlink = "https://parts.example/bolt?a=1&b=2"
+        book.active["B3"].hyperlink = openpyxl.worksheet.hyperlink.Hyperlink(
+            ref="B3", location="Sheet!A2"
+        )
+
+        assert tables(parse(FileType.XLSX, book)) == [
+            [
+                ["Item", "Sheet"],
+                ["Bolt", "data sheet (https://parts.example/bolt?a=1&b=2)"],
+                ["Nut", "see Bolt"],
+            ]
+        ]
+
     def test_formulas_whose_results_were_never_saved_are_counted(self) -> None:
         book = openpyxl.Workbook()  # it computes nothing
         for row in (["Team", "Q1", "Q2", "Sum"], ["A", 1, 2, "=B2+C2"], ["B", 3, 4, "=B3+C3"]):

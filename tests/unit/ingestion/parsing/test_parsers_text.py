@@ -364,8 +364,11 @@ class TestHtml:
     def test_lists_of_terms_and_numbers_as_their_reader_sees_them(self) -> None:
         assert prose_of(
             FileType.HTML,
-            "<dl><dt>Owner</dt><dd>Dana</dd><dt>State:</dt><dd>Draft</dd><dt>Soda</dt></dl><ol start=5 type=a><li>e<li value=9>i</ol>",
-        ) == ["Owner: Dana\nState: Draft\nSoda:", "e. e\ni. i"]
+            "<dl><dt>Owner</dt><dd>Dana</dd><dt>State:</dt><dd>Draft</dd><dt>Soda</dt></dl><ol start=5 type=a><li>e<li value=9>i</ol>"
+            "<p>Down</p><ol reversed><li>third<li>second<li>first</ol>",
+        ) == [
+            "Owner: Dana\nState: Draft\nSoda:", "e. e\ni. i", "Down", "3. third\n2. second\n1. first",
+        ]  # fmt: skip
 
     @pytest.mark.parametrize(
         ("rows", "header"),
@@ -506,10 +509,16 @@ class TestJson:
         ]
 
     def test_a_column_of_prose_leaves_what_can_be_computed_whole(self) -> None:
-        rows = "item,price,note\nBolt,4,Sold only in boxes of ten.\nNut,2,\nPin,3,Comes with a free washer.\n"
+        rows = "name,price,note\nBolt,4,Sold only in boxes of ten.\nNut,2,\nPin,3,Comes with a free washer.\n"
         found = blocks(FileType.CSV, rows)
-        assert table(found) == [["item", "price"], ["Bolt", "4"], ["Nut", "2"], ["Pin", "3"]]
+        assert table(found) == [["name", "price"], ["Bolt", "4"], ["Nut", "2"], ["Pin", "3"]]
         assert headings(found) == [(1, "Bolt"), (1, "Pin")]
+
+    def test_rows_without_names_stay_a_table(self) -> None:
+        rows = "date,level,message\n2025-01-03,ERROR,The belt is torn.\n2025-01-04,INFO,The pump has started.\n"
+        found = blocks(FileType.CSV, rows)
+        assert headings(found) == []
+        assert len(table(found)) == 3
 
     @pytest.mark.parametrize(
         "line",
