@@ -48,13 +48,18 @@ def record_blocks(record: Mapping[str, str], title: str, depth: int) -> Iterator
     shown_above = {title} if is_prose(members.get(title, "")) else set[str]()
     short = [f"{key}: {text}" for key, text in members.items() if key not in {*prose, *shown_above}]
     line = [Paragraph("; ".join(short))] if short else []
-    if len(prose) == 1:
-        yield from map(Paragraph, prose.values())
+    if len(prose) > 1:
         yield from line
-        return
-    yield from line
+    yield from _prose_blocks(prose, depth)
+    if len(prose) <= 1:
+        yield from line
+
+
+def _prose_blocks(prose: Mapping[str, str], depth: int) -> Iterator[Block]:
+    """Yield one text alone, or several each below what it is called."""
     for key, text in prose.items():
-        yield HeadingBlock(key.replace("_", " ").strip(), depth)
+        if len(prose) > 1:
+            yield HeadingBlock(key.replace("_", " ").strip(), depth)
         yield Paragraph(text)
 
 
@@ -107,8 +112,8 @@ def table_blocks(rows: Sequence[Sequence[str]], depth: int) -> Iterator[Block]:
             title = row[columns.title].strip() or f"#{number}"
             words = ", ".join(filter(None, told))
             yield HeadingBlock(f"{title} ({words})" if words else title, depth)
-            record = {names[at]: row[at] for at in sorted(columns.prose)}
-            yield from record_blocks(record, "", depth + 1)
+            prose = {names[at]: row[at] for at in sorted(columns.prose) if row[at].strip()}
+            yield from _prose_blocks(prose, depth + 1)
 
 
 def _is_mostly(test: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:

@@ -463,7 +463,7 @@ class TestJson:
     def test_prose_of_records_is_read_below_their_names_without_keys(self) -> None:
         records = [
             {"id": "K1", "product": "Otter", "question": "Can the otter swim?", "answer": "Yes. It swims for two hours."},
-            {"id": "K2", "product": "Otter", "question": "坏了怎么办？", "answer": "两年内免费更换。"},
+            {"id": "K2", "product": "Otter", "question": "坏了怎么办？", "answer": "更换。"},
         ]  # fmt: skip
         lines = "\n".join(json.dumps(record) for record in records)
         rows = "\n".join(";".join(record.values()) for record in records)
@@ -483,7 +483,7 @@ class TestJson:
             ]
             assert [block.text for block in found if isinstance(block, Paragraph)] == [
                 "Yes. It swims for two hours.",
-                "两年内免费更换。",
+                "更换。",
             ]
 
     def test_several_texts_of_a_record_keep_what_they_are_called(self) -> None:
