@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sextant import prompts
-from sextant.domain.documents import Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
@@ -77,9 +77,9 @@ class Captioner:
                 if image.sha256 not in known:
                     group.create_task(look(image))
         failed = sum(not known[image.sha256] for image in images)
-        warning = Missing.IMAGES_NOT_DESCRIBED.told(
-            failed=failed, images=len(images), reason=next(iter(reasons), "as before")
-        )
+        reason = next(iter(reasons), "as before")
+        params = {"failed": failed, "images": len(images), "reason": reason}
+        warning = DocumentWarning(WarningCode.IMAGES_NOT_DESCRIBED, params)
         texts = {sha256: text for sha256, text in known.items() if text}
         return Captions(texts, (warning,) if failed else ())
 

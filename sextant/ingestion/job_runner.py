@@ -26,6 +26,7 @@ from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
+from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Chunk, Job, JobStage, ParsedDocument
 from sextant.domain.errors import (
     ConflictError,
@@ -292,7 +293,7 @@ class JobRunner:
         report(Progress(job.filename, JobStage.DONE, total, total))
         return total
 
-    async def _extract(self, job: Job, report: OnProgress) -> tuple[str, ...]:
+    async def _extract(self, job: Job, report: OnProgress) -> tuple[DocumentWarning, ...]:
         """Let the chat model read the document; says what it has not read, which is kept with the reason."""
         if self._extractor is None:
             return ()

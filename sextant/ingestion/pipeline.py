@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
+from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Job, JobStage
 from sextant.domain.errors import (
     Cancelled,
@@ -68,7 +69,7 @@ class Ingested:
     chunks: int = 0
     unchanged: bool = False
     error: SextantError | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[DocumentWarning, ...] = ()
     same_as: str | None = None
 
 

@@ -69,7 +69,7 @@ def _ingested_json(result: Ingested) -> dict[str, object]:
         "document_id": result.document_id,
         "chunks": result.chunks,
         "unchanged": result.unchanged,
-        "warnings": result.warnings,
+        "warnings": [str(warning) for warning in result.warnings],
         "error": terminal.describe_error(result.error) if result.error else None,
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import HeadingSource
 
 
@@ -67,5 +68,5 @@ class Blocks:
     blocks: Sequence[Block]
     title: str = ""
     page_count: int | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[DocumentWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])

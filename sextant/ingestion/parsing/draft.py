@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 
 import orjson
 
+from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
 from sextant.ingestion.parsing.blocks import Blocks
 from sextant.ingestion.parsing.chunking import Cut, cut_chunks
@@ -38,7 +39,7 @@ class DocumentDraft:
     sections: tuple[SectionNode, ...]
     cuts: tuple[Cut, ...]
     page_count: int | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[DocumentWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     images: tuple[FoundImage, ...] = ()
 
@@ -82,7 +83,7 @@ def to_wire(made: DocumentDraft) -> bytes:
             "text": made.text,
             "language": made.language,
             "page_count": made.page_count,
-            "warnings": made.warnings,
+            "warnings": [warning.to_json() for warning in made.warnings],
             "metadata": made.metadata,
             "images": [
                 (image.sha256, b64encode(image.jpeg).decode(), image.alt) for image in made.images
@@ -127,7 +128,7 @@ def from_wire(data: bytes) -> DocumentDraft:
             for section, start, end, page, tokens, modality, context in plain["cuts"]
         ),
         page_count=plain["page_count"],
-        warnings=tuple(plain["warnings"]),
+        warnings=tuple(map(DocumentWarning.from_json, plain["warnings"])),
         metadata=plain["metadata"],
         images=tuple(
             FoundImage(sha256, b64decode(jpeg), alt) for sha256, jpeg, alt in plain["images"]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from sextant.domain.documents import Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import FileTypeUnknown
 
 _SAMPLE = 64 * 1024  # bytes or characters by which an encoding is judged
@@ -83,12 +83,15 @@ class Decoded:
     is_sure: bool = True
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[DocumentWarning, ...]:
         """That characters were unreadable, if some were, and that the encoding is a guess, if it is one."""
-        return (
-            *([Missing.UNREADABLE_CHARACTERS.told(number=self.damaged)] if self.damaged else []),
-            *([] if self.is_sure else [Missing.ENCODING_GUESSED.told(encoding=self.encoding)]),
-        )
+        found = list[DocumentWarning]()
+        if self.damaged:
+            params = {"number": self.damaged}
+            found.append(DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, params))
+        if not self.is_sure:
+            found.append(DocumentWarning(WarningCode.ENCODING_GUESSED, {"encoding": self.encoding}))
+        return tuple(found)
 
     @property
     def metadata(self) -> dict[str, str]:

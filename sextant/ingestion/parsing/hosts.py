@@ -239,7 +239,9 @@ async def parse_file(
             made = await _draft(content, filename, captioned, hosts)
         made = replace(made, warnings=(*made.warnings, *captions.warnings))
         if not made.cuts:
-            raise FileEmpty("No text was found in the file.", next_step=" ".join(captions.warnings))
+            raise FileEmpty(
+                "No text was found in the file.", next_step=" ".join(map(str, captions.warnings))
+            )
     return await asyncio.to_thread(_finish, made, document_id, content)
 
 

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from sextant.domain.documents import Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from sextant.ingestion.parsing.limits import Limits
 from sextant.models.chat.pictures import EncodedPicture, PictureLimits, read_picture, size_of
-from sextant.text.characters import count_noun
 
 _SCHEMES = ("http://", "https://", "ftp://", "ftps://", "mailto:")
 
@@ -91,7 +90,7 @@ class Captions:
     """What images show, by their sha256, and why of some it is not told; those without a caption are not in it."""
 
     texts: Mapping[str, str]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[DocumentWarning, ...] = ()
 
 
 def image_in(address: str | None, alt: str) -> Image | None:
@@ -126,11 +125,12 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
     return replace(blocks, blocks=left), list(found.values())
 
 
-def not_looked_at(images: int) -> tuple[str, ...]:
+def not_looked_at(images: int) -> tuple[DocumentWarning, ...]:
     """Return the warning that so many images of a document were passed over."""
     if not images:
         return ()
-    return (Missing.IMAGES_NOT_LOOKED_AT.told(images=count_noun(images, "image")),)
+    params = {"images": count(images, "image")}
+    return (DocumentWarning(WarningCode.IMAGES_NOT_LOOKED_AT, params),)
 
 
 def _without_images(blocks: Blocks, limits: Limits) -> Blocks:

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from sextant.domain.documents import HeadingSource, Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
+from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.tables import column_names, title_rows
 from sextant.tables.cells.stored import mark_across, mark_repeated
-from sextant.text.characters import clean_text, count_noun
+from sextant.text.characters import clean_text
 
 _MOST_NAMED = 5
 
@@ -27,7 +28,7 @@ class Omissions:
 
     def __init__(self) -> None:
         self._parts = Counter[str]()
-        self._places = defaultdict[str, dict[str, None]](dict[str, None])
+        self._places = defaultdict[str, dict[int | str, None]](dict[int | str, None])
         self._damaged = dict[str, None]()
         self._characters = Counter[str]()
 
@@ -40,7 +41,7 @@ class Omissions:
         """
         self._parts[kind] += 1
         if index is not None:
-            self._places[kind][f"slide {index}" if isinstance(index, int) else index] = None
+            self._places[kind][index] = None
 
     def add_damaged(self, names: Iterable[str]) -> None:
         """Name parts of a container of which only some could be read."""
@@ -63,27 +64,22 @@ class Omissions:
         """Count text that is left out, by the reason ("struck through")."""
         self._characters[reason] += len("".join(text.split()))
 
-    def warnings(self) -> tuple[str, ...]:
-        """Return a sentence for the parts and one for the text, each if there were any."""
-        parts = [
-            f"{count_noun(number, kind)}{self._where(kind)}" for kind, number in self._parts.items()
-        ]
+    def warnings(self) -> tuple[DocumentWarning, ...]:
+        """Return a warning for the parts, one for damaged ones and one for the text, each if there were any."""
+        parts = [self._count(kind, number) for kind, number in self._parts.items()]
         damaged = [*islice(self._damaged, _MOST_NAMED)]
         damaged += ["…"] if len(self._damaged) > _MOST_NAMED else []
-        texts = [f"{number:,} {reason}" for reason, number in self._characters.items() if number]
-        return (
-            *([Missing.PARTS_NOT_READ.told(parts=", ".join(parts))] if parts else []),
-            *([Missing.PARTS_DAMAGED.told(parts=", ".join(damaged))] if damaged else []),
-            *([Missing.TEXT_LEFT_OUT.told(characters=", ".join(texts))] if texts else []),
+        texts = [count(number, reason) for reason, number in self._characters.items() if number]
+        named = (
+            (WarningCode.PARTS_NOT_READ, "parts", parts),
+            (WarningCode.PARTS_DAMAGED, "parts", damaged),
+            (WarningCode.TEXT_LEFT_OUT, "characters", texts),
         )
+        return tuple(DocumentWarning(code, {name: value}) for code, name, value in named if value)
 
-    def _where(self, kind: str) -> str:
+    def _count(self, kind: str, number: int) -> object:
         indices = list(self._places[kind])
-        if not indices:
-            return ""
-        named = [*indices[:1], *(index.removeprefix("slide ") for index in indices[1:_MOST_NAMED])]
-        more = ", …" if len(indices) > _MOST_NAMED else ""
-        return f" ({', '.join(named)}{more})"
+        return count(number, kind, indices[:_MOST_NAMED], more=len(indices) > _MOST_NAMED)
 
 
 _TITLE_CHARS = 200

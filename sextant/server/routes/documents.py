@@ -142,9 +142,10 @@ async def list_documents(
     page = found[: options.limit]
     standings = await library.statuses([one.id for one in page])
     more = len(found) > len(page) and page[-1].created_at
+    language = _language(request)
     return DocumentPage(
         documents=tuple(
-            DocumentBody.of(options.graph_id, one, standings.get(one.id)) for one in page
+            DocumentBody.of(options.graph_id, one, standings.get(one.id), language) for one in page
         ),
         next_cursor=listing.cursor([more.isoformat(), str(page[-1].id)]) if more else None,
     )
@@ -156,7 +157,7 @@ async def get_document(
 ) -> DocumentBody:
     """Return a document, and how far its ingestion is."""
     document, status = await _library(request, principal).get(document_id)
-    return DocumentBody.of(status.graph_id, document, status)
+    return DocumentBody.of(status.graph_id, document, status, _language(request))
 
 
 @router.delete(
@@ -188,7 +189,7 @@ async def delete_document(
         return Response(status_code=204)
     document, status = await library.get(document_id)
     response.status_code = 200
-    return DocumentBody.of(status.graph_id, document, status)
+    return DocumentBody.of(status.graph_id, document, status, _language(request))
 
 
 @router.post(
@@ -202,7 +203,7 @@ async def retry_document(
     """Queue a document again that could not be taken in."""
     library = _library(request, principal)
     await library.retry(document_id)
-    return ProgressBody.of(await library.standing(document_id))
+    return ProgressBody.of(await library.standing(document_id), _language(request))
 
 
 @router.post("/documents/{documentId}/cancel", responses=answers(examples.PROGRESS, 404, 409))
@@ -212,7 +213,7 @@ async def cancel_document(
     """Stop the ingestion of a document; a version that served before serves on."""
     library = _library(request, principal)
     await library.cancel(document_id)
-    return ProgressBody.of(await library.standing(document_id))
+    return ProgressBody.of(await library.standing(document_id), _language(request))
 
 
 @router.get(
@@ -225,17 +226,19 @@ async def document_events(
     first = await _library(request, principal).standing(document_id)
     serving = serving_of(request)
     watch = serving.watching.begin(principal.user_id, first)
-    parts = _frame_events(watch, request_id_of(request))
+    parts = _frame_events(watch, request_id_of(request), _language(request))
     return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=watch.end)
 
 
-async def _frame_events(watch: Watch, request_id: str | None) -> AsyncIterator[bytes]:
+async def _frame_events(
+    watch: Watch, request_id: str | None, language: str
+) -> AsyncIterator[bytes]:
     """Yield the events of a stream; whatever ends it, its place is given back."""
     number = 0
     try:
         async for status in watch.statuses():
             number += 1
-            yield frame(_event(status), _data(status), str(number))
+            yield frame(_event(status), _data(status, language), str(number))
     except DocumentNotFound as error:
         problem = problem_of(error, request_id)
         data = problem.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -284,11 +287,18 @@ def _library(request: Request, principal: Principal) -> Library:
     return rag_of(request, principal).library()
 
 
+def _language(request: Request) -> str:
+    """Return the language in which to word warnings, by the first that the client accepts."""
+    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
+
+
 def _event(status: UploadStatus) -> str:
     if not status.is_settled:
         return "progress"
     return "failed" if status.stage == "failed" else "done"
 
 
-def _data(status: UploadStatus) -> dict[str, Any]:
-    return ProgressBody.of(status).model_dump(mode="json", by_alias=True, exclude_none=True)
+def _data(status: UploadStatus, language: str) -> dict[str, Any]:
+    return ProgressBody.of(status, language).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, code_of
+from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage
 from sextant.domain.json_values import storable
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.knowledge.chunks import StructureNode
@@ -129,8 +129,8 @@ class JobBody(Wire):
     `done` of `total` chunks are through the stage; 0 of 0 where nothing counts. `notBefore`: a
     dependency was gone, and this is when it is tried again. `unattended`: it waits, and no worker runs that
     could take it. `warnings`: what of the document was not
-    taken in though it is done, such as images that nobody looked at;
-    `warningCodes` has their codes in the same order, null for a sentence that has none.
+    taken in though it is done, such as images that nobody looked at, in the language of `Accept-Language`
+    (`zh`, else English); `warningCodes` has their codes in the same order, null for a sentence that has none.
     """
 
     job_id: UUID
@@ -146,13 +146,14 @@ class JobBody(Wire):
     warning_codes: tuple[str | None, ...] = ()
 
     @classmethod
-    def of(cls, status: UploadStatus) -> JobBody | None:
+    def of(cls, status: UploadStatus, language: str) -> JobBody | None:
         """Return the body for the job of a document; None where there never was a job."""
         if status.job_id is None or status.stage is None:
             return None
         counts = {name: getattr(status, name) or 0 for name in ("done", "total", "attempts")}
-        codes = tuple(map(code_of, status.warnings))
-        return cls.shown(status, **counts, warning_codes=codes)
+        warnings = tuple(warning.in_language(language) for warning in status.warnings)
+        codes = tuple(warning.code or None for warning in status.warnings)
+        return cls.shown(status, **counts, warnings=warnings, warning_codes=codes)
 
 
 class ProgressBody(Wire):
@@ -166,9 +167,9 @@ class ProgressBody(Wire):
     job: JobBody | None
 
     @classmethod
-    def of(cls, status: UploadStatus) -> ProgressBody:
+    def of(cls, status: UploadStatus, language: str) -> ProgressBody:
         """Return the body for how far a document is."""
-        return cls.shown(status, job=JobBody.of(status))
+        return cls.shown(status, job=JobBody.of(status, language))
 
 
 class DocumentBody(Wire):
@@ -199,10 +200,10 @@ class DocumentBody(Wire):
 
     @classmethod
     def of(
-        cls, graph_id: str, document: Document, status: UploadStatus | None = None
+        cls, graph_id: str, document: Document, status: UploadStatus | None, language: str
     ) -> DocumentBody:
         """Return the body for a document."""
-        job = JobBody.of(status) if status else None
+        job = JobBody.of(status, language) if status else None
         return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Backlog, Job, JobStage
 from sextant.domain.errors import Superseded
 from sextant.domain.scope import Scope
@@ -128,7 +129,7 @@ class JobStore:
         await self._mine(job, _SQL["finish"], total=total)
 
     async def finish_all(
-        self, scope: Scope, done: Sequence[tuple[Job, int, Sequence[str]]]
+        self, scope: Scope, done: Sequence[tuple[Job, int, Sequence[DocumentWarning]]]
     ) -> builtins.list[None]:
         """Close several jobs as `finish` does, each with its warnings; all or none.
 
@@ -139,7 +140,9 @@ class JobStore:
             "job_ids": [job.id for job, _, _ in done],
             "attempts": [job.attempts for job, _, _ in done],
             "totals": [total for _, total, _ in done],
-            "warnings": [Jsonb(list(warnings)) for _, _, warnings in done],
+            "warnings": [
+                Jsonb([warning.to_json() for warning in warnings]) for _, _, warnings in done
+            ],
         }
         async with self._database.transaction(scope.user_id) as connection:
             await share_scope(connection, scope)
@@ -246,4 +249,5 @@ def _lost(job: Job) -> Superseded:
 def _job(row: dict[str, Any]) -> Job:
     columns = {column.name: row[column.name] for column in fields(Job) if column.name in row}
     scope, stage = Scope(row["user_id"], row["graph_id"]), JobStage(row["stage"])
-    return Job(**columns | {"scope": scope, "stage": stage, "warnings": tuple(row["warnings"])})
+    warnings = tuple(map(DocumentWarning.from_json, row["warnings"]))
+    return Job(**columns | {"scope": scope, "stage": stage, "warnings": warnings})

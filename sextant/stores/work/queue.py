@@ -18,8 +18,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import dict_row
 
+from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Backlog, DocumentStatus, JobStage
 from sextant.domain.errors import ConflictError, DatabaseUnavailable
 from sextant.domain.scope import Scope
@@ -60,13 +61,18 @@ class UploadStatus:
     error_code: str | None
     error: str | None
     not_before: datetime | None
-    warnings: Sequence[str] = ()
+    warnings: Sequence[DocumentWarning] = ()
     unattended: bool = False
 
     @property
     def is_settled(self) -> bool:
         """Return whether the status is final unless the user acts."""
         return self.stage in {None, JobStage.DONE, JobStage.FAILED}
+
+
+def _status(row: dict[str, Any]) -> UploadStatus:
+    warnings = tuple(map(DocumentWarning.from_json, row["warnings"]))
+    return UploadStatus(**row | {"warnings": warnings})
 
 
 class UploadStore:
@@ -81,9 +87,9 @@ class UploadStore:
         """Return the status of documents by id; unknown documents and those of other users are left out."""
         key = {"user_id": user_id, "document_ids": list(document_ids)}
         async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=class_row(UploadStatus))
+            cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(_SQL["states"], key)
-            return {one.document_id: one async for one in cursor}
+            return {row["document_id"]: _status(row) async for row in cursor}
 
     async def retry(self, scope: Scope, document_id: UUID) -> Registered:
         """Queue a failed document again; one that is being ingested continues.

@@ -201,7 +201,7 @@ def test_what_is_wrong_with_a_document_is_told_in_the_pages_language_when_it_is_
         f"文件已损坏或不完整，请打开后重新保存再试。（{told}"
     )
     expect(row(page, "chart.html").locator(".note").last).to_contain_text(
-        "图像未读取：没有配置视觉模型（1 image"
+        "1 张图像未读取：没有配置视觉模型。请把 SEXTANT_VISION_MODEL"
     )
 
 

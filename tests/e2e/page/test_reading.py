@@ -9,7 +9,6 @@ from importlib.resources import files
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from sextant.domain.documents import Missing
 from sextant.domain.errors import SextantError
 from tests.e2e.page.steps import QUESTION, ask, use, view
 
@@ -90,11 +89,6 @@ def test_what_goes_wrong_in_chinese_is_what_the_server_can_say(page: Page) -> No
     of_jobs = {"cancelled"}  # no error, but why one has ended
     known = {error.code for error in _errors(SextantError)} | of_jobs
     assert set(named) == known | {"internal_error"}
-
-
-def test_what_is_missing_of_a_document_is_said_in_chinese(page: Page) -> None:
-    named = page.evaluate("async () => Object.keys((await import('/static/any/words.js')).MISSING)")
-    assert set(named) == {warning.name.lower() for warning in Missing}
 
 
 def test_the_help_explains_every_mode_and_what_stands_below_an_answer(page: Page) -> None:

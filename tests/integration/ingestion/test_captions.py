@@ -111,7 +111,7 @@ async def test_an_image_that_cannot_be_described_costs_a_warning_and_no_document
     async with seeing(database, by_color) as (ingestor, _, _):
         [result] = await ingestor.ingest(scope, [report(tmp_path / "a.docx", "black", "red")])
     assert result.error is None
-    assert any("1 of 2 images were not described" in warning for warning in result.warnings)
+    assert any("1 of 2 images were not described" in str(warning) for warning in result.warnings)
     assert await ChunkStore(database).keyword_search(scope, ["柱状图"], 5)
 
 

@@ -173,8 +173,8 @@ async def test_a_refusal_leaves_the_document_searchable_and_is_tried_again(
     async with world([refusal(), refusal("Still no."), as_json(CURIE)]) as opened:
         result = await opened.ingest(scope, b"# Notes of 1911\n\n" + TEXT.encode())
         assert result.error is None
-        assert "1 of 1 passage" in result.warnings[0]
-        assert "sextant entities extract" in result.warnings[0]
+        assert "1 of 1 passage" in str(result.warnings[0])
+        assert "sextant entities extract" in str(result.warnings[0])
         assert await opened.counts(scope) == (0, 1, 0)
         # What needs no model is there.
         assert await opened.graph.entities_by_alias(scope, ["notes of 1911"])
@@ -202,7 +202,7 @@ async def test_an_answer_cut_off_before_it_said_anything_is_tried_again(
     cut = Reply('{"entities": [{"name": "Mar', finish_reason="length")
     async with world([cut, cut, as_json(CURIE)]) as opened:
         result = await opened.ingest(scope, TEXT.encode())
-        assert "SEXTANT_LIMITS__ANSWER_TOKENS" in result.warnings[0]
+        assert "SEXTANT_LIMITS__ANSWER_TOKENS" in str(result.warnings[0])
         assert await opened.counts(scope) == (0, 1, 0)
         report = await opened.extractor.extract(scope)
         assert (report.done, report.failed) == (1, 0)
@@ -241,7 +241,7 @@ async def test_an_endpoint_that_is_gone_is_not_asked_for_every_passage(
 ) -> None:
     async with world(lambda _: failing(401, "No such key.", "invalid_api_key")) as opened:
         result = await opened.ingest(scope, some_sections(12))
-        assert "12 of 12 passages" in result.warnings[0]
+        assert "12 of 12 passages" in str(result.warnings[0])
         assert len(opened.server.chat_requests) <= 4
         done, failed, waiting = await opened.counts(scope)
         assert (done, failed + waiting) == (0, 12)
@@ -301,7 +301,7 @@ async def test_the_budget_stops_before_it_is_passed_and_says_what_is_left(
         assert 0 < done < 12
         assert (failed, waiting) == (0, 12 - done)
         assert opened.extractor.budget.spent.prompt_tokens <= 2000
-        assert f"{waiting} of 12" in result.warnings[0]
+        assert f"{waiting} of 12" in str(result.warnings[0])
 
         report = await ModelExtractor(opened.database, opened.chat, opened.settings).extract(scope)
         assert report.done > 0

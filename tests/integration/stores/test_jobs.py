@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import ConflictError, FileBroken
 from sextant.domain.scope import Scope
@@ -99,7 +100,10 @@ async def test_jobs_closed_together_keep_what_each_of_their_documents_lacks(
     claims = [("w", one.job_id) for one in (whole, lacking) if one.job_id]
     first, second = [job for job in await jobs.claim_all(scope, claims) if job]
     assert (first.warnings, second.warnings) == ((), ())
-    said = ("1 image not looked at.", "2 unreadable characters")
+    said = (
+        DocumentWarning(WarningCode.IMAGES_NOT_LOOKED_AT, {"images": count(1, "image")}),
+        DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2}),
+    )
     await jobs.finish_all(scope, [(first, 1, ()), (second, 2, said)])
     ended = await jobs.latest(scope.user_id, [whole.document_id, lacking.document_id])
     assert ended[whole.document_id].warnings == ()

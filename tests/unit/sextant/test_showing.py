@@ -13,6 +13,7 @@ from sextant.cli import progress, terminal
 from sextant.cli.asking.answers import print_answer
 from sextant.cli.knowledge.graph import GraphFormat, _print_part
 from sextant.domain.answers import Answer, Citation, Source, Trust
+from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
 from sextant.domain.events import Done, Event, Failed, Reset, Status, Token
@@ -194,18 +195,17 @@ def test_a_stage_is_through_when_the_next_begins(
 
 
 def test_the_summary_counts_and_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    warning = DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2})
     progress.print_summary(
         [
-            Ingested("a.md", "a.md", uuid4(), 3, warnings=("1 of 2 images were not described.",)),
+            Ingested("a.md", "a.md", uuid4(), 3, warnings=(warning,)),
             Ingested("b.md", "b.md", uuid4(), unchanged=True),
             Ingested("c.md", "c.md", error=FileEmpty("c.md is empty.", next_step="Save it.")),
         ]
     )
     shown = capsys.readouterr()
     assert shown.out == "3 files: 1 ingested (3 passages), 1 unchanged, 1 failed\n"
-    assert shown.err == (
-        "! a.md: 1 of 2 images were not described.\n✗ c.md: c.md is empty. Save it.\n"
-    )
+    assert shown.err == ("! a.md: 2 unreadable characters\n✗ c.md: c.md is empty. Save it.\n")
 
 
 def test_the_summary_names_the_file_whose_bytes_another_has(

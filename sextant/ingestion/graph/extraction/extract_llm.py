@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sextant.domain.answers import Usage
-from sextant.domain.documents import Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
@@ -147,16 +147,19 @@ class ModelExtractor:
             tuple(self._warnings(run, after.waiting + after.failed)),
         )
 
-    async def remarks(self, scope: Scope, document_id: UUID) -> tuple[str, ...]:
+    async def remarks(self, scope: Scope, document_id: UUID) -> tuple[DocumentWarning, ...]:
         """Return what a user should know of a document whose passages were not all read; () when all were."""
         counts = await self._store.counts(scope, document_id)
         missing = counts.waiting + counts.failed
         if not missing:
             return ()
         failures = await self._store.failures(scope, document_id)
-        why = f" ({failures[0].error})" if failures else ""
-        passages = count_noun(missing + counts.done, "passage")
-        return (Missing.PASSAGES_NOT_READ.told(missing=missing, passages=passages, why=why),)
+        params = {
+            "missing": missing,
+            "passages": count(missing + counts.done, "passage"),
+            "why": failures[0].error if failures else "",
+        }
+        return (DocumentWarning(WarningCode.PASSAGES_NOT_READ, params),)
 
     async def _together(self, run: _ExtractionRun, passages: AsyncGenerator[PendingChunk]) -> None:
         taking = asyncio.Lock()

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from sextant.domain.documents import Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Block, Blocks, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.records import Columns, table_blocks
 from sextant.ingestion.parsing.tables import header_rows
-from sextant.text.characters import count_noun
 
 _DELIMITERS = ",\t;|"
 _SNIFFED_ROWS = 100
@@ -90,14 +89,16 @@ class _CsvReader:
     disordered: list[int] = field(default_factory=list[int])
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[DocumentWarning, ...]:
         """Return which lines hold an open quotation mark."""
         if not self.disordered:
             return ()
-        named = ", ".join(map(str, self.disordered[:_MOST_NAMED]))
-        more = ", …" if len(self.disordered) > _MOST_NAMED else ""
-        rows = count_noun(len(self.disordered), "row")
-        return (Missing.QUOTES_NOT_CLOSED.told(rows=rows, lines=named + more),)
+        more = ["…"] if len(self.disordered) > _MOST_NAMED else []
+        params = {
+            "rows": count(len(self.disordered), "row"),
+            "lines": [*self.disordered[:_MOST_NAMED], *more],
+        }
+        return (DocumentWarning(WarningCode.QUOTES_NOT_CLOSED, params),)
 
     def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
         """Return the cells of each row; of a blank line, none."""

@@ -10,7 +10,7 @@ from email.parser import BytesParser
 from email.policy import compat32
 from typing import TypeAlias
 
-from sextant.domain.documents import Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import FileTypeUnknown
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
@@ -40,7 +40,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     if attached:
         blocks.append(Paragraph(f"Attachments: {', '.join(attached)}"))
     warnings = (
-        (Missing.ATTACHMENTS_NOT_READ.told(number=len(attached), names=", ".join(attached)),)
+        (
+            DocumentWarning(
+                WarningCode.ATTACHMENTS_NOT_READ, {"number": len(attached), "names": [*attached]}
+            ),
+        )
         if attached
         else ()
     )

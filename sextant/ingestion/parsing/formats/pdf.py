@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.domain.documents import Missing
+from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf_furniture import without_furniture
@@ -142,21 +142,22 @@ def _nothing_read(read: _PdfContent) -> str:
     return "The PDF has no text."
 
 
-def _warnings(read: _PdfContent, heads: Sequence[str]) -> tuple[str, ...]:
+def _warnings(read: _PdfContent, heads: Sequence[str]) -> tuple[DocumentWarning, ...]:
     pages = len(read.pages)
-    warnings = list[str]()
+    warnings = list[DocumentWarning]()
     if read.pictured:
-        warnings.append(Missing.PAGES_OF_IMAGES.told(blank=read.pictured, pages=pages))
+        params = {"blank": read.pictured, "pages": pages}
+        warnings.append(DocumentWarning(WarningCode.PAGES_OF_IMAGES, params))
     if read.unmapped:
-        warnings.append(Missing.PAGES_UNREADABLE.told(unmapped=read.unmapped, pages=pages))
+        params = {"unmapped": read.unmapped, "pages": pages}
+        warnings.append(DocumentWarning(WarningCode.PAGES_UNREADABLE, params))
     if read.unmapped_characters:
-        warnings.append(Missing.UNREADABLE_CHARACTERS.told(number=read.unmapped_characters))
+        params = {"number": read.unmapped_characters}
+        warnings.append(DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, params))
     if heads:
-        shown = ", ".join(f"“{head}”" for head in heads[:_HEADS_SHOWN])
-        more = len(heads) - _HEADS_SHOWN
-        warnings.append(
-            Missing.RUNNING_HEADS.told(heads=f"{shown} and {more} more" if more > 0 else shown)
-        )
+        others = max(0, len(heads) - _HEADS_SHOWN)
+        shown = {"heads": [*heads[:_HEADS_SHOWN]], "others": others}
+        warnings.append(DocumentWarning(WarningCode.RUNNING_HEADS, shown))
     return (*warnings, *not_looked_at(len(read.unseen)))
 
 

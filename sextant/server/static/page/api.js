@@ -27,7 +27,7 @@ export class Problem extends Error {
 export async function send(path, options = {}) {
   let response;
   try {
-    response = await fetch(path, { ...options, headers: { ...options.headers, ...credentials() } });
+    response = await fetch(path, { ...options, headers: { "Accept-Language": document.documentElement.lang, ...options.headers, ...credentials() } });
   } catch (error) {
     throw error.name === "AbortError" ? error : new Problem({ detail: say("lost") });
   }

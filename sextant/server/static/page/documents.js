@@ -6,7 +6,7 @@ import * as bases from "./bases.js";
 import { button, byId, element, renew, sure, tell } from "./dom.js";
 import { bring, imported } from "./importing.js";
 import { addressOf } from "./passage.js";
-import { facts, missing, say } from "./words.js";
+import { facts, say } from "./words.js";
 
 // A browser keeps six connections to a server; two watch, so that questions and lists go through.
 const WATCHERS = 2;
@@ -142,7 +142,7 @@ function draw(document) {
     parts.push(element("p", { className: "bad", textContent: why(document) }));
   } else {
     parts.push(element("div", { className: "note", textContent: facts(document) }));
-    for (const [place, warning] of (job?.warnings ?? []).entries()) parts.push(element("p", { className: "note", textContent: missing(job.warningCodes?.[place], warning) }));
+    for (const warning of job?.warnings ?? []) parts.push(element("p", { className: "note", textContent: warning }));
     if (job?.stage === "failed" && !GIVEN_UP.has(job.errorCode)) parts.push(element("p", { className: "bad", textContent: say("older", why(document)) }));
   }
   const here = row.contains(window.document.activeElement);

@@ -51,7 +51,7 @@ export const WORDS = {
     empty: "No documents yet.", uploading: (percent) => `Uploading: ${percent} %`, remove: "Delete", more: "More", close: "Close",
     cancel: "Cancel", keep: "Keep", create: "Create", naming: "Name of the new knowledge base", newBase: "New knowledge base…",
     baseIs: (name, documents) => `${name} (${documents})`, dropBase: "Delete this knowledge base",
-    missing: (what) => what, older: (why) => `A newer version could not be taken in; this is the one before. ${why}`, sure: (name) => `Delete ${name} with everything that came from it?`, passages: (count) => many(count, "passage"),
+    older: (why) => `A newer version could not be taken in; this is the one before. ${why}`, sure: (name) => `Delete ${name} with everything that came from it?`, passages: (count) => many(count, "passage"),
     stages: { queued: "Waiting", parse: "Reading", embed: "Embedding", publish: "Publishing", graph: "Knowledge graph", done: "Done", failed: "Failed", pending: "Waiting", ingesting: "Taking in", ready: "Ready" },
     unattended: "Waiting: no worker is running. Whoever runs this server starts one: sextant worker.", graphFollows: "The graph of these documents is still being made. Look again in a moment.",
     counted: (stage, done, total) => `${stage}: ${done} of ${total}`, sameName: (name) => `There was another document called ${name}. Both are kept: delete the older one if this takes its place.`, unchanged: (name, other) => `${name} is here already${other ? `, as ${other}` : ""}.`,
@@ -140,7 +140,7 @@ export const WORDS = {
     empty: "还没有文档。", uploading: (percent) => `正在上传：${percent}%`, remove: "删除", more: "更多", close: "关闭",
     cancel: "取消", keep: "保留", create: "新建", naming: "新知识库的名称", newBase: "新建知识库…",
     baseIs: (name, documents) => `${name}（${documents}）`, dropBase: "删除这个知识库",
-    missing: (what) => `有内容未收入（${what}）`, older: (why) => `新版本未能收入，这里仍是原来的版本。${why}`, sure: (name) => `删除 ${name} 以及由它得到的一切？`, passages: (count) => `${count} 个段落`,
+    older: (why) => `新版本未能收入，这里仍是原来的版本。${why}`, sure: (name) => `删除 ${name} 以及由它得到的一切？`, passages: (count) => `${count} 个段落`,
     stages: { queued: "等待中", parse: "读取", embed: "向量化", publish: "发布", graph: "知识图谱", done: "完成", failed: "失败", pending: "等待中", ingesting: "处理中", ready: "就绪" },
     unattended: "等待中：没有处理程序在运行。请服务器的管理者启动一个：sextant worker。", graphFollows: "这些文档的图谱还在生成，请稍后再看。",
     counted: (stage, done, total) => `${stage}：${done}/${total}`, sameName: (name) => `已有另一份名为 ${name} 的文档，两份都保留；如果新的取代旧的，请删除旧的那份。`, unchanged: (name, other) => `${name} 已经存在${other ? `，名为 ${other}` : ""}。`,
@@ -200,22 +200,6 @@ export const PROBLEMS = {
   model_unavailable: "模型没有响应。", model_rejected: "模型拒绝了请求。", internal_error: "服务器内部出错。",
 };
 
-// What may be missing of a document, by the code of the warning.
-export const MISSING = {
-  unreadable_characters: "有无法识别的字符", pages_of_images: "有些页只有图像，没有文字",
-  pages_unreadable: "有些页的字体没有说明所画的是哪些字，未读取；请用文字识别（OCR）处理后重新添加",
-  running_heads: "页眉页脚已略去",
-  attachments_not_read: "邮件附件未读取，请另存后单独添加",
-  formulas_not_computed: "有些单元格的公式没有保存结果，此处为空，请用表格程序打开并保存后重新添加",
-  encoding_guessed: "文字编码是猜测的，如显示有误，请另存为 UTF-8 后重新添加",
-  quotes_not_closed: "有的引号没有结束，该行按单独一行读取，请检查",
-  parts_not_read: "有些部分未能读取", parts_damaged: "文件内有些部分已损坏或缺失，只读取了能读的内容",
-  text_left_out: "有些文字被删除、划去或隐藏，未收入",
-  lines_not_imported: "这是导入文件，却被当作文本读取，其中的实体和关系没有进入图谱：请删除此文档，再用 sextant import 导入",
-  images_not_looked_at: "图像未读取：没有配置视觉模型", images_not_described: "有些图像未能描述",
-  passages_not_read: "聊天模型没有读完所有段落，但都可以检索到",
-};
-
 const language = localStorage.getItem("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
 /** The words for `name`; those with gaps take what fills them. @returns {any} */
@@ -226,9 +210,6 @@ export function say(name, ...filling) {
 
 /** What the server says of a problem; a Chinese page says first what it is about. */
 export const told = (code, detail) => (language === "zh" && PROBLEMS[code] ? `${PROBLEMS[code]}（${detail}）` : detail);
-
-/** The same of what is missing of a document. */
-export const missing = (code, what) => (language === "zh" && MISSING[code] ? `${MISSING[code]}（${what}）` : say("missing", what));
 
 /** What a type of entity is called; those of one's own stay as they are, but are not shouted. */
 export const kind = (type) => say("kindsOf")[type] ?? (type === type.toUpperCase() ? type.replaceAll("_", " ").toLowerCase() : type);

@@ -284,6 +284,10 @@ async def test_what_of_a_document_was_not_taken_in_is_said_by_its_job_everywhere
     assert [warning[:20] for warning in said] == ["1 image not looked a"]
     listed = (await client.get("/documents", params={"graphId": graph_id})).json()["documents"]
     assert [document["job"]["warnings"] for document in listed] == [[], said]
+    chinese = {"Accept-Language": "zh-CN,en;q=0.5"}
+    one = (await client.get(f"/documents/{lacking['documentId']}", headers=chinese)).json()
+    assert [warning[:6] for warning in one["job"]["warnings"]] == ["1 张图像未"]
+    assert one["job"]["warningCodes"] == ["images_not_looked_at"]
     events = (await client.get(f"/documents/{lacking['documentId']}/events")).text
     last = json.loads(events.strip().split("data: ")[-1])
     assert last["job"]["warnings"] == said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.domain.documents import code_of
 from sextant.domain.errors import FileUnsafe
 from sextant.ingestion.parsing.blocks import Paragraph, Table
 from sextant.ingestion.parsing.formats import csv
@@ -40,8 +39,8 @@ def test_a_quotation_mark_that_is_never_closed_swallows_no_row(
 ) -> None:
     assert rows(text) == found
     warnings = csv.parse(text.encode(), Limits()).warnings
-    assert [code_of(warning) for warning in warnings] == ["quotes_not_closed"] * bool(open_lines)
-    assert not open_lines or f"{open_lines} row" in warnings[0]
+    assert [warning.code for warning in warnings] == ["quotes_not_closed"] * bool(open_lines)
+    assert not open_lines or f"{open_lines} row" in str(warnings[0])
 
 
 def test_lines_above_the_names_are_no_rows() -> None:

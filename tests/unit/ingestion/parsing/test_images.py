@@ -91,7 +91,7 @@ def test_without_a_vision_model_an_image_is_what_the_document_says_of_it(name: s
     [cut] = [cut for cut in made.cuts if cut.modality is Modality.IMAGE]
     assert made.text[cut.start : cut.end] == "Sales by region"
     [warning] = made.warnings
-    assert warning.startswith("1 image not looked at: no vision model is configured.")
+    assert str(warning).startswith("1 image not looked at: no vision model is configured.")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -104,14 +104,14 @@ def test_decoration_and_what_is_shown_again_are_not_missed() -> None:
         f'<img src="{data_uri(one)}">' for one in (picture(), picture(), picture(size=(20, 20)))
     )
     made = parse(f"<p>Before{shown}after.</p>".encode(), "a.html", Limits())
-    assert [warning[:7] for warning in made.warnings] == ["1 image"]
+    assert [str(warning)[:7] for warning in made.warnings] == ["1 image"]
     assert made.text == "Beforeafter."
 
 
 def test_images_of_a_pdf_that_nobody_looks_at_are_counted_once_each() -> None:
     page: list[PdfText | PdfPicture] = [PdfText(60, 700, "One."), PdfPicture(60, 400, 100)]
     made = parse(write_pdf([page, page]), "a.pdf", Limits(smallest_edge=1))
-    assert [warning[:24] for warning in made.warnings] == ["1 image not looked at: n"]
+    assert [str(warning)[:24] for warning in made.warnings] == ["1 image not looked at: n"]
 
 
 def test_images_of_a_pdf_stand_behind_the_text_of_their_page() -> None:

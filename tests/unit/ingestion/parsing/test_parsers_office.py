@@ -20,7 +20,7 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from sextant.domain.documents import HeadingSource, code_of
+from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileBroken, FileUnsafe
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
@@ -400,8 +400,8 @@ class TestExcel:
 
         [warning] = parse(FileType.XLSX, book).warnings
 
-        assert warning.startswith("3 cells hold formulas whose results were never saved")
-        assert code_of(warning) == "formulas_not_computed"
+        assert str(warning).startswith("3 cells hold formulas whose results were never saved")
+        assert warning.code == "formulas_not_computed"
 
     @pytest.mark.parametrize(
         "cell",

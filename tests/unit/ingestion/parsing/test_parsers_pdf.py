@@ -230,7 +230,7 @@ class TestRunningHeads:
         assert prose(parsed) == [
             f"Paragraph {number}. The supplier delivers the goods in time." for number in range(7)
         ]
-        assert parsed.warnings == (
+        assert tuple(map(str, parsed.warnings)) == (
             "Left out as running heads and feet: “CHAPTER 1. INTRODUCTION”, “CHAPTER 2. PAYMENT”",
         )
 
@@ -247,7 +247,9 @@ class TestRunningHeads:
         assert set(prose(parsed)) == {
             "The boiler is inspected once every two years.", "Pressure in bar", "rising",
         }  # fmt: skip
-        assert parsed.warnings == ("Left out as running heads and feet: “SPECIMEN”",)
+        assert tuple(map(str, parsed.warnings)) == (
+            "Left out as running heads and feet: “SPECIMEN”",
+        )
 
     def test_a_page_that_was_scanned_aslant_keeps_its_title(self) -> None:
         page = [
@@ -585,12 +587,11 @@ class TestRefused:
         parsed = read([[*lines(["The gate opens at six."]), PdfText(70, 700, "每天\0点关门。")]])
 
         assert prose(parsed) == ["The gate opens at six.", "每天\ufffd点关门。"]
-        assert parsed.warnings == ("1 unreadable characters",)
+        assert tuple(map(str, parsed.warnings)) == ("1 unreadable characters",)
 
     def test_some_images_are_warned_about(self) -> None:
-        assert read([[PdfPicture()], lines(["Text."])]).warnings == (
-            "1 of 2 pages hold only images",
-        )
+        [warning] = read([[PdfPicture()], lines(["Text."])]).warnings
+        assert str(warning) == "1 of 2 pages hold only images"
 
     @pytest.mark.parametrize("content", [b"%PDF-1.7\ngarbage", b"%PDF-"])
     def test_a_damaged_file_is_refused(self, content: bytes) -> None:

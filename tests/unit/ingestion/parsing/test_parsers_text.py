@@ -7,7 +7,6 @@ from email.message import EmailMessage
 
 import pytest
 
-from sextant.domain.documents import code_of
 from sextant.domain.errors import FileBroken, FileUnsafe
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
@@ -160,7 +159,7 @@ class TestMarkdown:
     def test_struck_text_is_left_out_and_counted(self) -> None:
         parsed = parser_for(FileType.MARKDOWN)(b"~~Fee 99~~ Fee 79 <s>or 9</s>", LIMITS)
         assert [*parsed.blocks] == [Paragraph("Fee 79")]
-        assert "8 struck through" in parsed.warnings[0]
+        assert "8 struck through" in str(parsed.warnings[0])
 
     def test_items_have_the_numbers_that_a_reader_sees(self) -> None:
         assert prose_of(FileType.MARKDOWN, "1. a\n1. b\n1. c\n\n# H\n\n5. e\n6. f\n") == [
@@ -292,7 +291,7 @@ class TestHtml:
         page = "<body><nav><a href=/>Home.</a></nav><h1>Office</h1><p>Opens at nine.</p><aside>Parking costs 3 EUR.</aside></body>"
         assert "Parking" not in " ".join(prose_of(FileType.HTML, page))
         [warning] = parser_for(FileType.HTML)(page.encode(), Limits()).warnings
-        assert "17 in short sentences beside the main part" in warning
+        assert "17 in short sentences beside the main part" in str(warning)
 
     def test_forms_questions_asides_and_panels_are_read(self) -> None:
         assert prose_of(
@@ -332,7 +331,7 @@ class TestHtml:
             "Take 25 days [note 1], 10^6 of H2O, 79 EUR [note 2], here (https://a.example/).",
             "[note 1] later",
         ]
-        assert "2 struck through" in parsed.warnings[0]
+        assert "2 struck through" in str(parsed.warnings[0])
 
     @pytest.mark.parametrize(
         ("math", "text"),
@@ -535,8 +534,8 @@ class TestJson:
         one = json.dumps(line).encode() + b"\n"
         for content in (one, one * 2):
             [warning] = parser_for(FileType.JSON)(content, LIMITS).warnings
-            assert "`sextant import`" in warning
-            assert code_of(warning) == "lines_not_imported"
+            assert "`sextant import`" in str(warning)
+            assert warning.code == "lines_not_imported"
 
     @pytest.mark.parametrize(
         "line",
@@ -636,8 +635,8 @@ class TestMail:
             "Attachments: 合同.pdf, parts.csv",
         ]
         [warning] = parsed.warnings
-        assert warning.startswith("2 attachments were not read: 合同.pdf, parts.csv.")
-        assert code_of(warning) == "attachments_not_read"
+        assert str(warning).startswith("2 attachments were not read: 合同.pdf, parts.csv.")
+        assert warning.code == "attachments_not_read"
 
     def test_text_behind_an_attachment_is_read(self) -> None:
         content = (
@@ -755,4 +754,4 @@ def test_whatever_is_text_tells_its_encoding_and_what_was_unreadable(
     content = line.encode() * 30 + line.encode().replace("次".encode(), b"\xff")
     made = parser_for(kind)(content, LIMITS)
     assert made.metadata == {"encoding": "utf-8"}
-    assert made.warnings == ("1 unreadable characters",)
+    assert tuple(map(str, made.warnings)) == ("1 unreadable characters",)

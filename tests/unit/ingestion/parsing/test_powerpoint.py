@@ -149,7 +149,7 @@ class TestText:
         assert shown(parsed) == [
             "10^6 units; new\n4) Apply here (https://example.org/apply)\n5) Wait"
         ]
-        assert "3 struck through" in parsed.warnings[0]
+        assert "3 struck through" in str(parsed.warnings[0])
 
     def test_of_alternatives_the_one_that_can_be_read_is(self) -> None:
         formula = "<a14:m xmlns:a14='a'><m:oMath><m:r><m:t>E=m</m:t></m:r></m:oMath></a14:m>"
@@ -284,7 +284,9 @@ class TestParts:
         )
 
         assert shown(parsed) == ["We open in Poland.", "The end"]
-        assert parsed.warnings == ("Not read: 1 picture (slide 1), 1 chart (slide 1)",)
+        assert tuple(map(str, parsed.warnings)) == (
+            "Not read: 1 picture (slide 1), 1 chart (slide 1)",
+        )
 
     def test_a_slide_that_cannot_be_read_is_named(self) -> None:
         content = deck(shape(line(run("first"))), shape(line(run("second"))) + "<torn")
@@ -292,7 +294,7 @@ class TestParts:
         parsed = read(content)
 
         assert shown(parsed) == ["first", "second"]
-        assert parsed.warnings == (
+        assert tuple(map(str, parsed.warnings)) == (
             "Damaged or missing inside the file, and read only as far as that is possible: ppt/slides/slide1.xml",
         )
 
@@ -302,7 +304,7 @@ class TestParts:
         parsed = read(deck(shape(line(run("first"))), related=notes))
 
         assert shown(parsed) == ["first"]
-        assert parsed.warnings == ("Not read: 1 notes page (slide 1)",)
+        assert tuple(map(str, parsed.warnings)) == ("Not read: 1 notes page (slide 1)",)
 
     def test_smartart_is_an_outline(self) -> None:
         def point(name: str) -> str:
