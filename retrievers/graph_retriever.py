@@ -77,7 +77,7 @@ class GraphSearchOptions(TypedDict, total=False):
     rerank: bool
 
 
-class MultimodalOptions(TypedDict, total=False):
+class MultimodalQueryOptions(TypedDict, total=False):
     """What `aquery_with_multimodal` takes by keyword."""
 
     graph_id: str
@@ -306,7 +306,7 @@ class GraphRetriever(BaseRetriever):
         query: str,
         multimodal_content: Sequence[Mapping[str, Any]],
         mode: str = AUTO,
-        **options: Unpack[MultimodalOptions],
+        **options: Unpack[MultimodalQueryOptions],
     ) -> Answer:
         """Answer a question about images and tables, together with the documents (docs/multimodal.md).
 
@@ -325,7 +325,7 @@ class GraphRetriever(BaseRetriever):
         bound = {
             name: value
             for name, value in self.bound.items()
-            if name in MultimodalOptions.__annotations__
+            if name in MultimodalQueryOptions.__annotations__
         }
         given = {"user_id": None, **bound, **options}
         if given["user_id"] is None:
@@ -338,7 +338,7 @@ class GraphRetriever(BaseRetriever):
         query: str,
         multimodal_content: Sequence[Mapping[str, Any]],
         mode: str = AUTO,
-        **options: Unpack[MultimodalOptions],
+        **options: Unpack[MultimodalQueryOptions],
     ) -> Answer:
         """Return the twin of `aquery_with_multimodal` for synchronous callers."""
         return run_sync(

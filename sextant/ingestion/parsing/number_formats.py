@@ -38,7 +38,7 @@ _NULL_DAY = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet's dates ha
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _FormatToken:
     """A part of a format: a literal, a place for a digit, a part of a date."""
 
     kind: str
@@ -49,7 +49,7 @@ class _Token:
 class _Section:
     """One of the up to four forms of a format, and the numbers it is for (None: by its position)."""
 
-    tokens: tuple[_Token, ...]
+    tokens: tuple[_FormatToken, ...]
     condition: tuple[str, Decimal] | None
 
     def has(self, *kinds: str) -> bool:
@@ -83,7 +83,7 @@ def _format(value: Shown, sections: Sequence[_Section]) -> str:
 
 @lru_cache(maxsize=512)
 def _parse(code: str) -> tuple[_Section, ...]:
-    sections, tokens, condition = list[_Section](), list[_Token](), None
+    sections, tokens, condition = list[_Section](), list[_FormatToken](), None
     for token in _tokens(code):
         if token.kind == "end":
             sections.append(_Section(tuple(tokens), condition))
@@ -95,27 +95,27 @@ def _parse(code: str) -> tuple[_Section, ...]:
     return (*sections, _Section(tuple(tokens), condition))
 
 
-def _tokens(code: str) -> Iterator[_Token]:
+def _tokens(code: str) -> Iterator[_FormatToken]:
     for match in _TOKEN.finditer(code):
         kind = match.lastgroup or ""
         text = match[kind]
         if kind in {"quoted", "escaped"}:
-            yield _Token("literal", text)
+            yield _FormatToken("literal", text)
         elif kind == "space":
-            yield _Token("literal", " ")
+            yield _FormatToken("literal", " ")
         elif kind == "bracket":
             yield _bracket(text)
         elif kind == "other":
-            yield _Token({";": "end", "@": "text"}.get(text, "sign"), text)
+            yield _FormatToken({";": "end", "@": "text"}.get(text, "sign"), text)
         elif kind != "fill":
-            yield _Token(kind, text.lower())
+            yield _FormatToken(kind, text.lower())
 
 
-def _bracket(text: str) -> _Token:
+def _bracket(text: str) -> _FormatToken:
     """Return what stands in brackets: `$€-407` is a currency, `h` counts hours beyond a day, the rest shows nothing."""
     if text.startswith("$"):
-        return _Token("literal", text[1:].rpartition("-")[0] if "-" in text else text[1:])
-    return _Token("elapsed" if _ELAPSED.fullmatch(text) else "bracket", text.lower())
+        return _FormatToken("literal", text[1:].rpartition("-")[0] if "-" in text else text[1:])
+    return _FormatToken("elapsed" if _ELAPSED.fullmatch(text) else "bracket", text.lower())
 
 
 def _format_text(value: str, sections: Sequence[_Section]) -> str:
@@ -161,28 +161,28 @@ def _format_number(number: Decimal, section: _Section) -> str:
         sign = "-" if number < 0 and not section.has("general", "text") else ""
         parts = (_general(number) if t.kind in {"general", "text"} else t.text for t in tokens)
         return (sign * bool(tokens) + "".join(parts)).strip()
-    scaled = number.scaleb(2 * sum(token == _Token("sign", "%") for token in tokens))
+    scaled = number.scaleb(2 * sum(token == _FormatToken("sign", "%") for token in tokens))
     sign, scaled = ("-" if scaled < 0 else ""), abs(scaled)
     if section.has("exponent"):
         return sign + _scientific(scaled, tokens)
-    slash = next((at for at, t in enumerate(tokens) if t == _Token("sign", "/")), None)
+    slash = next((at for at, t in enumerate(tokens) if t == _FormatToken("sign", "/")), None)
     if slash is not None and _is_fraction(tokens, slash):
         return sign + _fraction(scaled, tokens, slash)
     shown = _decimals(scaled, tokens)
     return (sign if any(digit in "123456789" for digit in shown) else "") + shown
 
 
-def _is_fraction(tokens: Sequence[_Token], slash: int) -> bool:
+def _is_fraction(tokens: Sequence[_FormatToken], slash: int) -> bool:
     behind = "".join(token.text for token in tokens[slash + 1 : slash + 2])
     return slash > 0 and tokens[slash - 1].kind == "digit" and bool(re.match(r"[?#\d]", behind))
 
 
-def _decimals(number: Decimal, tokens: Sequence[_Token]) -> str:
+def _decimals(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
     """Return digits in their places, literals between them; the first place takes all digits in front of it."""
     positions = [at for at, token in enumerate(tokens) if token.kind == "digit"]
-    point = next((at for at, t in enumerate(tokens) if t == _Token("sign", ".")), len(tokens))
+    point = next((at for at, t in enumerate(tokens) if t == _FormatToken("sign", ".")), len(tokens))
     whole, part = [at for at in positions if at < point], [at for at in positions if at > point]
-    commas = [at for at, token in enumerate(tokens) if token == _Token("sign", ",")]
+    commas = [at for at, token in enumerate(tokens) if token == _FormatToken("sign", ",")]
     last = max(whole, default=-1)
     grouped = any(whole and whole[0] < at < last for at in commas)
     behind = _run_behind(commas, last) + (_run_behind(commas, part[-1]) if part else [])
@@ -217,7 +217,7 @@ def _run_behind(commas: Sequence[int], last: int) -> list[int]:
     return run
 
 
-def _fill(integer: str, tokens: Sequence[_Token]) -> list[str]:
+def _fill(integer: str, tokens: Sequence[_FormatToken]) -> list[str]:
     """Return the digits of a whole number for its places from left to right."""
     if not tokens:
         return []
@@ -243,7 +243,7 @@ def _with_commas(written: dict[int, str]) -> dict[int, str]:
     return result
 
 
-def _scientific(number: Decimal, tokens: Sequence[_Token]) -> str:
+def _scientific(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
     cut = next(at for at, token in enumerate(tokens) if token.kind == "exponent")
     point = next((at for at, t in enumerate(tokens[:cut]) if t.text == "."), cut)
     decimals = sum(token.kind == "digit" for token in tokens[point:cut])
@@ -253,7 +253,7 @@ def _scientific(number: Decimal, tokens: Sequence[_Token]) -> str:
     return f"{mantissa}E{sign}{power.lstrip('+-').zfill(digits)}"
 
 
-def _fraction(number: Decimal, tokens: Sequence[_Token], slash: int) -> str:
+def _fraction(number: Decimal, tokens: Sequence[_FormatToken], slash: int) -> str:
     behind = "".join(token.text for token in tokens[slash + 1 :])
     fixed = re.match(r"\d+", behind)
     above = next((at for at in range(slash - 1, -1, -1) if tokens[at].kind != "digit"), -1)
@@ -289,12 +289,12 @@ def _format_date(value: Shown, section: _Section) -> str:
     return f"{day} {value:%H:%M:%S}" if kinds & {"s"} else f"{day} {value:%H:%M}"
 
 
-def _kinds(tokens: Sequence[_Token]) -> set[str]:
+def _kinds(tokens: Sequence[_FormatToken]) -> set[str]:
     """Return what a format shows of a date: y, m, d, h, n (minutes), s."""
     return {kind for kind, _ in _date_parts(tokens)} - {""}
 
 
-def _date_parts(tokens: Sequence[_Token]) -> Iterator[tuple[str, _Token]]:
+def _date_parts(tokens: Sequence[_FormatToken]) -> Iterator[tuple[str, _FormatToken]]:
     """Yield each token with its kind; `m` beside hours or seconds stands for minutes."""
     dates = [token for token in tokens if token.kind in {"date", "elapsed"}]
     minutes = set[int]()
@@ -326,7 +326,7 @@ def _seconds(value: Shown) -> float:
             return 0.0
 
 
-def _times(tokens: Sequence[_Token], seconds: float, section: _Section) -> str:
+def _times(tokens: Sequence[_FormatToken], seconds: float, section: _Section) -> str:
     """Return hours, minutes and seconds; those in brackets count on beyond a day, an hour or a minute."""
     sign, seconds = ("-" if seconds < 0 else ""), round(abs(seconds), 3)
     has_seconds = any(kind == "s" for kind, _ in _date_parts(tokens))
@@ -357,7 +357,7 @@ def _times(tokens: Sequence[_Token], seconds: float, section: _Section) -> str:
     return sign + "".join(shown).strip()
 
 
-def _format_date_name(tokens: Sequence[_Token], day: dt.date) -> str:
+def _format_date_name(tokens: Sequence[_FormatToken], day: dt.date) -> str:
     """Return a month or a day of the week by its name, or a number of either."""
     forms = {
         "m": {1: f"{day.month}", 2: f"{day:%m}", 3: f"{day:%b}", 4: f"{day:%B}", 5: f"{day:%b}"[0]},
