@@ -13,7 +13,7 @@ from sextant.text.characters import has_cjk
 # Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
 # What a stop begins with is asked first: the alternatives take five times as long to fail at a letter.
 _END = re.compile(
-    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?:\[[\d, –-]++\])*+(?=\s|$)"""
+    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?:[ ]?\[[\d, –-]++\])*+(?=\s|$)"""
     r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+)"""
 )
 # Words that a full stop shortens, by what follows it: a capital or a number. Before a lower-case
@@ -39,7 +39,8 @@ _BEHIND_NAME = frozenset(_AFTER_NAME.split())
 _SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
 # The word before a stop, with the one before that: "by" and "J" of "by J. Poe".
 _LAST_WORDS = re.compile(
-    r"(?:(?P<before>[^\s(（\"'“‘]+)[\s(（\"'“‘]+|^|(?<=[\s(（\"'“‘]))(?P<word>[\w.]+)\.$"
+    r"(?:(?P<before>[^\s(（\"'“‘]+)[\s(（\"'“‘]+|^|(?<=[\s(（\"'“‘，、；：。])|(?<=[\u3400-\u9fff])(?=[\w.]{3}))"
+    r"(?P<word>(?:[^\W\u3400-\u9fff]|\.)+)\.$"
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _HALF_OF_DAY = frozenset({"a.m", "p.m"})
