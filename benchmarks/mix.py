@@ -30,7 +30,7 @@ from sextant.evals.sets import numbers
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.index.graph.walk import ScopeGraph, Subgraph, WalkIndex
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.ranking.relevance import (
+from sextant.retrievers.ranking.mix_ranker import (
     count_nearest,
 )
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors

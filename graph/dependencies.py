@@ -32,8 +32,7 @@ from sextant.nodes.multimodal.local_files import with_local_images
 from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.memory.hot import ScopeCache, find_vectors
-from sextant.retrievers.memory.scope_memory import ScopeMemory
-from sextant.retrievers.memory.texts import Texts
+from sextant.retrievers.memory.scope_memory import ScopeMemory, Texts
 from sextant.retrievers.ranking.chat_reranker import open_reranker
 from sextant.stores.array_files import index_files
 from sextant.stores.chunks.chunk_store import ChunkStore

@@ -23,8 +23,12 @@ from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.budget import deadline, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.judgements import ask, conversation
-from sextant.nodes.multimodal.attachments import look_at, open_attachments, with_attachments
-from sextant.nodes.multimodal.stored_tables import look_again
+from sextant.nodes.multimodal.attachments import (
+    look_again,
+    look_at,
+    open_attachments,
+    with_attachments,
+)
 from sextant.nodes.question.arithmetic import is_arithmetic
 from sextant.nodes.question.conversation import (
     ROLES,
@@ -37,7 +41,7 @@ from sextant.nodes.question.conversation import (
 from sextant.nodes.question.names import names_in, telling_words
 from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
 from sextant.nodes.state import Complexity, State, per_turn_defaults
-from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.retrievers.modes import resolve_mode
 from sextant.text.characters import clean_text, language_of, normalise
 from sextant.text.vocabulary import Vocabulary

@@ -8,9 +8,8 @@ from math import inf
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.prompts import as_data
-from sextant.text.characters import estimate_tokens
+from sextant.text.characters import estimate_tokens, plain_of
 from sextant.text.sentences import sentence_spans
-from sextant.text.simplified import plain_of
 
 KNOWLEDGE_TOKENS = 300
 """Tokens (estimated) of what a prompt says beside its passages: more of it pays less than another passage."""

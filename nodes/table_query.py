@@ -23,7 +23,7 @@ from sextant.tables.cells.arithmetic import Comparison, Condition, Operation
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.query import Order, TableQuery
-from sextant.text.simplified import plain_of
+from sextant.text.characters import plain_of
 
 _MOST_COLUMNS = 30
 _EXAMPLES = 8  # so many values of a column are shown

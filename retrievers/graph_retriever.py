@@ -28,9 +28,7 @@ from sextant.domain.system import milliseconds_since
 from sextant.domain.telemetry import searching
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.degradation import describe_degradation
 from sextant.retrievers.lanes.entity_links import link_names
-from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -40,9 +38,10 @@ from sextant.retrievers.lanes.lane import (
     list_scores,
     log_found,
 )
-from sextant.retrievers.lanes.unknown import warn_of_unknown
+from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
+from sextant.retrievers.lanes.warnings import describe_degradation, warn_of_unknown
 from sextant.retrievers.memory.hot import ScopeCache
-from sextant.retrievers.memory.texts import Texts
+from sextant.retrievers.memory.scope_memory import Texts
 from sextant.retrievers.mode_runner import Finder
 from sextant.retrievers.modes import ModeSpec, resolve_mode, spec_from_lanes
 from sextant.retrievers.ranking.breadth import first_of, with_reports

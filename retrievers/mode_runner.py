@@ -16,7 +16,7 @@ from sextant.models.protocols import Embedder
 from sextant.retrievers.content import LazyHits
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import Contents, contents_from
-from sextant.retrievers.lanes.degradation import log_failures
+from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX, local_lane, mix_lane
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -27,12 +27,11 @@ from sextant.retrievers.lanes.lane import (
     VectorLane,
     run_lanes,
 )
-from sextant.retrievers.lanes.local import LOCAL, local_lane
-from sextant.retrievers.lanes.mix import MIX, mix_lane
 from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, QuestionReader, Read
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
-from sextant.retrievers.memory.texts import Texts
+from sextant.retrievers.lanes.warnings import log_failures
+from sextant.retrievers.memory.scope_memory import Texts
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.breadth import share_of_global
 from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score

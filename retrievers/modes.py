@@ -10,14 +10,12 @@ from sextant.domain.errors import ModeNotAvailable, OptionInvalid
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.settings import RetrievalSettings
 from sextant.retrievers.lanes.constants import of_entities, of_passages
+from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
-from sextant.retrievers.lanes.local import LOCAL
-from sextant.retrievers.lanes.mix import MIX
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS
 from sextant.retrievers.ranking.mix_ranker import PageRankMixer
 from sextant.retrievers.ranking.parameters import MixParameters
-from sextant.retrievers.ranking.rescorers import Rescorer
-from sextant.retrievers.ranking.sentence_match import SentenceMatch
+from sextant.retrievers.ranking.rescorers import Rescorer, SentenceMatch
 
 
 class Fusion(Enum):

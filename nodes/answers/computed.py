@@ -1,4 +1,4 @@
-"""What a question asks of a table in the documents, computed over all its rows and not those found."""
+"""What a question asks of tables, attached or in the documents, computed over all rows and not those found."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import table_heads
 from sextant.nodes.answers.answer_events import describe_row
 from sextant.nodes.answers.sanitizer import sanitize_output
+from sextant.nodes.citing.attached import attachment_of, is_table
+from sextant.nodes.citing.cells import TableCells
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import escape_markers
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.tables.cells.stored import StoredTable, TableLine, TablePart, cells_of, tables_of
+from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.column_links import names_column
 from sextant.tables.query.parsing import lists_rows, may_compute
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import queries_for, run_queries
 from sextant.tables.results.written import ComputedFinding
-from sextant.text.persons import has_who
-from sextant.text.simplified import plain_of
+from sextant.text.characters import plain_of
+from sextant.text.quantities import has_who
 
 Parts = Callable[[str], Awaitable[list[TablePart]]]
 """All parts of the tables around a passage, by its id."""
@@ -238,3 +241,39 @@ def _item(passage: RetrievedItem, line: TableLine) -> RetrievedItem:
     }
     found = {**passage.metadata, **stands}
     return replace(passage, id=part.id, text=part.text, lanes={}, metadata=found)  # by no lane
+
+
+FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格："}
+
+
+def find_table_rows(items: Sequence[RetrievedItem]) -> list[str]:
+    """Return the rows of tables that a question leads to, by name: what documents say of them counts too.
+
+    A number or a date, or 2月, is no name: documents have it of anything.
+    """
+    tables = (attachment for item in items if (attachment := attachment_of(item)))
+    names = dict.fromkeys(one.about for table in tables for one in table.findings)
+    return [name for name in names if read_value(name).kind is ValueKind.TEXT]
+
+
+def answer_from_tables(
+    items: Sequence[RetrievedItem], given: Citations, language: str
+) -> Iterator[Token | Cited]:
+    """Tell what the question asks of tables, each statement cited by the place it rests on."""
+    begun = False
+    for index, item in enumerate(items):
+        attachment = attachment_of(item)
+        if attachment is None or not is_table(item):
+            continue
+        cells = TableCells(attachment, item.text)
+        for finding in attachment.findings:
+            text = escape_markers(finding.text)
+            quote = cells.quote(finding.place, text)
+            if quote is None:
+                continue
+            yield given.token("\n" if begun else f"{FOUND[language]}\n")
+            begun = True
+            yield given.token(text)
+            marker = given.shown(index, quote.place)
+            yield given.token(marker)
+            yield given.cite(index, f"{text}{marker}", quote)

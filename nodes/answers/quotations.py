@@ -21,8 +21,13 @@ from sextant.nodes.answers.answer_events import (
     ending,
     yield_fixed_answer,
 )
-from sextant.nodes.answers.attached_tables import answer_from_tables, find_table_rows
-from sextant.nodes.answers.computed import ComputedTable, cite_table, with_computed
+from sextant.nodes.answers.computed import (
+    ComputedTable,
+    answer_from_tables,
+    cite_table,
+    find_table_rows,
+    with_computed,
+)
 from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.citing.attached import is_answered, is_table
 from sextant.nodes.citing.citations import Citations
@@ -30,8 +35,8 @@ from sextant.nodes.citing.markers import escape_markers
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.parts import clauses_of
 from sextant.tables.query.parsing import lists_rows
+from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
-from sextant.text.simplified import plain_of
 from sextant.text.whole_words import find_whole
 
 if TYPE_CHECKING:

@@ -32,8 +32,7 @@ from sextant.nodes.citing.evidence import Text, terms_of
 from sextant.nodes.citing.markers import MARKER, escape_markers, format_marker, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.judgements import failure_reason
-from sextant.text.characters import has_cjk
-from sextant.text.simplified import plain_of
+from sextant.text.characters import has_cjk, plain_of
 
 _log = logging.getLogger(__name__)
 

@@ -42,10 +42,9 @@ from sextant.nodes.citing.subjects import (
     subject_words,
 )
 from sextant.nodes.citing.support import SupportedQuote, headings, is_opposed
-from sextant.text.characters import IDEOGRAPHS, language_of, normalise
+from sextant.text.characters import IDEOGRAPHS, language_of, normalise, plain_of
 from sextant.text.identifiers import codes_in, find_unmentioned
 from sextant.text.negation import demands, leaves_free, negates
-from sextant.text.simplified import plain_of
 from sextant.text.values import TIMES, WEEKDAY, TextValue, normalise_values, rates_in
 
 

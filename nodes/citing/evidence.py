@@ -11,19 +11,18 @@ from itertools import pairwise
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.attached import is_table
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
-from sextant.text.characters import IDEOGRAPHS
+from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.identifiers import spelling_of
 from sextant.text.other_words import name_synonyms
 from sextant.text.segmenter import cut_tagged_words, words_of
 from sextant.text.sentences import sentence_spans
-from sextant.text.simplified import plain_of
-from sextant.text.stems import american, stem
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
 from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in, unit_of_heading
+from sextant.text.word_forms import american, stem
 
 CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.

@@ -15,11 +15,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from sextant.nodes.citing.evidence import CODE, is_filler, terms_of, without_accents
-from sextant.text.characters import IDEOGRAPHS
+from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.segmenter import cut_tagged_words
-from sextant.text.simplified import plain_of
-from sextant.text.stems import stem
 from sextant.text.values import WEEKDAY, normalise_values, rates_in
+from sextant.text.word_forms import stem
 
 _TOKEN = re.compile(rf"{CODE.pattern}|[^\W_{IDEOGRAPHS}]+(?:['’][a-z]+)?|[{IDEOGRAPHS}]+")
 # What tells things of one name apart: type 2, 套餐B; "a" and "i" are words as well.

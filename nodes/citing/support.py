@@ -9,10 +9,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.text.characters import IDEOGRAPHS, MARKS, language_of
+from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, simplify
 from sextant.text.negation import clauses, negates, without_ban
 from sextant.text.sentences import sentence_spans
-from sextant.text.simplified import plain_of, simplify
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,

@@ -1,4 +1,4 @@
-"""Looks at the images and tables of a question before documents are searched."""
+"""Look at the images and tables of a question before documents are searched; restore the tables of its thread."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.images import load_picture
 from sextant.nodes.multimodal.parts import AttachmentPart, read_parts
 from sextant.nodes.multimodal.tables import ReadTable, read_table
+from sextant.nodes.question.conversation import leans_on_history
 from sextant.nodes.state import State
 from sextant.nodes.table_query import ask_for_query
-from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.parsing import asks_computation
 from sextant.tables.query.query import TableQuery
@@ -269,3 +270,16 @@ def searchable(attachment: Attachment) -> str:
         return attachment.text
     about = (finding.about for finding in attachment.findings)
     return " ".join(filter(None, (attachment.name, *about)))
+
+
+async def look_again(stored: Opened, state: State, run: RunContext) -> dict[str, Any]:
+    """Return the tables that the conversation has at hand, as a state update, where the question is about them.
+
+    It is when it leans on what was said, or when rules compute what it asks of them. Any other
+    question leaves the tables, and they are at hand no more.
+    """
+    if not stored.parts:
+        return {}
+    update = await look_at(stored, state, run)
+    computed = any(plain["findings"] for plain in update["attachments"])
+    return update if computed or leans_on_history(state.question) else {"tables": []}

@@ -13,8 +13,8 @@ from itertools import chain
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.text.analysis import Tokenizer
 from sextant.text.characters import IDEOGRAPHS, normalise
-from sextant.text.definitions import definition_pattern
 from sextant.text.segmenter import words_of
+from sextant.text.statements import definition_pattern
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
 

@@ -15,7 +15,7 @@ from sextant.domain.errors import InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.retrievers.chunk_search.ranking import Ranked, Share
-from sextant.retrievers.lanes.degradation import log_failures
+from sextant.retrievers.lanes.warnings import log_failures
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import MentionedInChunk, StoredChunk, entities_of, linked_chunks
 from sextant.stores.postgresql.database import Database

@@ -26,11 +26,11 @@ from sextant.retrievers.chunk_search.ranking import (
 )
 from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
-from sextant.retrievers.lanes.degradation import describe_degradation, require_one
-from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
+from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
+from sextant.retrievers.lanes.warnings import describe_degradation, require_one
 from sextant.retrievers.memory.hot import HotTraits
-from sextant.retrievers.numeric.sparse import BM25
+from sextant.retrievers.numeric.arrays import BM25
 from sextant.retrievers.pages.cursor import Position
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.stores.chunks.chunk_store import ChunkStore

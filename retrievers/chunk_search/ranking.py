@@ -25,11 +25,11 @@ from sextant.domain.questions import as_weight
 from sextant.domain.retrieval import LEAST_SCORE
 from sextant.domain.settings import ChunkSearchSettings
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
-from sextant.retrievers.numeric.highest import min_max
+from sextant.retrievers.numeric.arrays import min_max
 from sextant.retrievers.ranking.decay import age_in_days, time_decay
 from sextant.stores.chunks.metadata import ChunkMetadata
 from sextant.text.analysis import is_pair, terms
-from sextant.text.simplified import simplify
+from sextant.text.characters import simplify
 
 
 @dataclass(frozen=True, slots=True)

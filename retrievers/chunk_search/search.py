@@ -40,7 +40,7 @@ from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from sextant.retrievers.chunk_search.ranking import MetadataWeights, Ranked
 from sextant.retrievers.lanes.constants import of_passages
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
-from sextant.retrievers.lanes.unknown import warn_of_unknown
+from sextant.retrievers.lanes.warnings import warn_of_unknown
 from sextant.retrievers.memory.hot import HotTraits, ScopeCache
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.stores.chunks.chunk_store import ChunkStore

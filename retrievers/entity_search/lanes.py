@@ -23,7 +23,7 @@ from sextant.domain.system import milliseconds_since
 from sextant.domain.tasks import stop
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
-from sextant.retrievers.lanes.degradation import log_failures
+from sextant.retrievers.lanes.warnings import log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.stamps.stamp_lines import EntityStamp

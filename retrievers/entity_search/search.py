@@ -30,7 +30,7 @@ from sextant.retrievers.entity_search.response import (
     result_of,
 )
 from sextant.retrievers.entity_search.traversal import Neighbourhoods
-from sextant.retrievers.lanes.unknown import of_unknown_types
+from sextant.retrievers.lanes.warnings import of_unknown_types
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.retrievers.ranking.signals import blend

@@ -35,8 +35,6 @@ from sextant.retrievers.hybrid_retriever.options import (
     HybridStore,
     hybrid_store,
 )
-from sextant.retrievers.lanes.degradation import describe_degradation, require_one
-from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -48,8 +46,9 @@ from sextant.retrievers.lanes.lane import (
     log_found,
     run_lanes,
 )
-from sextant.retrievers.numeric.highest import Scores, min_max
-from sextant.retrievers.numeric.sparse import BM25
+from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
+from sextant.retrievers.lanes.warnings import describe_degradation, require_one
+from sextant.retrievers.numeric.arrays import BM25, Scores, min_max
 from sextant.retrievers.ranking.fusion import fuse, rrf, rrf_share
 from sextant.retrievers.sync import run_sync
 from sextant.stores.rows import StoredTexts

@@ -25,18 +25,17 @@ from sextant.stores.array_files import Arrays
 from sextant.stores.chunks import chunk_store
 from sextant.stores.graph.arrays import IdTable, halves_of
 from sextant.stores.postgresql.migrations import schema_digest
-from sextant.text import analysis, characters, simplified, stems, stopwords
+from sextant.text import analysis, characters, stopwords, word_forms
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
 _MODULES: tuple[ModuleType, ...] = (
     analysis,
-    chunk_store,
-    passages,
-    simplified,
-    stems,
-    stopwords,
-    lexical,
     characters,
+    chunk_store,
+    lexical,
+    passages,
+    stopwords,
+    word_forms,
 )
 _SQL = Path(chunk_store.__file__).parents[1] / "sql"
 

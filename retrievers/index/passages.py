@@ -12,8 +12,7 @@ import numpy.typing as npt
 from sextant.models.protocols import Vectors
 from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.numeric.highest import unit
-from sextant.retrievers.numeric.sparse import Floats, Places
+from sextant.retrievers.numeric.arrays import Floats, Places, unit
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.graph.arrays import IdTable, halves_of, index_of
 from sextant.stores.postgresql.values import Embedded

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from sextant.domain.graph import Community
 from sextant.models.protocols import Vectors
-from sextant.retrievers.numeric.highest import highest, unit
-from sextant.retrievers.numeric.sparse import Floats, Places, dot
+from sextant.retrievers.numeric.arrays import Floats, Places, dot, highest, unit
 from sextant.stores.graph.arrays import Ids, halves_of, index_of
 from sextant.stores.postgresql.values import Embedded
 from sextant.text.analysis import terms

@@ -10,10 +10,10 @@ from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.retrievers.content import PassageContent, of_entity, of_passage, with_content
-from sextant.retrievers.lanes.degradation import go_without
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.surroundings import Surroundings
-from sextant.retrievers.memory.texts import ScopeTexts
+from sextant.retrievers.lanes.warnings import go_without
+from sextant.retrievers.memory.scope_memory import ScopeTexts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.stamps.stamp_lines import Stamp

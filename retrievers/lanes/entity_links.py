@@ -10,8 +10,8 @@ from sextant.models.protocols import Vectors
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
-from sextant.retrievers.lanes.degradation import go_without
 from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.retrievers.lanes.warnings import go_without
 from sextant.stores.graph.protocol import EntityHit, GraphStore
 
 # A name of words with this share of the information of an unseen word is linked at full strength.

@@ -24,7 +24,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.system import milliseconds_since
 from sextant.models.protocols import Embedder, find_cached_vector
 from sextant.retrievers.content import LazyHits, of_passage
-from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.memory.hot import CachedScope
 from sextant.stores.chunks.chunk_store import ChunkStore

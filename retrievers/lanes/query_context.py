@@ -20,15 +20,16 @@ from sextant.domain.system import milliseconds_since
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from sextant.retrievers.lanes.degradation import go_without
 from sextant.retrievers.lanes.entity_links import link_question, nearest_entities
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
+from sextant.retrievers.lanes.question_terms import two_events
 from sextant.retrievers.lanes.surroundings import Surroundings
-from sextant.retrievers.lanes.two_events import two_events
-from sextant.retrievers.memory.texts import ScopeTexts, Texts
-from sextant.retrievers.numeric.sparse import Floats
-from sextant.retrievers.ranking.mix_ranker import PageRankMixer, QuerySignals
-from sextant.retrievers.ranking.relevance import (
+from sextant.retrievers.lanes.warnings import go_without
+from sextant.retrievers.memory.scope_memory import ScopeTexts, Texts
+from sextant.retrievers.numeric.arrays import Floats
+from sextant.retrievers.ranking.mix_ranker import (
+    PageRankMixer,
+    QuerySignals,
     SemanticScores,
     blend,
     count_nearest,

@@ -12,8 +12,7 @@ from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.retrievers.content import PassageContent
 from sextant.retrievers.index.graph.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
-from sextant.retrievers.numeric.highest import highest
-from sextant.retrievers.numeric.sparse import Floats, Places, firsts, true_at
+from sextant.retrievers.numeric.arrays import Floats, Places, firsts, highest, true_at
 from sextant.stores.graph.ids import id_text, relation_text
 
 # The walk's best entities start the neighbourhood; with its ends, so many are shown in all.

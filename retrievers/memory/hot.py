@@ -25,8 +25,13 @@ from sextant.retrievers.content import LazyHits
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.memory.packed import PackedScope, Packing
-from sextant.retrievers.memory.scope_memory import ScopeMemory
-from sextant.retrievers.memory.texts import HotTexts, PackedRows, PackedTexts, ScopeRowCache
+from sextant.retrievers.memory.scope_memory import (
+    HotTexts,
+    PackedRows,
+    PackedTexts,
+    ScopeMemory,
+    ScopeRowCache,
+)
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.metadata import ChunkMetadata, metadata_from_json, read_packed_metadata
 from sextant.stores.chunks.snapshot import ScopeSnapshot, open_snapshot, read_chunks_stamp

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sextant.models.protocols import Vectors
 from sextant.retrievers.index.vectors.rounded import Rounded
-from sextant.retrievers.numeric.highest import LEAST_LENGTH, leading, unit
+from sextant.retrievers.numeric.arrays import LEAST_LENGTH, leading, unit
 from sextant.stores.chunks.grams import is_ideograph, is_word, lowercase_words, word_grams
 from sextant.stores.chunks.snapshot import Block
 from sextant.stores.graph.arrays import IdTable

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sextant.retrievers.numeric.highest import Scores, Vectors, unit
+from sextant.retrievers.numeric.arrays import Scores, Vectors, unit
 from sextant.stores.chunks.grams import lowercase, salt_grams
 
 # Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) browse with 0.3

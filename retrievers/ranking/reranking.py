@@ -13,7 +13,7 @@ from sextant.domain.questions import in_range, positive
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings
 from sextant.models.protocols import Reranker
-from sextant.retrievers.numeric.highest import min_max
+from sextant.retrievers.numeric.arrays import min_max
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.text.characters import language_of
 

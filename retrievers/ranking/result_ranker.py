@@ -18,7 +18,7 @@ from sextant.domain.questions import in_range, of_type
 from sextant.domain.retrieval import RetrievedItem, rescore
 from sextant.models.protocols import Reranker
 from sextant.models.reranker import as_reranker
-from sextant.retrievers.numeric.highest import Scores, Vectors, min_max
+from sextant.retrievers.numeric.arrays import Scores, Vectors, min_max
 from sextant.retrievers.ranking.decay import age_in_days, time_decay
 from sextant.retrievers.ranking.diversity import (
     DEFAULT_BALANCE,

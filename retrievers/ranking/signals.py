@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 from uuid import UUID
 
-from sextant.retrievers.numeric.highest import min_max
+from sextant.retrievers.numeric.arrays import min_max
 
 Key = TypeVar("Key", str, UUID)
 

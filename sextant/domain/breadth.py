@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 
-from sextant.text.characters import has_cjk, normalise
-from sextant.text.simplified import plain_of
+from sextant.text.characters import has_cjk, normalise, plain_of
 
 _KIND = (
     r"(?:main|major|key|central|core|common|recurring|overall|overarching|principal|important|dominant"

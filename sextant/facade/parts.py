@@ -49,8 +49,8 @@ def _collect_less_often() -> None:
 
 def _read_dictionaries() -> None:
     """Read those of Chinese, which the first Chinese question would hold up everybody's for."""
+    from sextant.text.characters import plain_of
     from sextant.text.segmenter import words_of
-    from sextant.text.simplified import plain_of
 
     words_of("预热")
     plain_of("预热")

@@ -13,11 +13,10 @@ from functools import lru_cache
 from operator import add
 from typing import NamedTuple
 
-from sextant.text.characters import IDEOGRAPHS, MARKS
+from sextant.text.characters import IDEOGRAPHS, MARKS, simplify
 from sextant.text.segmenter import search_words_of
-from sextant.text.simplified import simplify
-from sextant.text.stems import american, cut_inflection
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.word_forms import american, cut_inflection
 
 _LETTERS = rf"(?:[^\W_{IDEOGRAPHS}][{MARKS}]*)+"
 _NOT_PLAIN = re.compile(f"[{IDEOGRAPHS}{MARKS}]")

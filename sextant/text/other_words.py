@@ -11,11 +11,13 @@ from collections.abc import Collection, Sequence
 from importlib.resources import files
 from itertools import islice, product
 
-from sextant.text.families import kin_of
-from sextant.text.particles import split_particle_patterns
-from sextant.text.simplified import plain_of
-from sextant.text.turned import object_verb_patterns
-from sextant.text.written_out import expanded_form_patterns
+from sextant.text.characters import plain_of
+from sextant.text.word_forms import (
+    expanded_form_patterns,
+    kin_of,
+    object_verb_patterns,
+    split_particle_patterns,
+)
 
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 """Words of a question, and where a text says the same otherwise."""

@@ -3,6 +3,8 @@
 The kinds are those of questions for numbers in Li and Roth (2002, Learning Question Classifiers,
 https://aclanthology.org/C02-1150) that their own units or forms tell: money, weight, period
 and distance; ports, versions and shares; counts, by any number but a time of day; colours; and times.
+
+`has_who` tells whether a question asks for somebody.
 """
 
 from __future__ import annotations
@@ -315,3 +317,15 @@ def find_question_quantity(question: str) -> Quantity | None:
             number, of_sections = answer_form not in _NO_NUMBERS, answer_form in _OF_SECTIONS
             return Quantity(match[match.lastindex or 0], answer_form, number, of_sections)
     return None
+
+
+_WHO = re.compile(r"\bwho(?:se|m)?\b|谁")
+SURNAMES = frozenset(
+    "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田姜范石姚谭廖邹熊陆郝孔白崔康毛邱秦史顾侯邵孟龙段钱汤尹黎武乔贺赖龚"
+)
+"""The commonest Chinese surnames of one character, simplified."""
+
+
+def has_who(question: str) -> bool:
+    """Return whether a normalised question speaks of somebody, be it as "the man who founded it"."""
+    return _WHO.search(question) is not None

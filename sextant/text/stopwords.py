@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from sextant.text.characters import has_cjk
-from sextant.text.simplified import simplify
+from sextant.text.characters import has_cjk, simplify
 
 # Question words with characters that mean something elsewhere: 多 and 少, 如, 什 in 布什 and 克什米尔. 何时 is none of
 # them: it stands in 任何时刻, too.

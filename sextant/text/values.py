@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from sextant.text.characters import plain_of
 from sextant.text.number_words import chinese_number
-from sextant.text.simplified import plain_of
 
 DATE, TIME, SHARE, ORDINAL, WEEKDAY = "date", "time", "share", "ordinal", "weekday"
 COUNT, TIMES = "count", "times"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from sextant.text.analysis import Tokenizer
+from sextant.text.characters import plain_of
 from sextant.text.segmenter import words_of
-from sextant.text.simplified import plain_of
-from sextant.text.stems import stem
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
+from sextant.text.word_forms import stem
 
 _TOKENIZER = Tokenizer(words_of)
 # A phrase is taken from a text that has as much of it; a part of a question may word the rest anew.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sextant.domain.graph import CO_OCCURS, HALF_CENTRAL
 from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.numeric.sparse import Floats, Places, SparseRows, starts_of, true_at
+from sextant.retrievers.numeric.arrays import Floats, Places, SparseRows, starts_of, true_at
 from sextant.stores.graph.protocol import HUB_DEGREE
 from sextant.text.analysis import question_terms, terms
 

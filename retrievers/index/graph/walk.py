@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.retrievers.index.graph.relations import TYPE_PREFERENCE, Ints, Relations
-from sextant.retrievers.numeric.sparse import Floats, Places, SparseRows, true_at
+from sextant.retrievers.numeric.arrays import Floats, Places, SparseRows, true_at
 
 # How an entity divides its mass among the passages it titles, those that mention it, and its
 # relations; shares of what an entity lacks go to the rest.

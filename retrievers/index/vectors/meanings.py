@@ -21,7 +21,7 @@ from sextant.domain.errors import SextantError
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.graph.relations import RelationTypes
-from sextant.retrievers.numeric.sparse import Floats, dot
+from sextant.retrievers.numeric.arrays import Floats, dot
 
 _ENGLISH = (
     "Who wrote the book?",

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
-from sextant.retrievers.numeric.highest import among_highest, leading
-from sextant.retrievers.numeric.sparse import Floats, Places, dot, few_true
+from sextant.retrievers.numeric.arrays import Floats, Places, among_highest, dot, few_true, leading
 
 # Directions at most, so 24 bytes a vector, and no more of them differ than a byte counts.
 _DIRECTIONS = 192

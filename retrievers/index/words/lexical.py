@@ -13,11 +13,11 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from sextant.retrievers.numeric.sparse import BM25, Floats, Places, idf, starts_of, true_at
+from sextant.retrievers.numeric.arrays import BM25, Floats, Places, idf, starts_of, true_at
 from sextant.text.analysis import question_terms, terms
 from sextant.text.identifiers import codes_in
 from sextant.text.other_words import synonyms
-from sextant.text.particles import join_particles
+from sextant.text.word_forms import join_particles
 
 _BM25 = BM25()
 Terms = Sequence[str]

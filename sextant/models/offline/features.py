@@ -33,10 +33,9 @@ from sextant.models.offline.wording import (
     strip_borrowed_part,
     terms,
 )
-from sextant.text.characters import language_of
-from sextant.text.orders import asks_of_orders, orders_answerer
+from sextant.text.characters import language_of, plain_of, simplify
 from sextant.text.quantities import find_question_quantity
-from sextant.text.simplified import plain_of, simplify
+from sextant.text.statements import asks_of_orders, orders_answerer
 
 Numbers = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import FENCE, NUMBERED, Span, is_row, quotable_spans
 from sextant.models.offline.wording import Paraphrases, terms
-from sextant.text.simplified import plain_of
+from sextant.text.characters import plain_of
 
 # A longer list, or a table of more rows, is left as it is.
 _MOST_ITEMS, _MOST_ROWS = 12, 8

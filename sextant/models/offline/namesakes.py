@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import read_document_texts, read_full_text
 from sextant.text.characters import normalise
-from sextant.text.persons import SURNAMES
+from sextant.text.quantities import SURNAMES
 from sextant.text.whole_words import find_whole
 
 # Somebody by name and whose they are: "Maria Santos of Eastbank", "Eastbank's Maria Santos", 东岸银行的王芳.

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sextant.domain.retrieval import RetrievedItem
+from sextant.text.characters import plain_of
 from sextant.text.identifiers import CHINESE_UNITS, codes_in, spelling_of
 from sextant.text.sentences import is_ended
-from sextant.text.simplified import plain_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 _PREFIX = re.compile(r"[a-z]+")

@@ -19,8 +19,7 @@ from sextant.models.offline.passages import (
     quotable_spans,
 )
 from sextant.models.offline.wording import content_words
-from sextant.text.characters import has_cjk
-from sextant.text.simplified import plain_of
+from sextant.text.characters import has_cjk, plain_of
 
 _ASKS = re.compile(
     r"\b(?:summari[sz]e|summary|sum up|overview|outline|gist"

@@ -17,8 +17,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from sextant.tables.cells.values import CellValue, ValueKind, read_value, year_of
-from sextant.text.characters import normalise
-from sextant.text.simplified import plain_of
+from sextant.text.characters import normalise, plain_of
 
 _EXACT = Context(prec=300)
 _LONGEST_LABEL = 60

@@ -19,13 +19,13 @@ from sextant.tables.query.families import (
 )
 from sextant.tables.query.parts import EITHER, QuestionParts
 from sextant.tables.query.query import Order, TableQuery
+from sextant.text.characters import plain_of
 from sextant.text.number_words import (
     CARDINALS,
     CHINESE_DIGITS,
     ORDINALS,
     chinese_number,
 )
-from sextant.text.simplified import plain_of
 
 _EXTREMES = (Operation.MAX, Operation.MIN)
 _PAIR = 2

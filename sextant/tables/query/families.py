@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
-from sextant.text.simplified import plain_of
-from sextant.text.stems import stem
+from sextant.text.characters import plain_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.word_forms import stem
 
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
 # Who does it, or that it is done: visitor, payment, attendance.

@@ -27,11 +27,10 @@ from sextant.tables.query.english import ENGLISH
 from sextant.tables.query.grammar import Grammar
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
-from sextant.text.characters import has_cjk
+from sextant.text.characters import has_cjk, plain_of
 from sextant.text.number_words import (
     in_digits,
 )
-from sextant.text.simplified import plain_of
 
 _CUT = re.compile(
     r"(?<=[?;？；])\s*(?=\S)|[,，]\s*(?=\S)|(?<=\s)and\s+(?:also\s+)?(?=(?:who|what|when|where|how|which)\b)",

@@ -16,10 +16,9 @@ from sextant.tables.query.families import (
     without_implied,
 )
 from sextant.tables.query.units import unit_of
-from sextant.text.characters import IDEOGRAPHS, has_cjk
+from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
 from sextant.text.other_words import synonym_patterns
-from sextant.text.simplified import plain_of
-from sextant.text.stems import stem
+from sextant.text.word_forms import stem
 
 _LONGEST_CAPTION = 200  # a longer one is a text, whose words are not those of the table
 _OF_ALL = 0.9  # a word in so many rows is of all of them ("Store 1", "Store 2")

@@ -15,10 +15,9 @@ from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.tables.query.query import TableQuery
-from sextant.text.characters import IDEOGRAPHS, has_cjk
+from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
 from sextant.text.segmenter import words_of
-from sextant.text.simplified import plain_of
-from sextant.text.stems import stem
+from sextant.text.word_forms import stem
 
 _YEAR = re.compile(
     r"(?<![\d.,$/])(?:fy|f)?\s?(?:(?P<long>(?:19|20)\d\d)|(?<=f|y)(?P<short>\d\d))(?!\d|[.,]\d)",

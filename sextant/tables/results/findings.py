@@ -15,7 +15,7 @@ from sextant.tables.query.places import find_numbered_columns, find_numbered_row
 from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.results.sentences import TEXTS
 from sextant.tables.results.written import ComputedFinding, Writer
-from sextant.text.simplified import plain_of
+from sextant.text.characters import plain_of
 
 # What a column of dates is called that holds the date of its row, and none of something else.
 _OF_DAYS = re.compile(r"^(?:date|day|month|year)$|^(?:日期|年份?|月份?|年度|时间)$")

@@ -22,7 +22,7 @@ from sextant.domain.settings import ChunkSearchSettings, Settings
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchResponse, SearchRequest
-from sextant.retrievers.lanes.keywords import NO_KEYWORDS
+from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore

@@ -23,9 +23,9 @@ from sextant.retrievers import GraphRetriever
 from sextant.retrievers.graph_retriever import NO_PASSAGES
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
-from sextant.retrievers.lanes.keywords import NO_KEYWORDS
-from sextant.retrievers.lanes.local import NO_ENTITY
+from sextant.retrievers.lanes.graph_lanes import NO_ENTITY
 from sextant.retrievers.lanes.query_context import NO_VECTOR
+from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
 from sextant.retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.communities.store import CommunityStore

@@ -13,7 +13,7 @@ from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.packed import PackedScope
-from sextant.retrievers.memory.texts import PackedTexts
+from sextant.retrievers.memory.scope_memory import PackedTexts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock

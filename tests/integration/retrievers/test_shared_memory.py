@@ -9,8 +9,7 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.memory.hot import ScopeCache, find_vectors
-from sextant.retrievers.memory.scope_memory import ScopeMemory
-from sextant.retrievers.memory.texts import Texts
+from sextant.retrievers.memory.scope_memory import ScopeMemory, Texts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database

@@ -15,8 +15,7 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.memory.scope_memory import ScopeMemory
-from sextant.retrievers.memory.texts import EntityContents, PackedTexts, Texts
+from sextant.retrievers.memory.scope_memory import EntityContents, PackedTexts, ScopeMemory, Texts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.postgres import PostgresGraph

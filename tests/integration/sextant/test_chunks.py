@@ -28,7 +28,7 @@ from sextant.stores.search_log import SearchLog
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import failing
-from sextant.text.simplified import _characters
+from sextant.text.characters import _characters
 
 CONTRACT = """# 合同
 

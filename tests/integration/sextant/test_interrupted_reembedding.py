@@ -13,7 +13,7 @@ from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.worker import working
-from sextant.retrievers.lanes.missing_vectors import MISSING_VECTORS
+from sextant.retrievers.lanes.warnings import MISSING_VECTORS
 from sextant.server.observe.readiness import DependencyState, ReadinessProbe
 from sextant.stores.documents.embedding_space import has_all_vectors
 from sextant.testing.openai_server import ScriptedOpenAI

@@ -27,7 +27,7 @@ def test_why_a_search_goes_on_without_a_part_is_told_in_a_line(
 ) -> None:
     show_log(Settings(_env_file=None))
     show_log(Settings(_env_file=None))
-    lane = logging.getLogger("sextant.retrievers.lanes.degradation")
+    lane = logging.getLogger("sextant.retrievers.lanes.warnings")
     lane.error("%s\nSELECT 1", WHY, exc_info=ValueError("anything"))
     lane.warning("the search is slow")
     assert capsys.readouterr().err == f"Note: {WHY}\n"
@@ -37,6 +37,6 @@ def test_where_a_level_was_asked_for_the_log_tells(
     searching: logging.Logger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show_log(Settings(_env_file=None, log_level="ERROR"))
-    logging.getLogger("sextant.retrievers.lanes.degradation").error(WHY)
+    logging.getLogger("sextant.retrievers.lanes.warnings").error(WHY)
     assert "Note:" not in capsys.readouterr().err
     assert searching.handlers == []

@@ -20,11 +20,10 @@ from sextant.ingestion.graph.extraction.extract_terms import sentences_of
 from sextant.ingestion.graph.extraction.model_evidence import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
-from sextant.text.characters import has_cjk, normalise_name, remember_short
+from sextant.text.characters import has_cjk, normalise_name, remember_short, simplify
 from sextant.text.name_linker import is_linkable
-from sextant.text.persons import SURNAMES
+from sextant.text.quantities import SURNAMES
 from sextant.text.segmenter import cut_tagged_words, is_known_word
-from sextant.text.simplified import simplify
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 PERSON, ORGANIZATION, LOCATION, CONCEPT = "PERSON", "ORGANIZATION", "LOCATION", "CONCEPT"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.text.characters import normalise
-from sextant.text.definitions import definition_pattern
+from sextant.text.statements import definition_pattern
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.families import kin_of
+from sextant.text.word_forms import kin_of
 
 
 def _has(asked: str, text: str) -> bool:

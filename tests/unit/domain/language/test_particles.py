@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.particles import join_particles, split_particle_patterns
+from sextant.text.word_forms import join_particles, split_particle_patterns
 
 
 def test_stop_words_are_no_verbs() -> None:

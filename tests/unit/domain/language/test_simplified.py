@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.simplified import simplify
+from sextant.text.characters import simplify
 
 
 @pytest.mark.parametrize(

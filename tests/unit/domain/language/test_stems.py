@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.stems import american, stem
+from sextant.text.word_forms import american, stem
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.turned import object_verb_patterns
+from sextant.text.word_forms import object_verb_patterns
 
 
 def holds(question: str, text: str) -> bool:

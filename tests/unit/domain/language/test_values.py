@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.simplified import plain_of
+from sextant.text.characters import plain_of
 from sextant.text.values import TextValue, normalise_values, unit_of_heading
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.written_out import expanded_form_patterns
+from sextant.text.word_forms import expanded_form_patterns
 
 
 def _has(asked: str, text: str) -> bool:

@@ -11,7 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 from sextant.domain.errors import EmbeddingModelChanged, RetrievalError
 from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
 from sextant.retrievers.hybrid_retriever.retriever import NO_ROWS, SLOW
-from sextant.retrievers.lanes.keywords import NO_KEYWORDS
+from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
 from sextant.retrievers.ranking.fusion import rrf
 from sextant.text.characters import language_of
 from tests.unit.retrievers.hybrid_retriever.scripted_store import (

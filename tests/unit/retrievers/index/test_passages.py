@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sextant.retrievers.index.passages import PassageIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from sextant.retrievers.numeric.highest import highest
+from sextant.retrievers.numeric.arrays import highest
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.graph.arrays import halves_of
 from sextant.stores.postgresql.values import Embedded

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.lanes.top_passages import better_of_few, better_of_many, contending
+from sextant.retrievers.lanes.graph_lanes import better_of_few, better_of_many, contending
 from sextant.retrievers.ranking.mix_ranker import GraphRanking
 
 

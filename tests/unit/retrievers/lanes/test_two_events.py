@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.retrievers.lanes.two_events import two_events
+from sextant.retrievers.lanes.question_terms import two_events
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sextant.retrievers.numeric.highest import among_highest, highest, leading, near_highest
+from sextant.retrievers.numeric.arrays import among_highest, highest, leading, near_highest
 
 _SCORES = arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32))
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sextant.retrievers.numeric.highest import min_max, scale_scores, unit
+from sextant.retrievers.numeric.arrays import min_max, scale_scores, unit
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

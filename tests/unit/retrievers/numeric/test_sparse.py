@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.numeric.sparse import SparseRows, few_true, firsts, index_among, starts_of
+from sextant.retrievers.numeric.arrays import SparseRows, few_true, firsts, index_among, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int]]

@@ -11,9 +11,13 @@ import pytest
 from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.lanes.entity_links import link_strength
-from sextant.retrievers.ranking.mix_ranker import GraphRanking, PageRankMixer, QuerySignals
+from sextant.retrievers.ranking.mix_ranker import (
+    GraphRanking,
+    PageRankMixer,
+    QuerySignals,
+    SemanticScores,
+)
 from sextant.retrievers.ranking.parameters import MixParameters
-from sextant.retrievers.ranking.relevance import SemanticScores
 from sextant.text.name_linker import NameTrie
 
 MIXER = PageRankMixer()

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from sextant.retrievers.numeric.sparse import BM25
-from sextant.retrievers.ranking.parameters import MixParameters
-from sextant.retrievers.ranking.relevance import (
+from sextant.retrievers.numeric.arrays import BM25
+from sextant.retrievers.ranking.mix_ranker import (
     SemanticScores,
     blend,
     count_nearest,
@@ -17,6 +16,7 @@ from sextant.retrievers.ranking.relevance import (
     semantic_scores,
     with_parts,
 )
+from sextant.retrievers.ranking.parameters import MixParameters
 
 PARAMETERS = MixParameters()
 # No passage is near, so none contends.

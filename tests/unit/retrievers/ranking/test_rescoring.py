@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
-from sextant.retrievers.ranking.sentence_match import SentenceMatch
+from sextant.retrievers.ranking.rescorers import (
+    RescoringQuery,
+    ScoreScale,
+    SentenceMatch,
+    run_rescorer,
+)
 
 QUERY = RescoringQuery("When was the bridge of Arta rebuilt?", lambda _: 1.0)
 

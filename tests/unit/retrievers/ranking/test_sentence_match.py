@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.sentence_match import (
+from sextant.retrievers.ranking.rescorers import (
     QuestionTerms,
     SentenceMatch,
     boost_sentence_match,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from sextant.models.protocols import Vectors
 from sextant.retrievers.index.vectors.rounded import Rounded, Signs
-from sextant.retrievers.numeric.highest import unit
-from sextant.retrievers.numeric.sparse import Places
+from sextant.retrievers.numeric.arrays import Places, unit
 
 MANY = 10_000
 NUMBERS = st.floats(-1, 1, width=32)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.numeric.sparse import BM25, idf
+from sextant.retrievers.numeric.arrays import BM25, idf
 from sextant.text.analysis import terms
 
 

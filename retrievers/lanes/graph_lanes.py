@@ -1,4 +1,4 @@
-"""The best passages of a ranking as items, each with where every lane put it."""
+"""The lanes of `mix` and `local`: passages by a walk over the graph, each with where every lane put it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ import numpy.typing as npt
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from sextant.retrievers.lanes.query_context import QueryContext
-from sextant.retrievers.numeric.highest import highest, near_highest
-from sextant.retrievers.numeric.sparse import Floats, Places, index_among, true_at
+from sextant.retrievers.lanes.query_context import Hits, QueryContext
+from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.numeric.arrays import (
+    Floats,
+    Places,
+    highest,
+    index_among,
+    near_highest,
+    true_at,
+)
 from sextant.retrievers.ranking.mix_ranker import GraphRanking
 
 WALK = "walk"
@@ -151,3 +158,45 @@ def better_of_few(scores: Floats, contributions: Floats) -> list[int]:
 def better_of_many(scores: Floats, contributions: Floats) -> list[int]:
     """As `better_of_few`, by counting: of 100,000 scores that takes a tenth of the time of sorting."""
     return [int(np.count_nonzero(scores > one)) for one in contributions]
+
+
+MIX = "mix"
+
+
+def mix_lane(query: LaneQuery, context: QueryContext) -> Hits:
+    """Return passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mix_ranker`).
+
+    With them come the entities that the walk met most, and their relations.
+    """
+    with context.spent.on(WALK):
+        ranking = context.ranker.rank(context.index.walk, context.signals)
+    around = surroundings(context.index, ranking.entities, context.signals.named)
+    passages = best_passages(query, context, ranking)
+    return Hits(passages, around, ranking.entity_confidence)
+
+
+LOCAL = "local"
+NO_ENTITY = {
+    "zh": "问题没有提到知识图谱中的实体，结果按相似度与图谱排序",
+    "en": "The question names no entity of the graph, so results are by meaning and the graph.",
+}
+
+
+def local_lane(query: LaneQuery, context: QueryContext) -> Hits | None:
+    """Return passages by personalised PageRank from the question's entities (`PageRankMixer.rank_from_entities`).
+
+    The entities are those that the question names (titles, names, aliases), or, when it names none,
+    those whose names share words with it or whose vectors lie nearest. Without any the walk starts from
+    the passages that fit.
+    """
+    index, named = context.index, context.signals.named
+    if not named and index.chunk_ids:
+        if not context.named_in_full:
+            return None
+        if query.keywords:  # one without is told so, and names nothing
+            query.warn(NO_ENTITY)
+    with context.spent.on(WALK):
+        ranking = context.ranker.rank_from_entities(index.walk, context.signals)
+    around = surroundings(index, ranking.entities, named)
+    passages = best_passages(query, context, ranking)
+    return Hits(passages, around, ranking.entity_confidence)

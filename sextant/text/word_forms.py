@@ -1,7 +1,4 @@
-"""English words of one family: a verb, its noun (decide, decision), and forms that no ending makes (tear, tore, torn).
-
-`sextant.text.stems` takes endings off; what changes the word itself is paired or listed here.
-"""
+"""The forms in which one word is written: inflected, derived, spelt by Britons or Americans, in one word or two, short or in full."""
 
 from __future__ import annotations
 
@@ -9,8 +6,63 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from sextant.text.stems import stem
-from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.characters import IDEOGRAPHS, normalise
+from sextant.text.segmenter import cut_known_words
+from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+
+# organise, colour, centre, licence, catalogue: each with what may follow.
+_BRITISH = (
+    (re.compile(r"(?<=\w{3}[^\Waeiou])is(?=(?:e[drs]?|ers|ing|ations?)$)"), "iz"),
+    (re.compile(r"(?<=al)ys(?=(?:e[drs]?|ing)$)"), "yz"),
+    (re.compile(r"(?<=\w{2}[^\Waeiou])our(?=(?:s|ed|ing|ful|ite|ites|able|al)?$)"), "or"),
+    (re.compile(r"(?<=\w{2})tre(?=s?$)"), "ter"),
+    (re.compile(r"(?<=\w{2})nce(?=[sd]?$)"), "nse"),
+    (re.compile(r"(?<=\w{2})ogue(?=s?$)"), "og"),
+)
+_MAYBE_BRITISH = re.compile(r"is|ys|our|tre|nce|ogue")
+# What a word may end in; the first that fits is taken off.
+_SUFFIX = re.compile(
+    r"""
+    (?<=\w{3}) (?:
+        (?<!^s[^\Waeiou]r) ing          # asking; not spring
+      | ied | ies                       # supplied, bodies: as in supply, body
+      | (?<!e)(?<!^s[^\Waeiou]r) ed     # asked; not speed
+      | es                              # processes
+      | (?<!s) s                        # rooms; not glass
+    ) $
+  | (?: (?<=[aeiou][rt]e) | (?<=[aeiou][^\Waeiou][rt]e) ) ed $    # guaranteed, agreed
+  | (?<=^free) d $                      # freed
+  | (?<=\w{4}) e $                      # machine
+  | (?<=\w{2}[^\Waeiou]) y $            # supply, body
+    """,
+    re.VERBOSE,
+)
+
+
+_INFLECTIONS = ("ing", "edly", "ed", "es", "s", "ly")
+_SHORTEST_STEM = 4
+
+
+def cut_inflection(word: str) -> str:
+    """Return the word without one inflection of English, if at least four letters stay: less than `stem` cuts off."""
+    for suffix in _INFLECTIONS:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            return word[: -len(suffix)]
+    return word
+
+
+def stem(word: str) -> str:
+    """Return the word without an ending of number, person or tense: `supply`, `supplies` and `supplied` as `suppl`."""
+    return _SUFFIX.sub("", word)
+
+
+def american(word: str) -> str:
+    """Return the word as Americans spell it, or as they would: the same of "licence" and "license", which is all it is for."""
+    if _MAYBE_BRITISH.search(word):
+        for british, spelt in _BRITISH:
+            word = british.sub(spelt, word)
+    return word
+
 
 _WORD = re.compile(r"(?<![\w.'’&-])[a-z]{3,}(?![\w.'’&-]*\w)")
 # How the stem of a verb ends, and how its noun does.
@@ -131,3 +183,71 @@ def _makes(verb: str, noun: str) -> bool:
     """Return whether a verb is long enough for such a noun to be of it."""
     shortest = _SHORTEST_BEFORE_ATION if noun == "ation" else _SHORTEST_VERB
     return len(verb) >= shortest
+
+
+_PARTICLES = "up|out|in|off|down|on|over|back|away|around|through"
+_TWO = re.compile(rf"\b([a-z]{{3,}})[ -]({_PARTICLES})\b")
+_ONE = re.compile(rf"\b([a-z]{{3,}})({_PARTICLES})s?\b")
+# "logging" is of "log", "setting" of "set"; "calling" and "adding" have both letters of their own.
+_PARTICLE_DOUBLED = re.compile(r"(?<=\w{2})([bdgmnprt])\1$")
+
+
+def join_particles(question: str) -> list[tuple[str, str]]:
+    """Return each verb of a question with its particle, as it is there and as one word: `backing up`, `backup`."""
+    return [
+        (match[0], _base(match[1]) + match[2])
+        for match in _TWO.finditer(normalise(question))
+        if match[1] not in ENGLISH_STOP_WORDS
+    ]
+
+
+def _base(verb: str) -> str:
+    bare = stem(verb)
+    return bare if bare == verb else _PARTICLE_DOUBLED.sub(r"\1", bare)
+
+
+def split_particle_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return each word of a normalised question with a particle in it, and where a text has it as two words."""
+    return [
+        (match[0], re.compile(rf"\b{match[1]}\w{{0,4}}[ -]{match[2]}\b"))
+        for match in _ONE.finditer(question)
+    ]
+
+
+_RUN = re.compile(f"[{IDEOGRAPHS}]+")
+_JOINED = 3  # a verb of one ideograph, an object of two
+_BETWEEN = "[^。；！？!?\n]{0,12}"
+
+
+def object_verb_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return each such word of a normalised question, and where a text has the object and then the verb."""
+    words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
+    return [
+        (word, re.compile(f"{word[1:]}{_BETWEEN}{word[0]}"))
+        for word in dict.fromkeys(words)
+        if len(word) == _JOINED and CHINESE_STOP_WORDS.isdisjoint(word)
+    ]
+
+
+_LEFT_OUT = "一二两三四五六七八九十" + "".join(
+    sorted(word for word in CHINESE_STOP_WORDS if len(word) == 1)
+)
+_WRITTEN_OUT_SHORT, _LONGER = 2, 4
+# What a word of two leaves out is one ideograph: 年休假. With more between them any two would do.
+_BETWEEN_TWO, _BETWEEN_MORE = "", "{1,2}"
+
+
+def expanded_form_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return each Chinese word of a normalised question, and where a text has it with more before its last ideograph."""
+    words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
+    return [
+        (word, _longer(word))
+        for word in dict.fromkeys(words)
+        if _WRITTEN_OUT_SHORT <= len(word) <= _LONGER
+        and CHINESE_STOP_WORDS.isdisjoint((word, *word))
+    ]
+
+
+def _longer(word: str) -> re.Pattern[str]:
+    between = _BETWEEN_TWO if len(word) == _WRITTEN_OUT_SHORT else _BETWEEN_MORE
+    return re.compile(f"{word[:-1]}(?:(?![{_LEFT_OUT}])[{IDEOGRAPHS}]){between}{word[-1]}")

@@ -1,12 +1,30 @@
-"""Orders in a document to whoever answers from it: "Ignore all previous instructions", 只回复….
-
-They are no statement about their subject, however many of a question's words they have, so they answer none.
-Told by forms that ordinary documents rarely have; a question about such orders is not served by this rule.
-"""
+"""What a sentence does: it defines, gives an order, disclaims, gives a reason."""
 
 from __future__ import annotations
 
 import re
+
+from sextant.text.characters import normalise
+
+_ASKS = re.compile(
+    r"^\s*what(?:'s| is| are| was| were) (?:an? |the )?(?P<en>[^,;:?]{2,60}?)\s*\??\s*$"
+    r"|^\s*what does (?:an? |the )?(?P<does>[^,;:?]{2,60}?) (?:do|mean|stand for)\s*\??\s*$"
+    r"|^\s*(?:请问)?(?:什么是|什么叫|何谓|何为|什麼是)(?P<zh>[^，。；：？?]{2,30})[？?]?\s*$"
+    r"|^\s*(?:请问)?(?P<what>[^，。；：？?]{2,30}?)(?:是什么|是啥|是什麼|是什么意思|指什么|指的是什么|有什么用|是做什么的)[？?]?\s*$"
+)
+
+
+def definition_pattern(question: str) -> re.Pattern[str] | None:
+    """Return where a normalised sentence says what the question asks of by name; None where it asks otherwise."""
+    match = _ASKS.match(normalise(question))
+    if match is None:
+        return None
+    name = re.escape(match["en"] or match["does"] or match["zh"] or match["what"])
+    if match["en"] or match["does"]:
+        verbs = "is|are|was|were|means?|refers?|stands? for|denotes?|provides?|describes?|contains?|lets?|allows?|returns?"
+        return re.compile(rf"(?<!\w){name}s?(?!\w)(?:[^.;:]|\.\d){{0,40}}?\b(?:{verbs})\b")
+    return re.compile(rf"{name}[^，。；]{{0,12}}?(?:是|为|指|即|用于|用来|负责|提供)")
+
 
 _MACHINE = (
     r"(?:ais?|(?:ai |virtual )?assistants?|(?:chat ?)?bots?|(?:ai |large |language )*models?|llms?)"
