@@ -17,7 +17,7 @@ from sextant.domain.errors import SextantError
 from sextant.domain.events import Cited, Done, Reset, Sources, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.models.offline.passages import describe_field
+from sextant.models.offline.passages import describe_fields, describe_key
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.question.arithmetic import compute_term
 from sextant.stores.documents.document_reader import DocumentReader
@@ -41,9 +41,9 @@ def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
         cells_of(sentence + _empty_cells(item.text, start, sentence)),
     )
     if len(names) < 2 or len(names) != len(cells):
-        return "\n".join(map(describe_field, sentence.split("\n")))
+        return "\n".join(map(describe_fields, sentence.split("\n")))
     colon, gap = _SIGNS[language_of(" ".join(names))]
-    pairs = zip(names, cells, strict=True)
+    pairs = zip(map(describe_key, names), cells, strict=True)
     return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
 
 

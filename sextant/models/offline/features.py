@@ -91,6 +91,8 @@ _SIMILARITY = SENTENCE_FEATURES.index("similarity")
 _OWN_SHARE = 2 / 3
 # Passages that hold so much of what the best of them holds are like it.
 _ALIKE = 0.8
+# Farther ahead says no more.
+_MOST_LEAD = 1.5
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NUMBER_WORD = re.compile(
     r"[一二三四五六七八九十百千万亿半两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
@@ -222,8 +224,11 @@ class Evidence:
             heading.union(terms(text)) for heading, text in zip(self._headings, texts, strict=True)
         ]
         self._passages = [self._cover(present) for present in self._terms]
-        about = {one.source for one in sentences}
-        self._has_own_language = any(language_of(items[at].text) == language for at in about)
+        # Passages of which nothing may be quoted are as if they had not been found.
+        self._sources = sorted({one.source for one in sentences})
+        self._has_own_language = any(
+            language_of(items[source].text) == language for source in self._sources
+        )
         self._missing = [self._count_missing(text) for text in texts]
         self._quantity = find_question_quantity(question)
         self._type = next((kind for kind, form in _ASKS.items() if form.search(self._question)), "")
@@ -250,8 +255,8 @@ class Evidence:
         similarities = features[:, _SIMILARITY]
         lead = _measure_lead(scores, elsewhere)
         present = self._terms[source]
-        overlaps = np.asarray(self._passages)
-        others = np.delete(overlaps, source)
+        overlaps = np.asarray([self._passages[one] for one in self._sources])
+        others = np.delete(overlaps, self._sources.index(source))
         measures = dict(zip(SENTENCE_FEATURES, features[best], strict=True))
         measures |= {
             "rarest_missing": max(
@@ -264,7 +269,9 @@ class Evidence:
             "usual_similarity": similarities.mean(),
             "usual_passage_overlap": others.mean() if len(others) else 0.0,
             "passages_alike": (others > _ALIKE * overlaps.max()).mean() if len(others) else 0.0,
-            "two_passages_overlap": max(self._cover(present | other) for other in self._terms),
+            "two_passages_overlap": max(
+                self._cover(present | self._terms[other]) for other in self._sources
+            ),
             "lead": lead,
             "late_lead": measures["passage_rank"] * lead,
             "shortness": 1 / (1 + math.exp(measures["length"])),
@@ -288,13 +295,15 @@ class Evidence:
             ),
             "longest_run": _measure_longest_run(self._question, plain_of(sentence.text)),
             "missing": self._missing[source],
-            "passage_rank": math.log(1 + source),
+            "passage_rank": math.log(1 + self._sources.index(source)),
             "opens_passage": float(before is None),
             "answer_type": self._match_type(sentence),
             "is_question": float(is_question(sentence.text)),
             "follows_question": float(before is not None and is_question(before.text)),
             "length": math.log(1 + len(sentence.terms)),
-            "says_nothing_new": float(sentence.terms <= heading.union(self._weights)),
+            "says_nothing_new": float(
+                sentence.terms <= heading or sentence.terms <= self._weights.keys()
+            ),
             "other_language": float(sentence.language != self._language),
             "similarity": 0.0,
         }
@@ -340,10 +349,10 @@ class Evidence:
 
 
 def _measure_lead(values: Numbers, elsewhere: npt.NDArray[np.bool_]) -> float:
-    """Return how far the best value is before the best of other passages, at most 8; 1 where there are none."""
+    """Return how far the best value is before the best of other passages, at most `_MOST_LEAD`; 1 where there are none."""
     if not elsewhere.any():
         return 1.0
-    return float(min(values[~elsewhere].max() - values[elsewhere].max(), 8.0))
+    return float(min(values[~elsewhere].max() - values[elsewhere].max(), _MOST_LEAD))
 
 
 def _weigh_terms(question: str, sentences: Sequence[Sentence]) -> dict[str, float]:

@@ -24,9 +24,11 @@ NUMBERED = r"\d{1,3}(?:[)、．]|\.(?!\d))\s*|[(（]?[一二三四五六七八�
 _LINE_MARK = re.compile(rf"(?:[#>*•·|-]+\s+|{NUMBERED})+")
 # The key of a record ("answer: Within 8 hours", "price_eur: 52").
 _KEY = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:[_-]?[A-Za-z0-9]+)*):[ \t]+(?=\S)")
+# The end of a field on a line of several: "title: Prices; owner: Ann".
+_FIELD_END = re.compile(rf";[ \t]+(?={_KEY.pattern.replace('?P<key>', '?:')})")
 _PARTS_OF_KEY = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
-_WORDS_OF_VALUE = re.compile(rf"[{IDEOGRAPHS}]|[^\W_]+")
+_WORDS_OF_VALUE = re.compile(rf"[{IDEOGRAPHS}]|[^\W\d_]+")
 # So many words, or twice as many ideographs, say enough without the key.
 _STATEMENT_WORDS = 3
 # "Tags: E42, MC-200" lists what a text is about, and says nothing of it.
@@ -57,7 +59,9 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
         begin = mark.end() if mark else start
         if text.startswith(FENCE, start) or _LABELS.match(text, begin, end):
             continue
-        begin += len(text[begin:end]) - len(_strip_key(text[begin:end]))
+        if _KEY.match(text, begin, end):
+            yield from _read_fields(text, begin, end)
+            continue
         if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
             for stop in _CLAUSE_END.finditer(text, begin, end):
                 if WORD.search(text, begin, stop.start()):
@@ -66,6 +70,15 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
         last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
         if WORD.search(text, begin, last):
             yield begin, last
+
+
+def _read_fields(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the fields of a record's line, each without its key where the value says enough."""
+    ends = [found.start() for found in _FIELD_END.finditer(text, start, end)]
+    begins = [found.end() for found in _FIELD_END.finditer(text, start, end)]
+    for begin, stop in zip([start, *begins], [*ends, end], strict=True):
+        value = _strip_key(text[begin:stop])
+        yield stop - len(value), stop - len(value) + len(value.rstrip())
 
 
 def _strip_key(line: str) -> str:
@@ -87,8 +100,17 @@ def find_key(line: str) -> str:
     return " ".join(_PARTS_OF_KEY.findall(found["key"])).lower() if found else ""
 
 
-def describe_field(line: str) -> str:
+def describe_fields(line: str) -> str:
     """Return a record's line as a reader expects it: "Price eur: 52", or the value alone where it says enough."""
+    return "; ".join(map(_describe_field, _FIELD_END.split(line))) if _KEY.match(line) else line
+
+
+def describe_key(name: str) -> str:
+    """Return a raw key in plain words, "Price eur" for `price_eur`; any other name as it is."""
+    return find_key(f"{name}: 1").capitalize() or name
+
+
+def _describe_field(line: str) -> str:
     stripped = _strip_key(line)
     key = find_key(stripped)
     return f"{key.capitalize()}: {stripped.partition(': ')[2].lstrip()}" if key else stripped

@@ -13,10 +13,10 @@ CODE = "To begin, type:\n\n```bash\nmake setup\nmake demo\n```\n\nThe rest is in
 TABLE = "表 1 住宿费限额\n\n| 城市 | 限额 |\n| --- | --- |\n| 北京 | 650 元 |\n| 苏州 | 480 元 |\n"
 
 
-def complete(text: str, said: str, *others: str) -> list[str]:
+def complete(text: str, said: str, *others: str, question: str = "") -> list[str]:
     """Return what is told where `said` is the best sentence of a text, and others follow."""
     spans = [(0, text.index(one), text.index(one) + len(one)) for one in (said, *others)]
-    return [text[start:end] for _, start, end in complete_lists("", [item(text)], spans)]
+    return [text[start:end] for _, start, end in complete_lists(question, [item(text)], spans)]
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,8 @@ def test_what_introduces_no_list_stands_alone(text: str, said: str) -> None:
 
 def test_without_quotations_nothing_is_told() -> None:
     assert complete_lists("", [item(LIST)], []) == []
+
+
+def test_of_a_table_the_rows_are_quoted_that_have_what_the_caption_does_not_say() -> None:
+    question = "苏州的住宿费限额是多少？"
+    assert complete(TABLE, "表 1 住宿费限额", question=question) == ["苏州 | 480 元"]

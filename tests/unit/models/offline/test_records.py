@@ -1,0 +1,93 @@
+"""Records and tables without rules are quoted as a reader expects them: no raw keys, no heads of tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.passages import describe_fields, find_unruled_tables, quotable_spans
+from tests.unit.models.offline.passages import item
+
+FAQ = (
+    "id: FAQ-006\nlanguage: en\nproduct: Heron 3\nquestion: How fast does the service desk answer?\n"
+    "answer: Within 8 hours on working days\ntags: service, time"
+)
+WINES = "Wine list\n\nName Price EUR Bottles\nPort P3 12.50 40\nPort P4 14.00 25\nPort P5 19.90 8"
+
+
+async def quote(question: str, text: str, title: str = "") -> list[str]:
+    language = "en" if question.isascii() else "zh"
+    passage = replace(item(text), metadata={"title": title})
+    found = await ExtractiveAnswerer().extract(question, [passage], language=language)
+    return [quotation.sentence for quotation in found.quotations]
+
+
+async def test_an_answer_is_quoted_without_its_key() -> None:
+    assert await quote("How fast does the service desk answer?", FAQ) == [
+        "Within 8 hours on working days"
+    ]
+
+
+async def test_a_question_in_a_document_stands_over_its_answer() -> None:
+    text = "question: 保修期多长？\nanswer: 两年，从安装之日起算。\nquestion: 谁负责安装？\nanswer: 由服务商的技术人员完成。"
+    assert await quote("谁负责安装？", text) == ["由服务商的技术人员完成。"]
+
+
+@pytest.mark.parametrize("question", ["What is FAQ-006?", "Which language is it?"])
+async def test_keys_and_ids_are_no_statement(question: str) -> None:
+    assert not [one for one in await quote(question, FAQ) if one.startswith("id:")]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("answer: Within 8 hours on working days", "Within 8 hours on working days"),
+        ("answer: 工作日八小时之内", "工作日八小时之内"),
+        ("price_eur: 52", "Price eur: 52"),
+        ("unitPrice: 52", "Unit price: 52"),
+        ("The limit: 52 kg", "The limit: 52 kg"),
+        ("Net pay: 2,900 EUR", "Net pay: 2,900 EUR"),
+        ("https://example.org/a: b", "https://example.org/a: b"),
+    ],
+)
+def test_a_field_is_shown_in_plain_words(line: str, shown: str) -> None:
+    assert describe_fields(line) == shown
+
+
+def test_the_fields_of_one_line_are_quoted_one_by_one() -> None:
+    line = "title: Desk hours and rules; updated: 2025-06-12; owner: Ann Fox"
+    assert [line[start:end] for start, end in quotable_spans(line)] == [
+        "Desk hours and rules",
+        "updated: 2025-06-12",
+        "owner: Ann Fox",
+    ]
+    assert describe_fields(line) == "Desk hours and rules; Updated: 2025-06-12; Owner: Ann Fox"
+
+
+def test_a_line_of_labels_cannot_be_quoted() -> None:
+    assert "service, time" not in [FAQ[start:end] for start, end in quotable_spans(FAQ)]
+
+
+async def test_the_line_that_is_asked_for_is_quoted_without_the_head_of_its_table() -> None:
+    assert await quote("What is the price of Port P4?", WINES) == ["Port P4 14.00 25"]
+
+
+def test_the_head_stands_over_all_lines_of_numbers() -> None:
+    (table,) = find_unruled_tables(f"{WINES}\nPrices are net.")
+    assert WINES[table.start : table.end] == "Wine list\n\nName Price EUR Bottles"
+    assert table.until == len(WINES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The prices hold for all.\nPort P3 12.50\nPort P4 14.00",
+        "Wines\nPort P3 12.50\nAll are dry",
+        "| Name | Price |\n| --- | --- |\n| Port | 12 |\n| Rum | 14 |",
+        "a 1 " * 5000,
+    ],
+)
+def test_sentences_and_ruled_tables_have_no_such_head(text: str) -> None:
+    assert not find_unruled_tables(text)

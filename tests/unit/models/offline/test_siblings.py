@@ -1,0 +1,78 @@
+"""What is said of another one of the kind that a question names answers nothing, however alike its words are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.siblings import Siblings
+from tests.unit.models.offline.passages import item
+
+MOTORS = "The motor M-4 runs at 900 rpm. The motor M-7 runs at 1200 rpm."
+LOCKERS = "The key of locker 12 is with Ann. The key of locker 31 is with Bob."
+ROOMS = "411实验室的负责人是钱伟。412实验室的负责人是赵敏。"
+
+
+async def answers(question: str, *items: RetrievedItem) -> Sequence[str]:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, items, language=language)
+    return [quotation.sentence for quotation in found.quotations]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("How fast does motor M-7 run?", MOTORS, "The motor M-7 runs at 1200 rpm."),
+        ("Who has the key of locker 31?", LOCKERS, "The key of locker 31 is with Bob."),
+        (
+            "2号车间的主管是谁？",
+            "2号车间的主管是王芳。7号车间的主管是李强。",
+            "2号车间的主管是王芳。",
+        ),
+        ("412实验室的负责人是谁？", ROOMS, "412实验室的负责人是赵敏。"),
+    ],
+)
+async def test_only_what_is_named_is_quoted(question: str, text: str, expected: str) -> None:
+    assert await answers(question, item(text)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who has the key of locker 32?", LOCKERS),
+        ("Who has the key to locker 3?", LOCKERS),
+        ("415实验室的负责人是谁？", ROOMS),
+    ],
+)
+async def test_of_one_that_is_nowhere_nothing_is_quoted(question: str, text: str) -> None:
+    assert not await answers(question, item(text))
+
+
+async def test_what_stands_under_a_heading_belongs_to_what_that_names() -> None:
+    passage = replace(
+        item("The fan draws 45 watts. The fan F-9 draws 60 watts."),
+        metadata={"section_path": ("Fan F-7",)},
+    )
+    assert await answers("How many watts does the fan F-7 draw?", passage) == [
+        "The fan draws 45 watts."
+    ]
+
+
+async def test_what_is_counted_in_a_unit_is_no_name() -> None:
+    assert await answers("45天内退货可以退款吗？", item("30天内退货全额退款。运费由买方承担。"))
+
+
+async def test_a_bound_holds_for_those_within_it() -> None:
+    passage = item("Staff from grade 5 and above fly business class.")
+    assert await answers("Which class do staff of grade 6 fly?", passage)
+
+
+def test_who_compares_may_be_answered_by_the_other_one() -> None:
+    sentence = "The motor M-7 runs at 1200 rpm."
+    start, items = MOTORS.index(sentence), [item(MOTORS)]
+    assert not Siblings("Which motor is faster than M-4?", items).are_named(0, start, sentence)
+    assert Siblings("How fast is the motor M-4?", items).are_named(0, start, sentence)
