@@ -600,9 +600,13 @@ class _Look:
                 return Assessment(Support.CONTRADICTED, 0.0, (rival,))
             return Assessment(Support.UNSUPPORTED, 0.0)
         score = scores[id(best)]
-        if self._is_exchanged(value, fact, best) or self._names_another_column(best):
+        if self._is_exchanged(value, fact, best):
             return Assessment(Support.CONTRADICTED, score, (best,))
-        if any(self._owns_more(one, best, fact) for one in rivals):
+        if (
+            any(self._owns_more(one, best, fact) for one in rivals)
+            or self._names_another_cell(best, rivals)
+            or self._names_rival(fact, best, rivals)
+        ):
             return Assessment(Support.CONTRADICTED, score, (best,))
         if rival and self._owns_more(best, rival, fact):
             rival = None
@@ -639,15 +643,29 @@ class _Look:
         ]
         return any({term for term in fact.terms if part.owns(term)} > own for part in others)
 
-    def _names_another_column(self, best: EvidencePart) -> bool:
-        """Return whether the sentence names another column of a row than that of its number: Heron 3, not Heron 3 XL."""
+    def _names_another_cell(self, best: EvidencePart, rivals: Sequence[EvidencePart]) -> bool:
+        """Return whether the sentence names another column or row than that of its number: Heron 3, not Heron 3 XL."""
         said = plain_of(self._sentence)
-        names = {
-            plain_of(part.column)
-            for part in self._parts
-            if best.column and _of_same_row(part, best) and part.column and part.values
-        }
-        return plain_of(best.column) not in said and any(name in said for name in names)
+        columns = {part.column for part in self._parts if part.values and _of_same_row(part, best)}
+        rows = {part.row for part in rivals if part.column == best.column and terms_of(part.row)}
+        return any(
+            its and plain_of(its) not in said and any(map(said.__contains__, map(plain_of, others)))
+            for its, others in ((best.column, columns - {""}), (best.row, rows - {""}))
+        )
+
+    def _names_rival(self, fact: _Fact, best: EvidencePart, rivals: Sequence[EvidencePart]) -> bool:
+        """Return whether a fact has just the names of another clause, of which that of its number has one more."""
+        mine = self._names_in(fact.text)
+        its = self._names_in(best.layers[0][1].plain)
+        return not best.is_row and any(
+            mine == self._names_in(rival.layers[0][1].plain) < its
+            for rival in rivals
+            if mine and rival.passage == best.passage
+        )
+
+    def _names_in(self, text: str) -> frozenset[str]:
+        words = (one for one in subject_words(text) if not (one.is_predicate or one.is_measure))
+        return frozenset(one.term for one in words)
 
     def _codes_in(self, part: EvidencePart) -> frozenset[str]:
         """Return the codes of what is asked or said that a clause has itself; none of other parts."""
@@ -776,10 +794,14 @@ class _Look:
 
         In the place of another word only what names the part itself counts.
         """
-        least = HEADING if is_swapped else AHEAD
+        least = HEADING if is_swapped or word.is_attribute else AHEAD
         if word.is_mark:
-            texts = (text.plain for part in parts for level, text in part.layers if level >= least)
-            return any(contains_mark(text, word) for text in (self._question, *texts))
+            return contains_mark(self._question, word) or all(
+                any(
+                    contains_mark(text.plain, word) for level, text in part.layers if level >= least
+                )
+                for part in parts
+            )
         return self._evidence._is_asked(word.term) or any(
             self._level(part, word.term) >= least for part in parts
         )

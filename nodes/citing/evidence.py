@@ -21,8 +21,14 @@ from sextant.text.stopwords import (
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in, unit_of_heading
-from sextant.text.word_forms import american, stem
+from sextant.text.values import (
+    ORDINAL,
+    WEEKDAY,
+    TextValue,
+    normalise_values,
+    rates_in,
+    unit_of_heading,
+)
 
 CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.
@@ -56,6 +62,8 @@ _MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
 )
 _LISTED = re.compile("、")
+# 二级: behind a number that is a name.
+_GRADES = {"级", "档", "审", "期"}
 _STATEMENT = re.compile(r"[；;]|,\s(?=(?:and|but|while|whereas) )")
 _ROW = re.compile(r"\s*\|")
 _RULE_ROW = re.compile(r"[\s|:-]+")
@@ -260,6 +268,7 @@ class EvidencePart:
         is_clause: whether it is one of several clauses of a sentence, which is a part, too.
         inherits: whether it has no subject of its own.
         label: the words that name the row and the column, of which a statement should have most.
+        row: of a cell the first one of its row.
         column: of a cell the name of its column.
         clauses: of a sentence, between its marks.
         statements: of a sentence, each of one or several clauses.
@@ -275,6 +284,7 @@ class EvidencePart:
     is_clause: bool = False
     inherits: bool = False
     label: tuple[str, ...] = ()
+    row: str = ""
     column: str = ""
     clauses: tuple[Text, ...] = ()
     statements: tuple[Text, ...] = ()
@@ -425,9 +435,14 @@ def _numbers_in(text: str) -> list[TextValue]:
 
 
 def _ahead_of_value(clause: str) -> str:
-    """Return what a clause says before its first number: the next one may leave out that much."""
-    found = normalise_values(clause)
-    return plain_of(clause)[: found[0].start] if found else clause
+    """Return what a clause says before its first number, no label: the next one may leave out that much."""
+    plain = plain_of(clause)
+    found = [
+        one.start
+        for one in normalise_values(clause)
+        if one.value.unit != ORDINAL and plain[one.end : one.end + 1] not in _GRADES
+    ]
+    return plain[: found[0]] if found else clause
 
 
 def _sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -521,6 +536,7 @@ def _cells_of_row(
             conditions,
             is_row=True,
             label=label,
+            row=cells[0],
             column=name,
         )
         yield whole

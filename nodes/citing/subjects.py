@@ -15,12 +15,15 @@ from functools import lru_cache
 from itertools import pairwise
 
 from sextant.nodes.citing.evidence import CODE, is_filler, terms_of, without_accents
-from sextant.text.characters import IDEOGRAPHS, plain_of
+from sextant.text.characters import IDEOGRAPHS
+from sextant.text.number_words import chinese_number
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.values import WEEKDAY, normalise_values, rates_in
 from sextant.text.word_forms import stem
 
-_TOKEN = re.compile(rf"{CODE.pattern}|[^\W_{IDEOGRAPHS}]+(?:['’][a-z]+)?|[{IDEOGRAPHS}]+")
+_TOKEN = re.compile(
+    rf"{CODE.pattern}|[a-z]+(?:-[a-z]+)+|[^\W_{IDEOGRAPHS}]+(?:['’][a-z]+)?|[{IDEOGRAPHS}]+"
+)
 # What tells things of one name apart: type 2, 套餐B; "a" and "i" are words as well.
 _MARK = re.compile(r"\d+|[a-z]")
 _ARTICLE_LETTER = re.compile(r"(?<![一-鿿])[ai](?![一-鿿])")
@@ -32,6 +35,10 @@ _TAKES_OBJECT = re.compile(
 _COPULA = re.compile(r"(?<![a-z])(?:is|are|was|were|be|been|equals?|of)(?![a-z])|[:：=是为即]|等于")
 _AUXILIARIES = re.compile(
     r"[\s-]*(?:(?:is|are|was|were|be|been|do|does|did|has|have|had|can|may|must|shall|should|will)(?![a-z])\s*)*"
+)
+# 第二次, 二级: a number that tells things of one kind apart, whichever way it is written.
+_LABEL = re.compile(
+    r"第\s?(?P<nth>\d{1,3}|[一二三四五六七八九十]{1,3})|(?P<grade>\d{1,2}|[一二三四五六七八九十]{1,2})\s?(?P<kind>[级档审期])"
 )
 # What a value is called by what it measures, whatever it is of.
 _MEASURES = re.compile(
@@ -101,7 +108,7 @@ def subject_words(text: str) -> tuple[SubjectWord, ...]:
     tokens = sorted(_tokens(plain), key=lambda one: one.start)
     values = [one.start for one in tokens if one.is_value]
     numbers = [one.start for one in tokens if one.text.isdigit()]
-    first = next(iter([*values, *numbers[::-1]]), len(plain))
+    first = next(iter([*values, *numbers[::-1]]), 0)
     around = zip([None, *tokens], tokens, [*tokens[1:], None], strict=False)
     return tuple(
         _word(plain, before, token, after, first) for before, token, after in around if token.term
@@ -114,7 +121,10 @@ def _word(
     start, end = before.end if before else 0, after.start if after else len(plain)
     ahead, behind = plain[start : token.start], plain[token.end : end]
     takes_value = after is not None and after.is_value
-    is_attribute = takes_value and _COPULA.search(behind) is not None
+    is_named = _COPULA.search(behind) is not None or (
+        token.tag.startswith(_NOUNS) and not behind.strip()
+    )
+    is_attribute = takes_value and is_named
     if token.text.isascii():
         is_verb = takes_value or _TAKES_OBJECT.match(behind) is not None
         relates = (is_verb and not _ARTICLE.search(ahead)) or _PRONOUN.search(ahead) is not None
@@ -124,7 +134,7 @@ def _word(
     return SubjectWord(
         text=token.text,
         term=token.term,
-        joined=_joined(plain, before, token, after) if _MARK.fullmatch(token.text) else (),
+        joined=_joined(plain, before, token, after),
         behind=behind,
         is_predicate=relates and not is_attribute,
         is_verb=token.tag.startswith("v"),
@@ -136,6 +146,10 @@ def _word(
 def _joined(
     plain: str, before: _Token | None, token: _Token, after: _Token | None
 ) -> tuple[str, ...]:
+    if _LABEL.fullmatch(token.text):
+        return (token.text,)
+    if not _MARK.fullmatch(token.text):
+        return ()
     with_last = [_compact(plain[before.start : token.end])] if before else []
     with_next = [_compact(plain[token.start : after.end])] if after else []
     return (*with_last, *with_next)
@@ -144,9 +158,12 @@ def _joined(
 def _tokens(plain: str) -> Iterator[_Token]:
     """Yield the words of content and the values of a text; a number without a unit is a word."""
     letters = list(plain)
+    for label in _LABEL.finditer(plain):
+        yield _Token(*label.span(), _written_out(label), _written_out(label), "m")
+        letters[label.start() : label.end()] = " " * len(label[0])
     for found in normalise_values(plain):
         value = found.value
-        if value.unit == WEEKDAY:
+        if value.unit == WEEKDAY or letters[found.start] == " ":
             continue
         digits = "" if value.unit else str(value.number)
         is_mark = digits.isdigit()
@@ -164,7 +181,9 @@ def _tokens(plain: str) -> Iterator[_Token]:
         at = run.start()
         for word, tag in [(run[0], "")] if run[0].isascii() else _whole_words(run[0]):
             is_mark = bool(_MARK.fullmatch(word)) and not _ARTICLE_LETTER.match(plain, at)
-            term = word if is_mark else next(iter(terms_of(word)), "") or _adverb(word)
+            term = (
+                word if is_mark or "-" in word else next(iter(terms_of(word)), "") or _adverb(word)
+            )
             if term:
                 yield _Token(at, at + len(word), word, term, tag)
             at += len(word)
@@ -196,8 +215,14 @@ def _joins_a_word(plain: str, end: int) -> bool:
     return behind is not None and bool(terms_of(behind[0]))
 
 
+def _written_out(label: re.Match[str]) -> str:
+    number = label["nth"] or label["grade"]
+    digits = int(number) if number.isdigit() else chinese_number(number)
+    return f"第{digits}" if label["nth"] else f"{digits}{label['kind']}"
+
+
 def _compact(text: str) -> str:
-    return re.sub(r"[\s-]+", "", text)
+    return re.sub(r"[\s-]+", "", _LABEL.sub(_written_out, text))
 
 
 def contains_mark(text: str, word: SubjectWord) -> bool:
@@ -267,7 +292,8 @@ def find_misnamed(
     words = subject_words(statement)
     names = [one for one in words if not (one.is_predicate or is_measure(one))]
     strange = [one for one in names if not is_vouched(one)]
-    if any(one.is_ahead for one in names) and len(strange) == len(names):
+    names = [one for one in names if not one.is_mark]
+    if any(one.is_ahead for one in names) and all(map(strange.__contains__, names)):
         return names[0]
     attribute = [one for one in _attribute(words) if one in names]
     if attribute and all(one in strange for one in attribute):

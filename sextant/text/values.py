@@ -443,7 +443,7 @@ def _rate_of(found: re.Match[str]) -> str:
     return _RATES.get(word, word.removesuffix("ly"))
 
 
-_COUNTERS = "个名位人台件条项次份张辆间层页章节款种类笔套家所具根步门场轮批届期队组级倍副片点只支枚瓶箱袋本座栋颗粒杯盒"
+_COUNTERS = "个名位人台件条项次份张辆间层页章节款种类笔套家所具根步门场轮批届期队组级倍副片点只支枚瓶箱袋本座栋颗粒杯盒册篇幅艘头匹株棵首枚"
 
 
 def _counts(kind: str, match: re.Match[str], plain: str) -> bool:

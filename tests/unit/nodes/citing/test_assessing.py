@@ -92,6 +92,9 @@ COVER = "甲方购买的意外险保额为50万元，医疗险保额为20万元�
 SIZES = "| Property | Crane 2 | Crane 2 L |\n| --- | --- | --- |\n| Weight | 310 kg | 470 kg |"
 DOSES = "| 药物 | 剂量 |\n| --- | --- |\n| 缬沙坦 | 起始80毫克，最大320毫克 |"
 PRICE = "合同总价为860,000元。"
+ORDER = "第一次检查在安装后15天，第二次检查在安装后30天。一级柜的风速为0.4米/秒，二级柜的风速为0.5米/秒。每亩施有机肥1.5吨。"
+RACE = "The marathon entry fee is $80, the half marathon entry fee $45. Check-in starts at 15:00, check-out is by 11:00."
+ROUTES = "| Route | Length |\n| --- | --- |\n| Ridge 20 | 41 km |\n| Ridge 20 XL | 57 km |"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +120,17 @@ PRICE = "合同总价为860,000元。"
         ("How heavy is the Crane 2 L?", "The Crane 2 weighs 470 kg.", SIZES, False),
         ("缬沙坦的最大剂量是多少？", "缬沙坦的最大剂量是320毫克。", DOSES, True),
         ("缬沙坦的最大剂量是多少？", "缬沙坦的起始剂量是320毫克。", DOSES, False),
+        ("第二次检查在什么时候？", "第2次检查在安装后30天。", ORDER, True),
+        ("第二次检查在什么时候？", "第一次检查在安装后30天。", ORDER, False),
+        ("二级柜的风速是多少？", "二级柜的风速是0.5米/秒。", ORDER, True),
+        ("二级柜的风速是多少？", "一级柜的风速是0.5米/秒。", ORDER, False),
+        ("每亩施多少有机肥？", "每亩施磷肥1.5吨。", ORDER, False),
+        ("What is the entry fee of the half marathon?", "The entry fee is $45.", RACE, True),
+        ("What is the entry fee of the half marathon?", "The marathon entry fee is $45.", RACE, False),
+        ("When is check-out?", "Check-out is by 11 a.m.", RACE, True),
+        ("When is check-out?", "Check-in is by 11:00.", RACE, False),
+        ("How long is Ridge 20 XL?", "Ridge 20 XL is 57 km long.", ROUTES, True),
+        ("How long is Ridge 20 XL?", "Ridge 20 is 57 km long.", ROUTES, False),
         ("What is the total price of the contract?", "The total price is CNY 0.86M.", PRICE, True),
         ("What is the total price of the contract?", "The penalty is CNY 860,000.", PRICE, False),
     ],
