@@ -28,9 +28,9 @@ from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.budget import calls_to_read, estimate_failed_call
 from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.evidence import Text, terms_of
 from sextant.nodes.citing.markers import MARKER, escape_markers, format_marker, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
+from sextant.nodes.citing.terms import Text, terms_of
 from sextant.nodes.judgements import failure_reason
 from sextant.text.characters import has_cjk, plain_of
 

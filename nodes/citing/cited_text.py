@@ -22,15 +22,11 @@ from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
-from sextant.nodes.citing.assessment import (
-    AnswerEvidence,
-    Support,
-    language_of_sentence,
-    supporting,
-)
+from sextant.nodes.citing.assessment import AnswerEvidence, supporting
 from sextant.nodes.citing.attached import label_of
 from sextant.nodes.citing.cells import tables_among
 from sextant.nodes.citing.citations import Citations
+from sextant.nodes.citing.evidence_index import Support, language_of_sentence
 from sextant.nodes.citing.statements import is_abstention, states
 from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
 from sextant.text.sentences import find_undecided, sentence_end

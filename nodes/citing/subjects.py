@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from sextant.nodes.citing.evidence import CODE, is_filler, terms_of, without_accents
+from sextant.nodes.citing.terms import CODE, is_filler, terms_of, without_accents
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.number_words import chinese_number
 from sextant.text.segmenter import cut_tagged_words

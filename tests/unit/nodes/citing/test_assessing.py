@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.assessment import AnswerEvidence, Support, supporting
+from sextant.nodes.citing.assessment import AnswerEvidence, supporting
+from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, is_opposed
 from tests.unit.nodes.conftest import item
 

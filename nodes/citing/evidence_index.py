@@ -1,0 +1,164 @@
+"""The passages of an answer as evidence: their parts, how telling their terms are, and what the question says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from math import log
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.evidence import EvidencePart
+from sextant.nodes.citing.passage_parts import all_parts
+from sextant.nodes.citing.statements import states
+from sextant.nodes.citing.support import headings
+from sextant.nodes.citing.terms import terms_of
+from sextant.text.characters import IDEOGRAPHS, language_of, normalise
+from sextant.text.identifiers import codes_in, find_unmentioned
+from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in
+
+_LEAST_STEM = 5
+_FULL_NAME = re.compile(
+    r"(?<![A-Za-zÀ-ž])[A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+(?: [A-Z]\.)*(?: [A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+)+(?![A-Za-zÀ-ž])"
+)
+_FACTS = re.compile(
+    r"[，;；。]|,(?!\d)|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
+)
+_LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+"), 3
+
+
+class Support(IntEnum):
+    """How far passages say what a sentence says, worst first."""
+
+    CONTRADICTED = 0
+    UNSUPPORTED = 1
+    PARTIAL = 2
+    FOREIGN = 3
+    SUPPORTED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What became of a sentence, how much of it is supported, and the parts that say it."""
+
+    support: Support
+    share: float
+    parts: tuple[EvidencePart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that a sentence says: its terms, those of them that the question lacks, and its values."""
+
+    text: str
+    terms: tuple[str, ...]
+    new: tuple[str, ...]
+    values: tuple[TextValue, ...]
+    rates: frozenset[str] = frozenset()
+
+
+class EvidenceIndex:
+    """The parts of an answer's passages, in which sentences are looked up.
+
+    Args:
+        items: the passages.
+        question: what was asked.
+    """
+
+    def __init__(self, items: Sequence[RetrievedItem], question: str = "") -> None:
+        self.items = items
+        self.question = question
+        self.asked = terms_of(question)
+        self.asked_values = tuple(one.value for one in normalise_values(question))
+        self._frequencies: dict[str, int] = {}
+
+    @cached_property
+    def parts(self) -> list[EvidencePart]:
+        """Return the clauses and cells of all passages."""
+        return all_parts(self.items)
+
+    @cached_property
+    def text(self) -> str:
+        """Return all passages with their headings, normalised."""
+        return "\n".join(normalise(f"{headings(item)} {item.text}") for item in self.items)
+
+    @cached_property
+    def languages(self) -> list[str]:
+        """Return the language of each passage."""
+        return [language_of(item.text) for item in self.items]
+
+    def find_facts(self, sentence: str) -> list[Fact]:
+        """Return what a sentence says, one thing after the other."""
+        facts = list[Fact]()
+        for text in _FACTS.split(sentence):
+            if not text or not states(text):
+                continue
+            terms = terms_of(text)
+            # A day of the week stays a word of a statement; where the question names one, it tells clauses apart.
+            found = [one.value for one in normalise_values(text)]
+            values = tuple(value for value in found if value.unit != WEEKDAY)
+            unasked = tuple(value for value in values if value not in self.asked_values)
+            new = tuple(term for term in terms if not self.is_asked(term))
+            if terms or values:
+                facts.append(Fact(text, terms, new, unasked, frozenset(rates_in(text).values())))
+        telling = [fact for fact in facts if fact.new or fact.values]
+        return telling or facts
+
+    def is_asked(self, term: str) -> bool:
+        """Return whether the question has a term, or a longer word of it: who supplies, asked for suppliers; 药物, for 药."""
+        longer = term.isascii() and len(term) >= _LEAST_STEM
+        return (
+            term in self.asked
+            or (longer and any(w.startswith(term) for w in self.asked))
+            or (not term.isascii() and len(term) == 2 and term[0] in self.asked)
+        )
+
+    def weight(self, term: str) -> float:
+        """Return how telling a term is: rarer ones are more so, single ideographs less."""
+        if term not in self._frequencies:
+            self._frequencies[term] = sum(
+                part.layers[0][1].has(term) > 0 for part in self.parts if not part.is_clause
+            )
+        # What no passage has may be another word for what one has.
+        seen = self._frequencies[term] or len(self.parts) // 8
+        rare = log(1 + (len(self.parts) + 1) / (seen + 1))
+        return rare * (0.4 if len(term) == 1 else 1.0)
+
+    def has_phrase(self, phrase: str) -> bool:
+        """Return whether two words stand side by side in any passage."""
+        return any(phrase in part.layers[0][1].plain for part in self.parts if not part.is_clause)
+
+    def is_known(self, term: str) -> bool:
+        """Return whether any passage has the term."""
+        self.weight(term)
+        return self._frequencies[term] > 0
+
+    def invents(self, sentence: str) -> bool:
+        """Return whether a sentence has a code or a full name that no passage has.
+
+        A name counts by its last word, since first names and titles are left out at will.
+        """
+        if not self.items:
+            return False
+        names = [normalise(name.split()[-1]) for name in _FULL_NAME.findall(sentence)]
+        if not (names or codes_in(sentence)):
+            return False
+        known = f"{self.text}\n{normalise(self.question)}"
+        return any(name not in known for name in names) or bool(find_unmentioned(sentence, [known]))
+
+    def has_numbers(self, sentence: str, passages: Collection[int]) -> bool:
+        """Return whether these passages, in whatever language, have all numbers of a sentence but the question's."""
+        there = [v for part in self.parts if part.passage in passages for v in part.values]
+        return all(
+            any(one.value.matches(value) for value in (*there, *self.asked_values))
+            for one in normalise_values(sentence)
+        )
+
+
+def language_of_sentence(text: str) -> str:
+    """Return `zh` or `en`; one Chinese name in an English sentence makes it no Chinese one."""
+    if len(_LATIN_WORD.findall(text)) >= _FEW_WORDS and len(_HAN_RUN.findall(text)) == 1:
+        return "en"
+    return language_of(text)

@@ -1,0 +1,208 @@
+"""Whether a sentence speaks of what its evidence speaks of: its codes, names, labels, and words in another's place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from sextant.nodes.citing.evidence import AHEAD, HEADING, NEAR, OWN, EvidencePart
+from sextant.nodes.citing.evidence_index import (
+    Fact,
+)
+from sextant.nodes.citing.sentence_look import SentenceLook, competes, is_of_same_row
+from sextant.nodes.citing.subjects import (
+    SubjectWord,
+    contains_mark,
+    find_misnamed,
+    find_swapped,
+    subject_words,
+)
+from sextant.nodes.citing.terms import is_code, names_in, terms_of, wording_of
+from sextant.text.simplified import plain_of
+from sextant.text.values import WEEKDAY, TextValue, normalise_values
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Words of a statement from `start` to `end`, and as many as `width` from `at` on that stand for them."""
+
+    tag: str
+    start: int
+    end: int
+    at: int
+    width: int
+
+
+class SubjectLook(SentenceLook):
+    """Compares what a fact names with what its parts are about."""
+
+    def _codes_in(self, part: EvidencePart) -> frozenset[str]:
+        """Return the codes of what is asked or said that a clause has itself; none of other parts."""
+        codes = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
+        return frozenset(
+            code for code in codes if part.is_clause and is_code(code) and part.owns(code)
+        )
+
+    def _has_codes(self, part: EvidencePart, fact: Fact) -> bool:
+        """Return whether a part speaks of the things that are named by a code, as far as any does."""
+        codes = [term for term in (*self._subject, *fact.terms) if is_code(term)]
+        return all(self._level(part, code) >= NEAR or not self._is_anywhere(code) for code in codes)
+
+    def _misses_name(self, fact: Fact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
+        same = [part for part in parts if not self._is_foreign(part)]
+        names = names_in(fact.text).intersection(fact.new) if same else ()
+        return any(all(self._level(part, name) < NEAR for part in same) for name in names)
+
+    def _replaces(self, part: EvidencePart, fact: Fact) -> bool:
+        """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
+        if part.is_row or self._is_foreign(part):
+            return False
+        stated, there = wording_of(fact.text), wording_of(part.sentence)
+        matcher = SequenceMatcher(None, stated, there, autojunk=False)
+        return any(
+            one.tag == "replace"
+            and one.end - one.start == 1
+            and one.width == 1
+            and one.start > 0
+            and one.end < len(stated)
+            and self._is_swapped(stated[one.start], there[one.at], part, fact)
+            for one in _changes(matcher)
+        )
+
+    def _is_swapped(self, word: str, there: str, part: EvidencePart, fact: Fact) -> bool:
+        mine, its = terms_of(word), terms_of(there)
+        stated = {*self._subject, *(term for one in self._facts for term in one.terms)}
+        return (
+            bool(mine and its)
+            and all(
+                term in fact.new and self._is_known(term) and self._level(part, term) < OWN
+                for term in mine
+            )
+            and stated.isdisjoint(its)
+        )
+
+    def _find_misnamed(self, fact: Fact, parts: Sequence[EvidencePart]) -> SubjectWord | None:
+        """Return a word of a fact that names something else than what its parts speak of."""
+        swapped = self._swapped.union(*(find_swapped(fact.text, part.sentence) for part in parts))
+        return find_misnamed(
+            fact.text,
+            swapped,
+            lambda word: self._is_vouched(word, parts, is_swapped=word.term in swapped),
+            self._is_measure,
+        )
+
+    def _is_swapped_in(self, part: EvidencePart, fact: Fact) -> bool:
+        """Return whether a word of a fact stands in the place of one of the question or of the part."""
+        swapped = self._swapped | find_swapped(fact.text, part.sentence)
+        words = (one for one in subject_words(fact.text) if one.term in swapped)
+        return any(not self._is_vouched(word, (part,), is_swapped=True) for word in words)
+
+    def _is_vouched(
+        self, word: SubjectWord, parts: Sequence[EvidencePart], *, is_swapped: bool
+    ) -> bool:
+        """Return whether the question has a word, or one of the parts, or what it stands under.
+
+        In the place of another word only what names the part itself counts.
+        """
+        least = HEADING if is_swapped or word.is_attribute else AHEAD
+        if word.is_mark:
+            return contains_mark(self._question, word) or all(
+                any(
+                    contains_mark(text.plain, word) for level, text in part.layers if level >= least
+                )
+                for part in parts
+            )
+        return self._evidence.is_asked(word.term) or any(
+            self._level(part, word.term) >= least for part in parts
+        )
+
+    def _is_measure(self, word: SubjectWord) -> bool:
+        """Return whether a word says only what is measured, or asked for in other words: the price, asked how much."""
+        return word.is_measure or any(
+            word.term in terms and pattern.search(self._question) for terms, pattern in self._others
+        )
+
+    def _is_of_rival(self, term: str, fact: Fact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether a part with another number of a kind that the fact has speaks of a term."""
+        return any(
+            part.owns(term)
+            and any(competes(value, other) for value in fact.values for other in part.values)
+            for part in self._parts
+            if part not in parts and not self._is_foreign(part)
+        )
+
+    def _names_another_cell(self, best: EvidencePart, rivals: Sequence[EvidencePart]) -> bool:
+        """Return whether the sentence names another column or row than that of its number: Heron 3, not Heron 3 XL."""
+        sentence = plain_of(self._sentence)
+        columns = {
+            part.column for part in self._parts if part.values and is_of_same_row(part, best)
+        }
+        rows = {part.row for part in rivals if part.column == best.column and terms_of(part.row)}
+        return any(
+            its
+            and plain_of(its) not in sentence
+            and any(map(sentence.__contains__, map(plain_of, others)))
+            for its, others in ((best.column, columns - {""}), (best.row, rows - {""}))
+        )
+
+    def _names_rival(self, fact: Fact, best: EvidencePart, rivals: Sequence[EvidencePart]) -> bool:
+        """Return whether a fact has just the names of another clause, of which that of its number has one more."""
+        mine = self._names_in(fact.text)
+        its = self._names_in(best.layers[0][1].plain)
+        return not best.is_row and any(
+            mine == self._names_in(rival.layers[0][1].plain) < its
+            for rival in rivals
+            if mine and rival.passage == best.passage
+        )
+
+    def _names_in(self, text: str) -> frozenset[str]:
+        words = (one for one in subject_words(text) if not (one.is_predicate or one.is_measure))
+        return frozenset(one.term for one in words)
+
+    def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: Fact) -> bool:
+        """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more.
+
+        What stands ahead of a clause in its sentence it speaks of, too.
+        """
+        if not (rival.is_clause and best.is_clause) or (rival.passage, rival.span) != (
+            best.passage,
+            best.span,
+        ):
+            return False
+        if self._codes_in(rival) > self._codes_in(best):
+            return True
+        about = terms_of(plain_of(fact.text)[: _first_number(fact.text)])
+        owned = {term for term in about if rival.owns(term)}
+        if owned > {term for term in about if best.speaks_of(term)}:
+            return True
+        stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
+        marks = [*self._phrases, *filter(self._is_anywhere, stated)]
+        return {one for one in marks if rival.speaks_of(one)} > {
+            one for one in marks if best.speaks_of(one)
+        }
+
+    def _is_exchanged(self, value: TextValue, fact: Fact, best: EvidencePart) -> bool:
+        """Return whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
+        owned = {term for term in fact.terms if best.owns(term)}
+        others = [
+            part
+            for part in self._parts
+            if part.is_clause
+            and best.is_clause
+            and (part.passage, part.span) == (best.passage, best.span)
+            and any(competes(value, other) for other in part.values)
+            and not any(mine.matches(other) for mine in fact.values for other in part.values)
+        ]
+        return any({term for term in fact.terms if part.owns(term)} > owned for part in others)
+
+
+def _changes(matcher: SequenceMatcher[str]) -> Iterator[_Change]:
+    for tag, start, end, at, until in matcher.get_opcodes():
+        yield _Change(tag, start, end, at, until - at)
+
+
+def _first_number(text: str) -> int:
+    """Return where the first number of a text stands; 0 for none."""
+    return next((one.start for one in normalise_values(text) if one.value.unit != WEEKDAY), 0)

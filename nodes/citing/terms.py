@@ -1,0 +1,241 @@
+"""The terms of a text without its numbers: stems, codes, names and Chinese words, and where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+
+from sextant.text.characters import IDEOGRAPHS
+from sextant.text.identifiers import spelling_of
+from sextant.text.other_words import name_synonyms
+from sextant.text.segmenter import cut_tagged_words, words_of
+from sextant.text.simplified import plain_of
+from sextant.text.stems import american, stem
+from sextant.text.stopwords import (
+    CHINESE_STOP_WORDS,
+    ENGLISH_STOP_WORDS,
+    without_question_words,
+)
+from sextant.text.values import (
+    WEEKDAY,
+    TextValue,
+    normalise_values,
+    rates_in,
+)
+
+CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
+# KITE-L, SRV-GOLD: names without a digit.
+_CAPITAL_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+(?![A-Za-z0-9])")
+# D区, B座: a letter tells places of one kind apart.
+_LETTERED = re.compile(rf"(?<![a-z0-9])[a-z](?![的是为和与或在有])[{IDEOGRAPHS}]")
+_WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
+_HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
+_ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
+# What speaks of the answer or its sources, not of the world.
+_FILLER_EN_WORDS = """
+answer according passage document text source state mention provide describe follow include list note
+information question based context overall respectively specifically currently able also need must required
+per least most go went gone take taken come came down
+"""
+_FILLER_EN = frozenset(_FILLER_EN_WORDS.split())
+_FILLER_ZH_WORDS = """
+根据 依据 按照 文档 文件 资料 段落 内容 原文 提到 规定 说明 指出 如下 以下 包括 包含 分别 具体 总共
+一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 一般 目前 情况 进行 属于 主要 分为
+每个 所有 各个 不 没 无 未 去 来 做 用 上 下 中 内 外 不可以 不可 不能 不行 不会 不得 不是 没有
+不要 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
+已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日
+"""
+_FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
+# The segmenter joins what points back with the next word.
+_POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
+CLAUSE = re.compile(
+    r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
+)
+_CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
+_OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
+_OF_NAMES = ("nr", "ns", "nt", "nz")
+_WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
+_SHORTEST_IN_PART = 3
+# Words that differ in their last two letters at most: pregnant and pregnancy.
+_OF_KIN, _LEAST_BEGUN = 0.9, 6
+
+
+def without_accents(plain: str) -> str:
+    """Return a text in which é is e, at the same places."""
+    return plain.translate(_ACCENTS)
+
+
+@lru_cache(maxsize=1024)
+def terms_of(text: str) -> tuple[str, ...]:
+    """Return the terms of a text without its numbers: stems, codes, pairs of ideographs; each once, in order."""
+    plain = without_accents(plain_of(text))
+    capitals = [code.lower() for code in _CAPITAL_CODE.findall(text)]
+    codes = [*capitals, *CODE.findall(plain), *_LETTERED.findall(plain)]
+    found = normalise_values(text)
+    counted = [(one.start, one.end) for one in found if one.value.unit != WEEKDAY]
+    plain = CODE.sub(" ", _without(plain, [*counted, *_english_rates(text, plain)]))
+    for code in capitals:
+        plain = plain.replace(code, " ")
+    words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
+    runs = _HAN_RUN.findall(without_question_words(plain))
+    cut = [_POINTING.sub("", word) for run in runs for word in words_of(run)]
+    chinese = [word for word in cut if word and _is_content_word(word)]
+    words = [word for word in words if len(word) > 1 and word not in _FILLER_EN]
+    return tuple(dict.fromkeys([*codes, *words, *chinese]))
+
+
+def _english_rates(text: str, plain: str) -> list[tuple[int, int]]:
+    """Return where "a year" and the like stand; 每年 is a word of its own, as 每次 is."""
+    return [(start, end) for start, end in rates_in(text) if plain[start:end].isascii()]
+
+
+def is_filler(word: str) -> bool:
+    """Return whether a Chinese word speaks of the answer or its sources, or tells little by itself: 型, 每."""
+    return word in _FILLER_ZH
+
+
+def _is_content_word(word: str) -> bool:
+    return word not in CHINESE_STOP_WORDS and word not in _FILLER_ZH
+
+
+def _without(plain: str, spans: Iterable[tuple[int, int]]) -> str:
+    signs = list(plain)
+    for start, end in spans:
+        signs[start:end] = " " * (end - start)
+    return "".join(signs)
+
+
+def _stem(word: str) -> str:
+    return stem(american(word.partition("'")[0].partition("’")[0]))
+
+
+@lru_cache(maxsize=1024)
+def names_in(text: str) -> frozenset[str]:
+    """Return the terms of a text that name a person, a place, an organisation."""
+    english = [
+        found[0]
+        for found in _CAPITALISED.finditer(text)
+        if not _OPENS_A_SENTENCE.search(text, 0, found.start())
+    ]
+    chinese = [
+        word
+        for run in _HAN_RUN.findall(plain_of(text))
+        for word, tag in cut_tagged_words(run)
+        if tag.startswith(_OF_NAMES)
+    ]
+    return frozenset(term for name in (*english, *chinese) for term in terms_of(name))
+
+
+def wording_of(text: str) -> list[str]:
+    """Return the words of a text in their order, Chinese ones as they are segmented."""
+    runs = _WORD_OR_NUMBER.findall(without_accents(plain_of(text)))
+    return [word for run in runs for word in ([run] if run.isascii() else words_of(run))]
+
+
+def is_code(term: str) -> bool:
+    """Return whether a term names one thing: E42, BM-40, KITE-L."""
+    return "-" in term or any(map(str.isdigit, term)) or _LETTERED.fullmatch(term) is not None
+
+
+def find_counts(text: str) -> list[tuple[TextValue, str]]:
+    """Return numbers without a unit, each with the word that names what it counts: 2 and 成人 of 2名成人."""
+    plain, found = plain_of(text), normalise_values(text)
+    ends = [*(one.start for one in found[1:]), len(plain)]
+    counted = [
+        (one.value, terms_of(CLAUSE.split(plain[one.end : end].lstrip())[0]))
+        for one, end in zip(found, ends, strict=True)
+        if one.value.dimension == ""
+    ]
+    things = [(value, [term for term in terms if len(term) > 1]) for value, terms in counted]
+    return [(value, terms[0]) for value, terms in things if terms]
+
+
+@lru_cache(maxsize=1024)
+def phrases_of(text: str, *, numbered: bool = False) -> frozenset[str]:
+    """Return what stands side by side in a text: two words, none of them a stop word.
+
+    Words that tell little by themselves tell things apart where they stand ahead of others: 一般缺陷, severity 2.
+
+    Args:
+        text: a question or a statement.
+        numbered: whether one of two may be a number.
+    """
+    plain = without_accents(plain_of(text))
+    plain = (
+        plain
+        if numbered
+        else _without(plain, [(one.start, one.end) for one in normalise_values(text)])
+    )
+    runs = _WORD_OR_NUMBER.findall(without_question_words(plain))
+    words = [
+        f"{one} {two}"
+        for one, two in pairwise(runs)
+        if one.isascii()
+        and two.isascii()
+        and f"{one} {two}" in plain
+        and ENGLISH_STOP_WORDS.isdisjoint((one, two))
+    ]
+    chinese = [
+        f"{one}{two}"
+        for run in runs
+        if not run.isascii()
+        for one, two in pairwise(words_of(run))
+        if not {one, two} & CHINESE_STOP_WORDS and min(len(one), len(two)) > 1
+    ]
+    return frozenset((*words, *chinese))
+
+
+@lru_cache(maxsize=512)
+def _spelt(code: str) -> re.Pattern[str]:
+    return re.compile(spelling_of(code))
+
+
+class Text:
+    """A text in which terms are looked up."""
+
+    __slots__ = ("_begun", "_words", "plain")
+
+    def __init__(self, text: str) -> None:
+        self.plain = without_accents(plain_of(text))
+        self._words = {_stem(word) for word in _WORD.findall(self.plain)}
+        self._begun = {begun for word in self._words for begun in _beginnings(word)}
+
+    def has(self, term: str) -> float:
+        """Return whether the term stands in it: 1; of a longer Chinese word less, by the share of its pairs."""
+        if is_code(term):
+            return float(_spelt(term).search(self.plain) is not None)
+        if term[0].isascii() or term in self._words:
+            known = term in self._words
+            return 1.0 if known else _OF_KIN * (not self._begun.isdisjoint(_beginnings(term)))
+        if term in self.plain:
+            return 1.0
+        if len(term) < _SHORTEST_IN_PART:
+            return 0.0
+        share = sum(one + two in self.plain for one, two in pairwise(term)) / (len(term) - 1)
+        return share**2 if share >= 0.5 else 0.0
+
+
+def _beginnings(word: str) -> list[str]:
+    return [word[:end] for end in (len(word) - 2, len(word) - 1, len(word)) if end >= _LEAST_BEGUN]
+
+
+def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
+    """Return sets of terms that may stand in other words, in either language, and where they do."""
+    return [
+        (frozenset(terms), pattern)
+        for word, pattern in name_synonyms(text)
+        if (terms := terms_of(word))
+    ]
+
+
+def cut(separator: re.Pattern[str], text: str) -> list[str]:
+    """Return the pieces of a text, each up to and with its separator."""
+    edges = [0, *(match.end() for match in separator.finditer(text)), len(text)]
+    return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
+
+
+def numbers_in(text: str) -> list[TextValue]:
+    """Return the numbers of a text; days of the week are none."""
+    return [one.value for one in normalise_values(text) if one.value.unit != WEEKDAY]
