@@ -8,6 +8,7 @@ part with a number of that kind. What the question says needs no support.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from sextant.nodes.citing.denial_look import DenialLook
@@ -126,7 +127,7 @@ class _Look(ValueLook, DenialLook):
         """Return what the parts say of the whole sentence."""
         if self._evidence.invents(self._sentence):
             return Assessment(Support.UNSUPPORTED, 0.0, self._nearest())
-        outcomes = [self._of(fact) for fact in self._facts]
+        outcomes = self._with_names([self._of(fact) for fact in self._facts])
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         worst = min(one.support for one in outcomes)
         best = max(one.support for one in outcomes)
@@ -141,6 +142,24 @@ class _Look(ValueLook, DenialLook):
             return Assessment(worst, share, parts)
         partial = best >= Support.PARTIAL or self._touches()
         return Assessment(Support.PARTIAL if partial else Support.UNSUPPORTED, share, parts)
+
+    @staticmethod
+    def _with_names(outcomes: list[Assessment]) -> list[Assessment]:
+        """Believe in another language what stands with a number of the sentence in one part."""
+        sure = {
+            (part.passage, part.span)
+            for one in outcomes
+            for part in one.parts
+            if one.support is Support.SUPPORTED and part.values
+        }
+        return [
+            replace(one, support=Support.SUPPORTED)
+            if one.support is Support.FOREIGN
+            and one.parts
+            and all((part.passage, part.span) in sure for part in one.parts)
+            else one
+            for one in outcomes
+        ]
 
     def _of(self, fact: Fact) -> Assessment:
         """Return one fact: first its numbers, bound to their subject; then its words."""

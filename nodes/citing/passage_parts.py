@@ -20,8 +20,8 @@ from sextant.nodes.citing.evidence import (
 from sextant.nodes.citing.row_parts import ROW, cut_rows
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
+from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
-from sextant.text.simplified import plain_of
 from sextant.text.values import (
     ORDINAL,
     normalise_values,

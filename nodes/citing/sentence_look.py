@@ -11,7 +11,7 @@ from sextant.nodes.citing.evidence_index import (
     language_of_sentence,
 )
 from sextant.nodes.citing.terms import is_code, other_words, phrases_of, terms_of
-from sextant.text.simplified import plain_of
+from sextant.text.characters import plain_of
 from sextant.text.values import TextValue
 
 

@@ -18,8 +18,8 @@ from sextant.nodes.citing.subjects import (
     find_swapped,
     subject_words,
 )
-from sextant.nodes.citing.terms import is_code, names_in, terms_of, wording_of
-from sextant.text.simplified import plain_of
+from sextant.nodes.citing.terms import Text, is_code, names_in, terms_of, wording_of
+from sextant.text.characters import plain_of
 from sextant.text.values import WEEKDAY, TextValue, normalise_values
 
 
@@ -91,6 +91,15 @@ class SubjectLook(SentenceLook):
             swapped,
             lambda word: self._is_vouched(word, parts, is_swapped=word.term in swapped),
             self._is_measure,
+            is_displaced=self._is_displaced(fact, parts),
+        )
+
+    def _is_displaced(self, fact: Fact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether the sentence begins with a fact, and lacks a word of the question that names what its parts say."""
+        stated = Text(self._sentence)
+        return self._sentence.lstrip().startswith(fact.text.strip()) and any(
+            not stated.has(term) and any(part.owns(term) for part in parts)
+            for term in self._evidence.asked
         )
 
     def _is_swapped_in(self, part: EvidencePart, fact: Fact) -> bool:
@@ -133,18 +142,17 @@ class SubjectLook(SentenceLook):
             if part not in parts and not self._is_foreign(part)
         )
 
-    def _names_another_cell(self, best: EvidencePart, rivals: Sequence[EvidencePart]) -> bool:
+    def _names_another_cell(self, best: EvidencePart) -> bool:
         """Return whether the sentence names another column or row than that of its number: Heron 3, not Heron 3 XL."""
         sentence = plain_of(self._sentence)
-        columns = {
-            part.column for part in self._parts if part.values and is_of_same_row(part, best)
-        }
-        rows = {part.row for part in rivals if part.column == best.column and terms_of(part.row)}
-        return any(
+        cells = [part for part in self._parts if part.is_row and part.passage == best.passage]
+        columns = {part.column for part in cells if part.values and is_of_same_row(part, best)}
+        rows = {part.row for part in cells if part.column == best.column and terms_of(part.row)}
+        return best.is_row and any(
             its
             and plain_of(its) not in sentence
-            and any(map(sentence.__contains__, map(plain_of, others)))
-            for its, others in ((best.column, columns - {""}), (best.row, rows - {""}))
+            and any(map(sentence.__contains__, map(plain_of, others - {""})))
+            for its, others in ((best.column, columns), (best.row, rows))
         )
 
     def _names_rival(self, fact: Fact, best: EvidencePart, rivals: Sequence[EvidencePart]) -> bool:

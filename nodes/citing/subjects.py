@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from sextant.nodes.citing.terms import CODE, is_filler, terms_of, without_accents
-from sextant.text.characters import IDEOGRAPHS
+from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.number_words import chinese_number
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.values import WEEKDAY, normalise_values, rates_in
@@ -280,6 +280,8 @@ def find_misnamed(
     swapped: Collection[str],
     is_vouched: Callable[[SubjectWord], bool],
     is_measure: Callable[[SubjectWord], bool],
+    *,
+    is_displaced: bool,
 ) -> SubjectWord | None:
     """Return a word that names what a value is of, and is not what the evidence says it is of; None: there is none.
 
@@ -288,6 +290,7 @@ def find_misnamed(
         swapped: terms that stand in the place of others.
         is_vouched: whether the question, or what the value is said under, has a word.
         is_measure: whether a word says only what is measured.
+        is_displaced: whether the statement lacks a word of the question that the evidence has.
     """
     words = subject_words(statement)
     names = [one for one in words if not (one.is_predicate or is_measure(one))]
@@ -295,10 +298,17 @@ def find_misnamed(
     names = [one for one in names if not one.is_mark]
     if any(one.is_ahead for one in names) and all(map(strange.__contains__, names)):
         return names[0]
-    attribute = [one for one in _attribute(words) if one in names]
-    if attribute and all(one in strange for one in attribute):
-        return attribute[-1]
+    for group in (_attribute(words), _first_name(words) if is_displaced else ()):
+        name = [one for one in group if one in names]
+        if name and all(one in strange for one in name):
+            return name[-1]
     return next((one for one in strange if one.term in swapped), None)
+
+
+def _first_name(words: Sequence[SubjectWord]) -> Sequence[SubjectWord]:
+    """Return the words that a statement begins with and that make one name."""
+    ends = (at for at, word in enumerate(words, start=1) if not word.joins_next)
+    return words[: next(ends, len(words))]
 
 
 def _attribute(words: Sequence[SubjectWord]) -> Sequence[SubjectWord]:

@@ -146,7 +146,7 @@ class ValueLook(WordLook):
             return Assessment(Support.CONTRADICTED, score, (best,))
         if (
             any(self._owns_more(one, best, fact) for one in rivals)
-            or self._names_another_cell(best, rivals)
+            or self._names_another_cell(best)
             or self._names_rival(fact, best, rivals)
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))

@@ -144,7 +144,7 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("time", re.compile(r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?")),
     ("time", re.compile(r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?")),
     ("han", re.compile(rf"(?<![{_HAN}午上晨间])(?P<han>[{_HAN}]{{1,8}}点[零一二三四五六七八九〇]{{1,4}}(?:[百千]?[万亿])?)(?={_HAN_UNITS})")),
-    ("time", re.compile(rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{_HAN}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<zmin>\d{{1,2}}|[{_HAN}]{{1,4}})分?|(?P<halfpast>半))?")),
+    ("time", re.compile(rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{_HAN}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<halfpast>半)|(?P<zmin>\d{{1,2}}|[{_HAN}]{{1,4}})分?)?")),
     ("fraction", re.compile(r"(?<![a-z])(?<!and )(?P<num>one|two|three|four|five|a) (?:-)?(?P<en>half|third|quarter|fifth|tenth)s?(?![a-z])|(?<![a-z])(?P<half1>half)(?: of| the| an?)(?! (?:hour|day|year|month))(?![a-z])")),
     ("fraction", re.compile(r"(?P<zhhalf>一半)")),
     ("share", re.compile(r"(?P<n>\d+(?:[,]\d{3})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))")),

@@ -131,6 +131,7 @@ ROUTES = "| Route | Length |\n| --- | --- |\n| Ridge 20 | 41 km |\n| Ridge 20 XL
         ("When is check-out?", "Check-out is by 11 a.m.", RACE, True),
         ("When is check-out?", "Check-in is by 11:00.", RACE, False),
         ("How long is Ridge 20 XL?", "Ridge 20 XL is 57 km long.", ROUTES, True),
+        ("How long is the trial period?", "Visitors get two weeks.", FEES, False),
         ("How long is Ridge 20 XL?", "Ridge 20 is 57 km long.", ROUTES, False),
         ("What is the total price of the contract?", "The total price is CNY 0.86M.", PRICE, True),
         ("What is the total price of the contract?", "The penalty is CNY 860,000.", PRICE, False),
