@@ -100,11 +100,9 @@ class LazyHits(Sequence[RetrievedItem]):
     def __getitem__(self, index: int | slice) -> RetrievedItem | list[RetrievedItem]:
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(len(self)))]
-        return self.item(index, self.scores[index], None)
+        return self.item(index, self.scores[index], {})
 
-    def item(
-        self, index: int, score: float, lanes: Mapping[str, LaneScore] | None
-    ) -> RetrievedItem:
+    def item(self, index: int, score: float, lanes: Mapping[str, LaneScore]) -> RetrievedItem:
         """Return the hit at a place with some score and lanes."""
         id_ = self.ids[index]
         content = None if self.content_at is None else self.content_at(index)

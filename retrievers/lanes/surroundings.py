@@ -64,7 +64,7 @@ class Surroundings:
             text, _, external_id, metadata = contents[row]
             score, metadata["centrality"] = self.entities[row]
             yield RetrievedItem(
-                ItemKind.ENTITY, id_, text, score, None, external_id, None, metadata
+                ItemKind.ENTITY, id_, text, score, external_id=external_id, metadata=metadata
             )
 
     def _relations(self, ends: Mapping[int, _End]) -> Iterator[RetrievedItem]:
@@ -82,7 +82,7 @@ class Surroundings:
                 "weight": weight,
                 "depth": depth,
             }
-            yield RetrievedItem(of_relation, id_, text, score, None, None, None, metadata)
+            yield RetrievedItem(of_relation, id_, text, score, metadata=metadata)
 
 
 def surroundings(
