@@ -60,7 +60,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     if not any(isinstance(block, HeadingBlock) and block.level for block in body):
         body = _with_inferred_headings(body, context.looks)
     blocks = _with_furniture(body, list(_furniture(context, main)))
-    context.omissions.add_damaged(package.damaged)
+    context.omissions.add_damaged(package.damaged_parts())
     return Blocks(write_raised(blocks), title, warnings=context.omissions.warnings())
 
 

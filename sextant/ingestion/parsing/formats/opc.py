@@ -36,6 +36,7 @@ NAMESPACES = {
     "dc": "http://purl.org/dc/elements/1.1/",
 }
 # Relationships are told by the last words of their type, which both editions of the standard share.
+_MOST_CHECKED = 1_000_000  # bytes of a part that is only looked at for damage
 _MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 MAIN, CORE = "officeDocument", "core-properties"
 # ISO/IEC 29500 strict has names of its own for what all programs write under the transitional ones.
@@ -98,6 +99,7 @@ class Package:
 
     def __init__(self, content: bytes) -> None:
         self.damaged: dict[str, None] = {}
+        self._read = set[str]()
         try:
             self._archive = zipfile.ZipFile(BytesIO(content))
         except zipfile.BadZipFile as error:
@@ -142,8 +144,25 @@ class Package:
         """Return whether there is such a part."""
         return name.lower() in self._names
 
+    def damaged_parts(self) -> list[str]:
+        """Return the names of damaged and missing parts, also of those that hold nothing to read, such as the theme."""
+        unread = {name for name in self._names if name.endswith(".xml")} - self._read
+        torn = [name for name in sorted(unread) if not self._is_whole(name)]
+        return [*self.damaged, *torn]
+
+    def _is_whole(self, name: str) -> bool:
+        """Return whether a part can be read as XML; a large one that nothing asks for is taken for whole."""
+        if self._archive.getinfo(self._names[name]).file_size > _MOST_CHECKED:
+            return True
+        try:
+            etree.fromstring(self.read(name) or b"", _parser())
+        except etree.XMLSyntaxError:
+            return False
+        return True
+
     def read(self, name: str) -> bytes | None:
         """Return a part's bytes; None where it is missing or damaged."""
+        self._read.add(name.lower())
         try:
             return self._archive.read(self._names[name.lower()])
         except (KeyError, *DAMAGED):

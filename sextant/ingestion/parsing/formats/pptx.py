@@ -75,7 +75,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         furniture.update(dict.fromkeys(shown))
         with omissions.survive("damaged slide", pages):
             blocks.extend(slide.blocks(shown))
-    omissions.add_damaged(package.damaged)
+    omissions.add_damaged(package.damaged_parts())
     return Blocks(write_raised(blocks), title, page_count=pages, warnings=omissions.warnings())
 
 

@@ -53,7 +53,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         with omissions.survive("drawing", sheet.title):
             blocks.extend(_floating_blocks(sheet.part, omissions))
         empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
-    omissions.add_damaged(package.damaged)
+    omissions.add_damaged(package.damaged_parts())
     formulas = DocumentWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
     warnings = (formulas,) if empty else ()
     return Blocks(blocks, title, warnings=(*warnings, *omissions.warnings()))

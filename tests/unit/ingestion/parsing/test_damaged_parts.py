@@ -142,6 +142,21 @@ def test_broken_properties_are_named() -> None:
         assert "docProps/core.xml" in warnings
 
 
+@pytest.mark.parametrize(
+    ("filename", "part"),
+    [
+        ("a.docx", "word/theme/theme1.xml"),
+        ("a.pptx", "ppt/theme/theme1.xml"),
+        ("a.xlsx", "xl/theme/theme1.xml"),
+    ],
+)
+def test_damage_where_nothing_is_to_be_read_is_named_too(filename: str, part: str) -> None:
+    made = read(filename, part, GARBAGE)
+
+    assert all(text in made.text for text in ALL[filename])
+    assert any(part in str(warning) for warning in made.warnings)
+
+
 def test_a_torn_part_is_read_as_far_as_possible() -> None:
     rows = "".join(f'<row r="{at}"><c r="A{at}"><v>{at}</v></c></row>' for at in (71, 72, 73))
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
