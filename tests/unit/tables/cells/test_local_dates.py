@@ -8,7 +8,7 @@ import pytest
 
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.cells.values import ValueKind
-from tests.unit.domain.tables.unasked import unasked
+from tests.unit.tables.unasked import unasked
 
 
 def orders(days: Sequence[str]) -> DataTable:

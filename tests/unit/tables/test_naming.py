@@ -7,7 +7,7 @@ import pytest
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.results.findings import compute_findings
 from sextant.text.characters import language_of
-from tests.unit.domain.tables.unasked import unasked
+from tests.unit.tables.unasked import unasked
 
 STAFF = make_table(
     [

@@ -6,7 +6,7 @@ import pytest
 
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.text.characters import language_of
-from tests.unit.domain.tables.unasked import unasked
+from tests.unit.tables.unasked import unasked
 
 STOCK = make_table(
     [

@@ -6,7 +6,7 @@ import pytest
 
 from sextant.tables.cells.stored import TablePart, tables_of
 from sextant.tables.cells.table import make_table
-from tests.unit.domain.tables.unasked import unasked
+from tests.unit.tables.unasked import unasked
 
 HEAD = "| Plan | Price (EUR) |\n| --- | --- |"
 

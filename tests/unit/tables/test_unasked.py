@@ -8,7 +8,7 @@ from sextant.tables.cells.arithmetic import matching
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.query.parsing import parse_query
 from sextant.tables.results.findings import compute_findings
-from tests.unit.domain.tables.unasked import unasked
+from tests.unit.tables.unasked import unasked
 
 STAFF = make_table(
     [

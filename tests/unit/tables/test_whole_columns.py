@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.tables.cells.table import DataTable, make_table
-from tests.unit.domain.tables.unasked import unasked
+from tests.unit.tables.unasked import unasked
 
 STOCK = make_table(
     [
