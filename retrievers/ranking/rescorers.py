@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -115,6 +116,7 @@ class QuestionTerms:
         spelled: what runs of three ideographs tell, as the second of the two terms that they are.
         joined: the same of neighbours of which one at least is a word.
         whole: what all terms tell.
+        reach: so many times what its terms tell a sentence says at most; 2, unless the question repeats a word.
     """
 
     tells: Mapping[str, float]
@@ -122,6 +124,7 @@ class QuestionTerms:
     spelled: Mapping[str, float]
     joined: Mapping[Neighbours, float]
     whole: float
+    reach: int
 
     @classmethod
     def of(cls, question: str, information: Callable[[str], float]) -> QuestionTerms:
@@ -136,6 +139,7 @@ class QuestionTerms:
             {first + second[1]: weights[second] for first, second in runs},
             {two: weights[two[1]] for two in neighbours if not _is_run(two)},
             sum(weights.values()),
+            1 + max(Counter(second for _, second in neighbours).values(), default=0),
         )
 
     def sentence_overlap(self, title: str, text: str) -> float:
@@ -175,7 +179,7 @@ class _Passage:
         for sentence in _sentences(self._text):
             found = {term for term, start in self._starts if start in sentence}
             # Words are cut from the few sentences that may say more: `held` has parts of other words, too.
-            if 2 * _sum(question.tells, found | self._titled) <= best:
+            if question.reach * _sum(question.tells, found | self._titled) <= best:
                 continue
             joint = question.spelled_in(sentence)
             if not all(map(is_pair, found)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
@@ -114,6 +114,10 @@ WORDS = ("arta", "bridge", "rebuilt", "year", "river", "mill", "塔桥", "重建
 TEXTS = st.lists(st.sampled_from((*WORDS, ". ", "。", "\n")), max_size=14).map(" ".join)
 
 
+@example(
+    question="arta arta bridge arta",
+    texts=["arta arta bridge", "arta arta bridge", "arta arta bridge arta"],
+)
 @given(question=TEXTS, texts=st.lists(TEXTS, min_size=2, max_size=6))
 def test_the_gain_is_that_of_reading_every_sentence_of_every_passage(
     question: str, texts: list[str]
