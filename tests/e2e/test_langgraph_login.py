@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -68,6 +69,9 @@ def locked(
             "keys", "create", "-u", "alice", "-s", "read", "--json", **own
         ).json()
         chat = {"SEXTANT_CHAT_MODEL": "scripted", "OPENAI_BASE_URL": model.base_url}
+        # An endpoint that has answered before: its answers are streamed.
+        known = {model.base_url: {"scripted": False}}
+        (Path(folder) / "endpoints.json").write_text(json.dumps(known))
         with developing(environment | own | chat) as address:
             yield Locked(address, {user: key["secret"] for user, key in made.items()})
         store.stop()
