@@ -13,7 +13,7 @@ from sextant.tables.query.comparisons import COMPARING, NONE_OF, bounds_in
 from sextant.tables.query.families import find_related, is_implied
 from sextant.tables.query.grammar import MASK, VALUE_MASK, Grammar
 from sextant.tables.query.places import find_numbered_columns
-from sextant.tables.query.units import in_unit
+from sextant.tables.query.units import in_other_currencies, in_unit
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
 from sextant.text.designators import marks_in
 from sextant.text.other_words import other_names, synonym_patterns, translate_words
@@ -107,15 +107,17 @@ def plain_name(name: str) -> str:
 
 def link_names(reading: QuestionReading, question: str, table: DataTable) -> list[Condition]:
     """Mask the columns and the values of word columns that a question names, longest first."""
-    names = [(plain_name(name), index) for index, name in enumerate(table.names)]
+    hidden = in_other_currencies(table.columns, reading.text)
+    columns = [one for one in table.columns if one.index not in hidden]
+    names = [(plain_name(one.name), one.index) for one in columns]
     _take_numbered(reading, table, {name for name, _ in names})
     called = [*names, *((name, at) for whole, at in names for name in _also_called(whole, reading))]
     values, ticked = _values_of(reading, question, table, called)
     named = _take_whole(reading, question, table, called, values)
     _take_scattered(reading, names)
     if not reading.columns or _needs_number(reading, table):
-        _take_partly_named(reading, names if not reading.columns else _numeric(table))
-    _take_related(reading, table)
+        _take_partly_named(reading, names if not reading.columns else _numeric(columns))
+    _take_related(reading, columns)
     return [
         Condition(index, words=frozenset(words), blanks=index in ticked)
         for index, words in sorted(named.items())
@@ -220,11 +222,11 @@ def _take_whole(
     return named
 
 
-def _numeric(table: DataTable) -> list[tuple[str, int]]:
+def _numeric(columns: Sequence[Column]) -> list[tuple[str, int]]:
     """Return the columns of numbers by their names with units."""
     return [
         (plain_of(one.name)[:_LONGEST], one.index)
-        for one in table.columns
+        for one in columns
         if one.kind is ValueKind.NUMBER
     ]
 
@@ -289,16 +291,17 @@ def _common(name: str, text: str) -> str:
     return max([*words, next(filter(text.__contains__, parts), "")], key=len, default="")
 
 
-def _take_related(reading: QuestionReading, table: DataTable) -> None:
+def _take_related(reading: QuestionReading, columns: Sequence[Column]) -> None:
     """Take the columns named by a word of their family, or by the unit in which they count: "how many kilometres"."""
     named = {index for _, index in reading.columns}
     found = list[tuple[tuple[int, int], int | None]]()
     counted = _UNIT_ASKED.search(reading.text)
-    if counted and all(table.columns[at].kind is not ValueKind.NUMBER for at in named):
-        units = in_unit([one for one in table.columns if one.index not in named], counted["unit"])
+    kinds = {one.index: one.kind for one in columns}
+    if counted and all(kinds.get(at) is not ValueKind.NUMBER for at in named):
+        units = in_unit([one for one in columns if one.index not in named], counted["unit"])
         found += [(counted.span("unit"), column.index) for column in units[:1]]
     kind = ValueKind.TEXT if reading.grammar.who.search(reading.text) else ValueKind.NUMBER
-    found += find_related(reading.text, table.columns, named, kind)
+    found += find_related(reading.text, columns, named, kind)
     for span, index in found:
         if index is not None and index not in named:
             named.add(index)

@@ -89,6 +89,7 @@ def find_related(
     """
     found = list[tuple[tuple[int, int], int | None]]()
     names = {column.index: plain_of(column.name)[:_LONGEST] for column in columns}
+    kinds = {column.index: column.kind for column in columns}
     for span, families, root in _words(text):
         meant = [
             at
@@ -101,7 +102,7 @@ def find_related(
         if any(at in named for at in meant):
             found.append((span, None))
             continue
-        alike = [at for at in meant if columns[at].kind is kind]
+        alike = [at for at in meant if kinds[at] is kind]
         if len(meant) == 1 or len(alike) == 1:
             found.append((span, (alike or meant)[0]))
     return found

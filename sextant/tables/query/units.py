@@ -50,6 +50,12 @@ month 个月 月
 year 年
 """
 _UNIT_OF = {name: line.split()[0] for line in _LINES.strip().split("\n") for name in line.split()}
+_CURRENCIES = frozenset({"eur", "usd", "gbp", "cny"})
+# 元 alone may be part of another word (单元), so that it names a currency only behind a number or the word for one.
+_CURRENCY_NAMED = re.compile(
+    r"\b(?:eur|usd|gbp|cny|rmb)\b|\b(?:euro|dollar|pound|yuan)s?\b|us\$|[$€£¥]|欧元|美元|英镑|人民币"
+    r"|(?<=[\d万亿千百少几])元"
+)
 _LONGEST_NAME = max(map(len, _UNIT_OF))
 
 
@@ -77,6 +83,20 @@ def in_unit(columns: Sequence[Column], word: str) -> list[Column]:
     unit = _normalise_unit(word)
     numbers = (column for column in columns if column.kind is ValueKind.NUMBER)
     return [column for column in numbers if unit and unit_counted(column) == unit]
+
+
+def in_other_currencies(columns: Sequence[Column], text: str) -> set[int]:
+    """Return the columns of amounts in a currency other than those that a question names.
+
+    "The average price in euros" says nothing of `Price (CNY)`.
+
+    Args:
+        columns: those of the table.
+        text: the question, normalised.
+    """
+    asked = {_UNIT_OF[match[0].removesuffix("s")] for match in _CURRENCY_NAMED.finditer(text)}
+    counted = {one.index: unit_counted(one) for one in columns if one.kind is ValueKind.NUMBER}
+    return {index for index, unit in counted.items() if asked and unit in _CURRENCIES - asked}
 
 
 def comparable(bound: str, behind: str, column: Column) -> bool:
