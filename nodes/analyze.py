@@ -22,7 +22,7 @@ from sextant.models.chat.replies import Line, Sentences, Words
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.budget import deadline, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
-from sextant.nodes.judgements import ask, conversation
+from sextant.nodes.judgements import ask
 from sextant.nodes.multimodal.attachments import (
     look_again,
     look_at,
@@ -201,11 +201,10 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     longest = run.deps.settings.limits.question_chars
     if run.deps.chat is None:
         return _by_rule(state, longest), is_broad(state.question)
-    history = conversation(state.before)
     messages = prompts.ANALYZE.messages(
         state.language,
         question=prompts.as_data(state.question),
-        history=prompts.as_data(history),
+        history=prompts.format_turns(state.before),
     )
     judged = await ask(state, run, messages, Analysis)
     if judged.reply is None:

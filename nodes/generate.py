@@ -45,7 +45,7 @@ from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checker import checks_of
 from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of
-from sextant.nodes.judgements import BY_RULE, conversation
+from sextant.nodes.judgements import BY_RULE
 from sextant.nodes.multimodal.attachments import attachments_of
 from sextant.nodes.question.conversation import closing
 from sextant.nodes.state import State, reports_of
@@ -220,7 +220,7 @@ class _AnswerWriter:
         messages = prompts.BYPASS.messages(
             state.language,
             question=prompts.as_data(state.question),
-            history=prompts.as_data(conversation(state.before)),
+            history=prompts.format_turns(state.before),
         )
         prompt = prompts.BYPASS.version(state.language)
         writing = Writing(chat, messages, prompt, self._budget)
@@ -281,5 +281,5 @@ class _AnswerWriter:
             reading = ReportReader(chat, calls, seconds, tokens, state.language)
             return map_reports(writer, state.question, found, reading, self.warnings)
         return writer(Usage()).astream(
-            state.question, found, language=state.language, history=conversation(state.before)
+            state.question, found, language=state.language, history=state.before
         )

@@ -161,8 +161,3 @@ def _by_rule(error: Exception, language: str) -> str:
 def _is_unreachable(error: Exception) -> bool:
     """Return whether the chat model need not be asked again."""
     return isinstance(error, ModelUnavailable) and error.unreachable
-
-
-def conversation(history: Sequence[dict[str, str]]) -> str:
-    """Return a conversation, one turn a line, for a prompt."""
-    return "\n".join(f"{turn.get('role', 'user')}: {turn.get('content', '')}" for turn in history)

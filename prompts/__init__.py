@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -148,6 +148,13 @@ def _letters_of(text: str) -> str:
 def number_texts(texts: Iterable[str], between: str = "\n\n") -> str:
     """Return texts from documents as the passages of a prompt, numbered from 1."""
     return between.join(f"[{number}] {as_data(text)}" for number, text in enumerate(texts, 1))
+
+
+def format_turns(history: Iterable[Mapping[str, str]]) -> str:
+    """Return the turns of a conversation, oldest first, each behind its role; what they hold begins no turn."""
+    return "\n".join(
+        f"{turn.get('role', 'user')}: {as_data(turn.get('content', ''))}" for turn in history
+    )
 
 
 @dataclass(frozen=True, slots=True)

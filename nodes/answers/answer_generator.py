@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 
 from langchain_core.language_models import BaseChatModel
@@ -95,9 +95,15 @@ class AnswerGenerator:
         context: ContextLike,
         *,
         language: str | None = None,
-        history: str = "",
+        history: Sequence[Mapping[str, str]] = (),
     ) -> AsyncGenerator[AnswerEvent]:
         """Answer `query` from `context` while the model writes.
+
+        Args:
+            query: the question.
+            context: passages, of which the answer may cite.
+            language: of the answer; that of the question by default.
+            history: turns of the conversation before it, oldest first, as `{"role", "content"}`.
 
         Yields:
             `Token` pieces of the answer, `Cited` after each finished sentence; where a check mended
@@ -127,14 +133,13 @@ class AnswerGenerator:
                 less = lay_out_passages(query, items, layout.tokens // 2)
                 if less.tokens >= layout.tokens and not history:
                     raise
-                turns = history.splitlines()
-                history = "\n".join(turns[(len(turns) + 1) // 2 :])
+                history = history[(len(history) + 1) // 2 :]
                 layout, shortened = less, True
             else:
                 return
 
     def laid_out(
-        self, query: str, layout: Layout, language: str, history: str = ""
+        self, query: str, layout: Layout, language: str, history: Sequence[Mapping[str, str]] = ()
     ) -> AsyncGenerator[AnswerEvent]:
         """Answer from what is laid out already."""
         question = clean_text(query)
@@ -143,7 +148,7 @@ class AnswerGenerator:
             question=prompts.as_data(question),
             passages=number_passages(layout.passages),
             knowledge=layout.knowledge,
-            history=prompts.as_data(history),
+            history=prompts.format_turns(history),
         )
         review = Review(
             question, layout.passages, language, self._checks, self._instead, repair=self._repair
