@@ -16,7 +16,7 @@ from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.evidence_index import (
     Assessment,
     EvidenceIndex,
-    Fact,
+    StatedFact,
     Support,
     language_of_sentence,
 )
@@ -161,7 +161,7 @@ class _Look(ValueLook, DenialLook):
             for one in outcomes
         ]
 
-    def _of(self, fact: Fact) -> Assessment:
+    def _of(self, fact: StatedFact) -> Assessment:
         """Return one fact: first its numbers, bound to their subject; then its words."""
         subject = self._subject_of(fact)
         if fact.values:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.evidence_index import (
-    Fact,
+    StatedFact,
 )
 from sextant.nodes.citing.sentence_look import SentenceLook
 from sextant.nodes.citing.support import is_opposed
@@ -49,7 +49,7 @@ class DenialLook(SentenceLook):
             self._demands_or_frees(fact) for fact in self._facts
         )
 
-    def _demands_or_frees(self, fact: Fact) -> bool:
+    def _demands_or_frees(self, fact: StatedFact) -> bool:
         """Return whether a fact demands what a clause leaves free, or the other way round."""
         tests = demands, leaves_free
         for mine, its in (tests, tests[::-1]):

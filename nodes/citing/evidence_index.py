@@ -49,7 +49,7 @@ class Assessment:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class StatedFact:
     """One thing that a sentence says: its terms, those of them that the question lacks, and its values."""
 
     text: str
@@ -89,9 +89,9 @@ class EvidenceIndex:
         """Return the language of each passage."""
         return [language_of(item.text) for item in self.items]
 
-    def find_facts(self, sentence: str) -> list[Fact]:
+    def find_facts(self, sentence: str) -> list[StatedFact]:
         """Return what a sentence says, one thing after the other."""
-        facts = list[Fact]()
+        facts = list[StatedFact]()
         for text in _FACTS.split(sentence):
             if not text or not states(text):
                 continue
@@ -102,7 +102,9 @@ class EvidenceIndex:
             unasked = tuple(value for value in values if value not in self.asked_values)
             new = tuple(term for term in terms if not self.is_asked(term))
             if terms or values:
-                facts.append(Fact(text, terms, new, unasked, frozenset(rates_in(text).values())))
+                facts.append(
+                    StatedFact(text, terms, new, unasked, frozenset(rates_in(text).values()))
+                )
         telling = [fact for fact in facts if fact.new or fact.values]
         return telling or facts
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.evidence_index import (
     EvidenceIndex,
-    Fact,
+    StatedFact,
     language_of_sentence,
 )
 from sextant.nodes.citing.terms import is_code, other_words, phrases_of, terms_of
@@ -32,7 +32,7 @@ class SentenceLook:
         self,
         evidence: EvidenceIndex,
         sentence: str,
-        facts: Sequence[Fact],
+        facts: Sequence[StatedFact],
         withheld: frozenset[int],
         preferred: frozenset[int],
         *,
@@ -114,7 +114,7 @@ class SentenceLook:
     def _is_known(self, term: str) -> bool:
         return self._evidence.is_known(term)
 
-    def _subject_of(self, fact: Fact) -> dict[str, float]:
+    def _subject_of(self, fact: StatedFact) -> dict[str, float]:
         """Return what a fact is about: its own terms, the question's and, less, those of the rest of its sentence."""
         subject = dict(self._subject)
         ahead = self._sentence.partition(fact.text)[0]

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from sextant.nodes.citing.evidence import AHEAD, HEADING, NEAR, OWN, EvidencePart
 from sextant.nodes.citing.evidence_index import (
-    Fact,
+    StatedFact,
 )
 from sextant.nodes.citing.sentence_look import SentenceLook, competes, is_of_same_row
 from sextant.nodes.citing.subjects import (
@@ -44,18 +44,18 @@ class SubjectLook(SentenceLook):
             code for code in codes if part.is_clause and is_code(code) and part.owns(code)
         )
 
-    def _has_codes(self, part: EvidencePart, fact: Fact) -> bool:
+    def _has_codes(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a part speaks of the things that are named by a code, as far as any does."""
         codes = [term for term in (*self._subject, *fact.terms) if is_code(term)]
         return all(self._level(part, code) >= NEAR or not self._is_anywhere(code) for code in codes)
 
-    def _misses_name(self, fact: Fact, parts: Sequence[EvidencePart]) -> bool:
+    def _misses_name(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
         same = [part for part in parts if not self._is_foreign(part)]
         names = names_in(fact.text).intersection(fact.new) if same else ()
         return any(all(self._level(part, name) < NEAR for part in same) for name in names)
 
-    def _replaces(self, part: EvidencePart, fact: Fact) -> bool:
+    def _replaces(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
         if part.is_row or self._is_foreign(part):
             return False
@@ -71,7 +71,7 @@ class SubjectLook(SentenceLook):
             for one in _changes(matcher)
         )
 
-    def _is_swapped(self, word: str, there: str, part: EvidencePart, fact: Fact) -> bool:
+    def _is_swapped(self, word: str, there: str, part: EvidencePart, fact: StatedFact) -> bool:
         mine, its = terms_of(word), terms_of(there)
         stated = {*self._subject, *(term for one in self._facts for term in one.terms)}
         return (
@@ -83,7 +83,7 @@ class SubjectLook(SentenceLook):
             and stated.isdisjoint(its)
         )
 
-    def _find_misnamed(self, fact: Fact, parts: Sequence[EvidencePart]) -> SubjectWord | None:
+    def _find_misnamed(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> SubjectWord | None:
         """Return a word of a fact that names something else than what its parts speak of."""
         swapped = self._swapped.union(*(find_swapped(fact.text, part.sentence) for part in parts))
         return find_misnamed(
@@ -94,7 +94,7 @@ class SubjectLook(SentenceLook):
             is_displaced=self._is_displaced(fact, parts),
         )
 
-    def _is_displaced(self, fact: Fact, parts: Sequence[EvidencePart]) -> bool:
+    def _is_displaced(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether the sentence begins with a fact, and lacks a word of the question that names what its parts say."""
         stated = Text(self._sentence)
         return self._sentence.lstrip().startswith(fact.text.strip()) and any(
@@ -102,7 +102,7 @@ class SubjectLook(SentenceLook):
             for term in self._evidence.asked
         )
 
-    def _is_swapped_in(self, part: EvidencePart, fact: Fact) -> bool:
+    def _is_swapped_in(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a word of a fact stands in the place of one of the question or of the part."""
         swapped = self._swapped | find_swapped(fact.text, part.sentence)
         words = (one for one in subject_words(fact.text) if one.term in swapped)
@@ -133,7 +133,7 @@ class SubjectLook(SentenceLook):
             word.term in terms and pattern.search(self._question) for terms, pattern in self._others
         )
 
-    def _is_of_rival(self, term: str, fact: Fact, parts: Sequence[EvidencePart]) -> bool:
+    def _is_of_rival(self, term: str, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a part with another number of a kind that the fact has speaks of a term."""
         return any(
             part.owns(term)
@@ -155,7 +155,9 @@ class SubjectLook(SentenceLook):
             for its, others in ((best.column, columns), (best.row, rows))
         )
 
-    def _names_rival(self, fact: Fact, best: EvidencePart, rivals: Sequence[EvidencePart]) -> bool:
+    def _names_rival(
+        self, fact: StatedFact, best: EvidencePart, rivals: Sequence[EvidencePart]
+    ) -> bool:
         """Return whether a fact has just the names of another clause, of which that of its number has one more."""
         mine = self._names_in(fact.text)
         its = self._names_in(best.layers[0][1].plain)
@@ -169,7 +171,7 @@ class SubjectLook(SentenceLook):
         words = (one for one in subject_words(text) if not (one.is_predicate or one.is_measure))
         return frozenset(one.term for one in words)
 
-    def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: Fact) -> bool:
+    def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
         """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more.
 
         What stands ahead of a clause in its sentence it speaks of, too.
@@ -191,7 +193,7 @@ class SubjectLook(SentenceLook):
             one for one in marks if best.speaks_of(one)
         }
 
-    def _is_exchanged(self, value: TextValue, fact: Fact, best: EvidencePart) -> bool:
+    def _is_exchanged(self, value: TextValue, fact: StatedFact, best: EvidencePart) -> bool:
         """Return whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
         owned = {term for term in fact.terms if best.owns(term)}
         others = [

@@ -9,7 +9,7 @@ from itertools import pairwise
 from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.evidence_index import (
     Assessment,
-    Fact,
+    StatedFact,
     Support,
 )
 from sextant.nodes.citing.sentence_look import competes, is_of_same_row
@@ -41,7 +41,7 @@ _OTHERS = re.compile(
 class ValueLook(WordLook):
     """Looks for the numbers of facts, bound to their subject."""
 
-    def _of_values(self, fact: Fact, subject: dict[str, float]) -> Assessment:
+    def _of_values(self, fact: StatedFact, subject: dict[str, float]) -> Assessment:
         scores = {
             id(part): self._score(part, subject)
             + _OF_SPOKEN * (part.is_clause and (part.passage, part.span) in self._spoken)
@@ -69,7 +69,7 @@ class ValueLook(WordLook):
         self._spoken.update((part.passage, part.span) for part in parts)
         return Assessment(Support.SUPPORTED, max(0.5, worst.share), parts)
 
-    def _of_subject(self, fact: Fact, parts: Sequence[EvidencePart], words: float) -> Support:
+    def _of_subject(self, fact: StatedFact, parts: Sequence[EvidencePart], words: float) -> Support:
         """Return whether the parts that say a fact's numbers say them of what it speaks of."""
         if self._counts_another(fact, parts):
             return Support.CONTRADICTED
@@ -120,7 +120,7 @@ class ValueLook(WordLook):
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         return covered
 
-    def _of_value(self, value: TextValue, fact: Fact, scores: dict[int, float]) -> Assessment:
+    def _of_value(self, value: TextValue, fact: StatedFact, scores: dict[int, float]) -> Assessment:
         """Return one number: said by the part that speaks most of the subject, of those with a number of its kind."""
         among = [part for part in self._parts if part.values]
         carriers = [
@@ -188,7 +188,7 @@ class ValueLook(WordLook):
         return Support.SUPPORTED
 
     @staticmethod
-    def _counts_another(fact: Fact, parts: Sequence[EvidencePart]) -> bool:
+    def _counts_another(fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether what a fact counts, its part counts with another number only: two adults for one."""
         there = [pair for part in parts for pair in find_counts(part.sentence)]
         return any(
@@ -198,7 +198,7 @@ class ValueLook(WordLook):
         )
 
     @staticmethod
-    def _is_at_another_rate(part: EvidencePart, fact: Fact) -> bool:
+    def _is_at_another_rate(part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether both count by a period, and not by the same: 60 a day is not 60 an hour."""
         return bool(fact.rates and part.rates) and fact.rates.isdisjoint(part.rates)
 

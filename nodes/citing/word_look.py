@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from sextant.nodes.citing.evidence import NEAR, OWN, EvidencePart
 from sextant.nodes.citing.evidence_index import (
     Assessment,
-    Fact,
+    StatedFact,
     Support,
 )
 from sextant.nodes.citing.subject_look import SubjectLook
@@ -33,7 +33,7 @@ _SHORT = 3
 class WordLook(SubjectLook):
     """Looks for the words of facts without numbers."""
 
-    def _of_words(self, fact: Fact, subject: dict[str, float]) -> Assessment:
+    def _of_words(self, fact: StatedFact, subject: dict[str, float]) -> Assessment:
         new = {term: self._evidence.weight(term) for term in fact.new or fact.terms}
         known = {term: weight for term, weight in new.items() if self._is_known(term)}
         asked = {term: weight for term, weight in subject.items() if term not in new}
@@ -101,7 +101,7 @@ class WordLook(SubjectLook):
             / whole
         )
 
-    def _words_in(self, fact: Fact, parts: Sequence[EvidencePart]) -> float:
+    def _words_in(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> float:
         """Return the share of a fact's own terms in the parts that say its numbers, among those that count."""
         present = {t for t in fact.new if any(self._level(part, t) >= NEAR for part in parts)}
         relating = {
@@ -116,7 +116,7 @@ class WordLook(SubjectLook):
             return 1.0
         return sum(counted[term] for term in present) / sum(counted.values())
 
-    def _is_of_another(self, part: EvidencePart, fact: Fact) -> bool:
+    def _is_of_another(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a sentence says what is new in a fact of something else than what is asked."""
         named_here = set(self._subject).intersection(fact.terms)
         terms = [term for term in named_here or self._subject if self._is_anywhere(term)]
@@ -131,7 +131,7 @@ class WordLook(SubjectLook):
         pieces: Sequence[Text],
         new: Collection[str],
         marks: Collection[str],
-        fact: Fact | None = None,
+        fact: StatedFact | None = None,
     ) -> bool:
         """Return whether the pieces of a sentence that say something speak of less of a subject than others do.
 
@@ -154,7 +154,7 @@ class WordLook(SubjectLook):
         )
 
 
-def _has_subject(clause: Text, new: Collection[str], fact: Fact) -> bool:
+def _has_subject(clause: Text, new: Collection[str], fact: StatedFact) -> bool:
     """Return whether words that a fact does not say stand in a clause ahead of what is new in it."""
     start = min((at for term in new if (at := clause.plain.find(term)) >= 0), default=0)
     return bool(set(terms_of(clause.plain[:start])).difference(fact.terms))
