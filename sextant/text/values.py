@@ -29,7 +29,7 @@ _UNITS: dict[str, tuple[str, Fraction, str]] = {
     "week": ("time", Fraction(604800), "weeks?|周|个?星期"),
     "month": ("months", Fraction(1), "months?|个月|个?自然月"),
     "year": ("months", Fraction(12), "years?|周?年(?![级会])|周岁|岁"),
-    "CNY": ("CNY", Fraction(1), "cny|rmb|yuan|元人民币|人民币|元|块钱?|圆"),
+    "CNY": ("CNY", Fraction(1), "cny|rmb|renminbi|(?:chinese )?yuan|元人民币|人民币|元|块钱?|圆"),
     "USD": ("USD", Fraction(1), r"us dollars?|usd|us\$|dollars?|美元|\$"),
     "EUR": ("EUR", Fraction(1), "eur|euros?|欧元|€"),
     "GBP": ("GBP", Fraction(1), "gbp|pounds? sterling|英镑|£"),
@@ -85,9 +85,11 @@ _UNIT = re.compile(
 )
 _AN_HOUR = re.compile(r"(?:每小时|时速)[为是]?\s?\Z")
 _MONEY_AHEAD = re.compile(
-    r"(?:(?P<CNY>cny|rmb|人民币|¥|￥)|(?P<USD>usd|us\$|(?<![a-z])\$|美元)|(?P<EUR>eur|€|欧元)|(?P<GBP>gbp|£)"
-    r"|(?P<TWD>twd|nt\$|新台币|台币)|(?P<HKD>hkd|hk\$|港币)|(?P<JPY>jpy)|(?P<CHF>chf))[ \t]*$"
+    r"(?:(?:(?P<CNY>cny|rmb|renminbi|人民币|¥|￥)|(?P<USD>usd|us\$|(?<![a-z])\$|美元)|(?P<EUR>eur|€|欧元)|(?P<GBP>gbp|£)"
+    r"|(?P<TWD>twd|nt\$|新台币|台币)|(?P<HKD>hkd|hk\$|港币)|(?P<JPY>jpy)|(?P<CHF>chf))[ \t]*)+$"
 )
+# 人民币 ￥ and the like; and a currency named again behind a value: 235万元（人民币）.
+_MONEY_WIDTH, _BRACKETED = 14, re.compile(r"\s?[(（]\s*([^()（）\d]{1,12}?)\s*[)）]")
 
 _SCALES = {
     "hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "百": 2, "千": 3, "万": 4, "十万": 5,
@@ -286,9 +288,10 @@ def normalise_values(text: str) -> list[FoundValue]:
             if any(taken[match.start() : match.end()]) or not match[0].strip():
                 continue
             if value := _value_of(kind, match, plain):
-                end = value[1]
-                found.append(FoundValue(value[0], match.start(), end))
-                taken[match.start() : end] = [True] * (end - match.start())
+                start, end = _with_currency(value[0], match.start(), value[1], plain)
+                start = match.start() if any(taken[start : match.start()]) else start
+                found.append(FoundValue(value[0], start, end))
+                taken[start:end] = [True] * (end - start)
     found.sort(key=lambda one: one.start)
     # One time, one of them: a bare 1 says as little as "a".
     return [
@@ -305,6 +308,19 @@ def unit_of_heading(text: str) -> str:
             if not ("一" <= plain[match.start()] <= "鿿") or before in {"(", "/", "（"}:
                 return _canonical(unit)
     return SHARE if "%" in plain else ""
+
+
+def _with_currency(value: TextValue, start: int, end: int, plain: str) -> tuple[int, int]:
+    """Return where a value stands with the names of its currency: RMB ahead of it, (CNY) behind it."""
+    if value.dimension != "money":
+        return start, end
+    if ahead := _MONEY_AHEAD.search(plain, max(0, start - _MONEY_WIDTH), start):
+        start = ahead.start()
+    brackets = _BRACKETED.match(plain, end)
+    unit = _UNIT.fullmatch(brackets[1]) if brackets else _UNIT.match(plain, end)
+    if unit and _canonical(unit) == value.unit:
+        end = brackets.end() if brackets else unit.end()
+    return start, end
 
 
 def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
@@ -395,7 +411,7 @@ def _scaled_number(
 def _money_scale_at(start: int, end: int, plain: str) -> re.Match[str] | None:
     """Return the letter that scales an amount of money, which a currency ahead or behind shows it to be."""
     short = _MONEY_SCALE.match(plain, end)
-    if short is None or _MONEY_AHEAD.search(plain[max(0, start - 8) : start]):
+    if short is None or _MONEY_AHEAD.search(plain, max(0, start - _MONEY_WIDTH), start):
         return short
     behind = _UNIT.match(plain, short.end())
     is_money = (
@@ -411,7 +427,7 @@ def _unit_at(start: int, end: int, plain: str) -> tuple[str, int]:
         unit, end = _canonical(suffix), suffix.end()
     if unit == "km" and _AN_HOUR.search(plain[max(0, start - 6) : start]):
         unit = "km/h"
-    if ahead := _MONEY_AHEAD.search(plain[max(0, start - 8) : start]):
+    if ahead := _MONEY_AHEAD.search(plain, max(0, start - _MONEY_WIDTH), start):
         unit = str(ahead.lastgroup)
     return unit, end
 

@@ -17,7 +17,7 @@ def values_of(text: str) -> list[TextValue]:
 @pytest.mark.parametrize(
     "same",
     [
-        ("168万元", "1,680,000 元", "CNY 1680000", "CNY1680000", "1.68 million yuan", "人民币壹佰陆拾捌万元", "CNY 1.68M", "RMB1.68m", "1.68m yuan", "168w元"),
+        ("168万元", "1,680,000 元", "CNY 1680000", "CNY1680000", "1.68 million yuan", "人民币壹佰陆拾捌万元", "CNY 1.68M", "RMB1.68m", "1.68m yuan", "168w元", "人民币￥1,680,000元", "renminbi 1.68 million", "1.68 million Chinese yuan", "168万元（人民币）"),
         ("$1.7bn", "USD 1.7b", "1,700 million dollars"),
         ("$2.5K", "USD 2,500", "2.5k dollars"),
         ("1.2M parcels", "1,200,000 parcels"),
@@ -101,3 +101,16 @@ def test_values_stand_where_they_are_said_to(text: str) -> None:
     assert [one.start for one in found] == sorted(one.start for one in found)
     assert all(0 <= one.start < one.end <= len(plain_of(text)) for one in found)
     assert all(one.value.matches(one.value) for one in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["RMB 2,350,000", "人民币 2,350,000 元", "人民币￥235万元", "2.35 million yuan (RMB)", "CNY2.35M"]
+)  # fmt: skip
+def test_the_names_of_its_currency_are_part_of_an_amount(text: str) -> None:
+    [found] = normalise_values(f"共 {text} 付")
+    assert plain_of(f"共 {text} 付")[found.start : found.end].strip() == plain_of(text)
+
+
+def test_another_currency_in_brackets_is_no_part_of_an_amount() -> None:
+    [found] = normalise_values("235万元（美元）")
+    assert found.end == len("235万元")

@@ -48,7 +48,6 @@ _NUMBERING = frozenset(
         *("序", "序号", "序號", "编号", "編號", "项次", "排名", "名次"),
     ]
 )
-_CURRENCY = 3  # letters of its code
 _CELL = re.compile(r"((?:[^|\\]|\\.)*)\|")
 
 
@@ -146,9 +145,7 @@ def _is_value(text: str) -> bool:
     found = normalise_values(text)
     if len(found) != 1 or found[0].end < len(text.rstrip()):
         return False
-    currency = text[: found[0].start].strip()
-    kind = found[0].value.dimension
-    return (kind == DATE and not currency) or (kind == "money" and len(currency) <= _CURRENCY)
+    return not text[: found[0].start].strip() and found[0].value.dimension in {DATE, "money"}
 
 
 class Bearer(NamedTuple):

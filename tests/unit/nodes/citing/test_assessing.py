@@ -231,3 +231,30 @@ def test_a_computed_sentence_carries_only_what_it_says(
     if carried:
         [(_, quote)] = supporting(evidence, found)
         assert quote.text == "Team | 90"
+
+
+ZH_PRICE = "合同总价为 2,350,000 元（含税），分三期支付。质保期为 24 个月。"
+EN_PRICE = "The total contract price is CNY 1,680,000, payable in three instalments. The warranty is 24 months."
+
+
+@pytest.mark.parametrize("amount", ["CNY 2.35M", "RMB 2,350,000", "人民币2,350,000元", "CNY 2,350,000", "RMB 2.35 million", "235万元（人民币）"])  # fmt: skip
+def test_a_currency_has_many_names_in_chinese(amount: str) -> None:
+    asked = "合同总价是多少？"
+    assert assess(f"合同总价为{amount}。", ZH_PRICE, question=asked) is Support.SUPPORTED
+    wrong = amount.replace("35", "45")
+    assert assess(f"合同总价为{wrong}。", ZH_PRICE, question=asked) is Support.CONTRADICTED
+
+
+@pytest.mark.parametrize("amount", ["RMB 1.68 million", "¥1.68 million", "1.68 million yuan", "renminbi 1.68 million", "人民币168万元"])  # fmt: skip
+def test_a_currency_has_many_names_in_english(amount: str) -> None:
+    asked = "What is the total contract price?"
+    said = f"The total contract price is {amount}."
+    assert assess(said, EN_PRICE, question=asked) is Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    "amount", ["USD 2,350,000", "2,350,000美元", "EUR 2.35M", "2,350,000 港元"]
+)
+def test_another_currency_is_another_value(amount: str) -> None:
+    said = f"合同总价为{amount}。"
+    assert assess(said, ZH_PRICE, question="合同总价是多少？") is Support.CONTRADICTED
