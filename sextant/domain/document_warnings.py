@@ -120,6 +120,7 @@ def _count_in_chinese(things: Mapping[str, Any]) -> str:
 _REASONS = {
     "struck through": "划去",
     "hidden": "隐藏",
+    "not chosen in a list": "下拉列表中未选",
     "deleted under review": "修订中删除",
     "in short sentences beside the main part": "正文之外短句中",
 }

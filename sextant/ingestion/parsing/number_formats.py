@@ -15,7 +15,7 @@ from itertools import pairwise
 Shown = int | float | dt.datetime | dt.date | dt.time | dt.timedelta | str
 
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
+    r'"(?P<quoted>[^"]*)"?|[\\!](?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
     r"|(?P<general>general)|(?P<half>a/p|am/pm|上午/下午)|(?P<exponent>e[+-])(?=[0#?])"
     r"|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?|b+|g+|e+)|(?P<digit>[0#?])|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
@@ -199,7 +199,9 @@ def _decimals(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
     keep = max((n for n, at in enumerate(part, 1) if tokens[at].text == "0"), default=0)
     fraction = fraction[: max(keep, len(fraction.rstrip("0")))]
     written |= dict(zip(part, [*fraction, *[""] * (len(part) - len(fraction))], strict=True))
-    dropped = {*behind, *(commas if grouped else ())} | (set() if fraction else {point})
+    dropped = {*behind, *(commas if grouped else ())} | (
+        {point} if part and not fraction else set()
+    )
     if not whole and fraction:
         written[point] = (integer or "") + "."
     return "".join(

@@ -38,8 +38,11 @@ _KNOWN: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
 # Where sentence-transformers keeps a model's own prompts, and what it calls those of passages.
 _PROMPTS_FILE = "config_sentence_transformers.json"
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
-# Names of a model in the front matter of its card.
-_CARD_NAMES = re.compile(r"^(?:model-index:\s+- name:|base_model:)[ \t]*(\S+)", re.MULTILINE)
+# Names of a model, or a list of them, in the front matter of its card.
+_CARD_NAMES = re.compile(
+    r"^(?:model-index:\s+- name|base_model):(?P<names>[^\n]*(?:\n[ \t]*- [^\n]*)*)", re.MULTILINE
+)
+_CARD_NAME = re.compile(r"\w[\w./-]*")
 _CARD_READ = 100_000  # characters; results of benchmarks follow
 
 
@@ -75,7 +78,8 @@ def _find_known(name: str) -> Prefixes | None:
 def _names_in(folder: Path) -> Iterator[str]:
     yield str(_read_json(folder / "config.json").get("_name_or_path") or "")
     with suppress(OSError, UnicodeError), (folder / "README.md").open(encoding="utf-8") as card:
-        yield from _CARD_NAMES.findall(card.read(_CARD_READ))
+        for found in _CARD_NAMES.finditer(card.read(_CARD_READ)):
+            yield from _CARD_NAME.findall(found["names"])
     whole = folder.absolute()
     yield whole.name
     # The hub's cache has a folder `models--<owner>--<name>/snapshots/<revision>`.

@@ -15,6 +15,7 @@ from sextant.ingestion.parsing.formats.html_tables import (
     field_value,
     holds_data,
     is_struck,
+    options_out_of_sight,
     read_mathml,
     read_table,
 )
@@ -115,6 +116,7 @@ class Reader:
             self._add_image(node)
         elif tag in _FIELDS:
             self._add_text(f" {field_value(node)} ".replace("\n", "\v"))
+            self._omissions.add_text("not chosen in a list", options_out_of_sight(node))
         elif tag == "pre":
             self._add_whole(Paragraph(f"```\n{_verbatim(node).strip(chr(10))}\n```"))
         elif tag == "table" and self._depth < _DEEPEST and holds_data(node):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -109,26 +110,43 @@ def is_struck(node: LexborNode) -> bool:
 
 
 def field_value(node: LexborNode) -> str:
-    """Return what a field of a form shows its reader: what is typed in, the options that are chosen."""
+    """Return what a field of a form shows its reader: what is typed in, the options of a list that are in sight."""
     if node.tag == "textarea":
         return node.text() or ""
     if node.tag == "select":
-        return ", ".join(" ".join((one.text() or "").split()) for one in _chosen(node))
+        return ", ".join(_options(node).shown)
     kind = (node.attributes.get("type") or "").lower()
     if kind in _TICKS:
         return _TICKS[kind]["checked" in node.attributes]
     return (node.attributes.get("value") or "") if kind in _TEXT_INPUTS else ""
 
 
-def _chosen(select: LexborNode) -> list[LexborNode]:
-    """Return the options that a list shows as chosen: those marked, or the first where it shows only one and asks for none."""
+def options_out_of_sight(node: LexborNode) -> str:
+    """Return what a closed list of choices does not show, "" for other fields."""
+    return " ".join(_options(node).hidden) if node.tag == "select" else ""
+
+
+class _Options(NamedTuple):
+    shown: list[str]
+    hidden: list[str]
+
+
+def _options(select: LexborNode) -> _Options:
+    """Return the options of a list: an open one shows all, ticked where one is chosen; a closed one the chosen or the first.
+
+    A first one without a value only asks for a choice.
+    """
     options = select.css("option")
-    chosen = [one for one in options if "selected" in one.attributes]
-    if "multiple" in select.attributes:
-        return chosen
-    is_open = (select.attributes.get("size") or "1") != "1"
-    shown = [] if is_open else [one for one in options[:1] if one.attributes.get("value") != ""]
-    return chosen[-1:] or shown
+    texts = [" ".join((one.text() or "").split()) for one in options]
+    chosen = [at for at, one in enumerate(options) if "selected" in one.attributes]
+    if "multiple" in select.attributes or (select.attributes.get("size") or "1") != "1":
+        ticks = [
+            _TICKS["checkbox"][at in chosen] + " " if chosen else "" for at in range(len(texts))
+        ]
+        return _Options([tick + text for tick, text in zip(ticks, texts, strict=True)], [])
+    asks = not chosen and bool(options) and options[0].attributes.get("value") == ""
+    at = chosen[-1] if chosen else 0
+    return _Options([] if asks else texts[at : at + 1], [*texts[:at], *texts[at + 1 :]])
 
 
 def find_main(tree: LexborHTMLParser, visibility: Visibility) -> set[int]:

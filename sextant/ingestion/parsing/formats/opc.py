@@ -122,8 +122,6 @@ class Package:
         """Return the title among the file's properties, "" if it has none."""
         core = next(PackagePart(self, "").related(CORE), None)
         root = core.root if core is not None else None
-        if core is not None and root is None:
-            self.damaged[core.name] = None
         return ("" if root is None else root.findtext(qn("dc:title")) or "").strip()
 
     def parts_in(self, folder: str) -> list[PackagePart]:
@@ -147,18 +145,14 @@ class Package:
     def damaged_parts(self) -> list[str]:
         """Return the names of damaged and missing parts, also of those that hold nothing to read, such as the theme."""
         unread = {name for name in self._names if name.endswith(".xml")} - self._read
-        torn = [name for name in sorted(unread) if not self._is_whole(name)]
+        torn = [self._names[name] for name in sorted(unread) if not self._is_whole(name)]
         return [*self.damaged, *torn]
 
     def _is_whole(self, name: str) -> bool:
         """Return whether a part can be read as XML; a large one that nothing asks for is taken for whole."""
         if self._archive.getinfo(self._names[name]).file_size > _MOST_CHECKED:
             return True
-        try:
-            etree.fromstring(self.read(name) or b"", _parser())
-        except etree.XMLSyntaxError:
-            return False
-        return True
+        return _parse(self.read(name) or b"", is_of_office=False) is not None
 
     def read(self, name: str) -> bytes | None:
         """Return a part's bytes; None where it is missing or damaged."""
@@ -183,17 +177,17 @@ class PackagePart:
 
     @cached_property
     def root(self) -> Element:
-        """Return its root element, of damaged XML with what can be read of it; None where that is nothing."""
-        if not self.content:
-            return None
-        try:
-            root = etree.fromstring(self.content, _parser())
-        except etree.XMLSyntaxError:
-            root = etree.fromstring(self.content, _parser(recover=True))
-            if root is None or not len(root):
-                return None
+        """Return its root element, of damaged XML with what can be read of it; None where that is nothing.
+
+        A part that is there and cannot be read as a whole is added to the damaged ones of its package.
+        """
+        content = self.content or b""
+        root = _parse(content)
+        if root is None and self.package.has(self.name):
             self.package.damaged[self.name] = None
-        return root if etree.QName(root).namespace else None  # no part of Office is without
+            root = _parse(content, recover=True)
+            root = root if root is not None and len(root) else None
+        return root
 
     def target(self, relationship_id: str | None) -> Self | None:
         """Return the part that an id refers to; None where it is missing, or outside the file."""
@@ -229,8 +223,6 @@ class PackagePart:
         folder, name = posixpath.split(self.name)
         part = PackagePart(self.package, posixpath.join(folder, "_rels", f"{name}.rels"))
         listed = part.root
-        if listed is None and self.package.has(part.name):
-            self.package.damaged[part.name] = None
         found = listed.iterchildren(qn("rel:Relationship")) if listed is not None else ()
         return {
             one.get("Id", ""): _Relationship(
@@ -242,14 +234,23 @@ class PackagePart:
         }
 
 
-def _parser(*, recover: bool = False) -> Element:
-    return etree.XMLParser(
+def _parse(content: bytes, *, recover: bool = False, is_of_office: bool = True) -> Element | None:
+    """Return the root element; None where there is none, or it has no namespace, as all parts of Office have."""
+    parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
         remove_comments=True,
         remove_pis=True,
         recover=recover,
     )
+    try:
+        root = etree.fromstring(content, parser)
+    except (
+        etree.XMLSyntaxError
+    ):  # also where it recovers: of bytes that begin with NUL it reads nothing
+        return None
+    is_wanted = root is not None and (not is_of_office or etree.QName(root).namespace)
+    return root if is_wanted else None
 
 
 def _broken(reason: str) -> FileBroken:

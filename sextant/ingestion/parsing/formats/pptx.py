@@ -144,8 +144,6 @@ class _Slide:
             part = next(part.related(kind), None) if part is not None else None
             if part is not None and part.root is not None:
                 found.append(part)
-            elif part is not None:
-                part.package.damaged[part.name] = None
         return found
 
     def _title(self, element: Element) -> str:

@@ -110,6 +110,7 @@ class Workbook:
         is_sheet = events.root is not None and events.root.tag.endswith("}worksheet")
         if len(events.error_log) or not is_sheet:
             self._omissions.add_part("damaged sheet", sheet.title)
+            self._omissions.add_damaged([sheet.part.name] if sheet.part is not None else [])
 
     def _cells(self, row: Element) -> Iterator[Cell]:
         column = 0
@@ -169,7 +170,6 @@ class Workbook:
             self._main.package, f"xl/{kind}.xml"
         )
         if part.root is None:
-            self._omissions.add_damaged([part.name] if part.package.has(part.name) else [])
             return []
         found: list[Element] = part.root.findall(path)
         return found

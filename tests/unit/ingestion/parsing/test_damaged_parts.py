@@ -14,12 +14,14 @@ import pytest
 from openpyxl.comments import Comment
 from PIL import Image
 
+from sextant.domain.document_warnings import WarningCode
 from sextant.domain.errors import FileBroken
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.limits import Limits
 
 GARBAGE, MISSING = b"no XML \x00\x01", None
+BINARY, TEXT = b"\x00\xff not xml <<<", "只是文字".encode()
 
 
 def saved(document: Any) -> bytes:
@@ -95,7 +97,9 @@ def read(filename: str, part: str, content: bytes | None) -> DocumentDraft:
     return parse(with_part(filename, part, content), filename, Limits())
 
 
-@pytest.mark.parametrize("content", [GARBAGE, b"", MISSING, b"<html><p>no part</p></html>"])
+@pytest.mark.parametrize(
+    "content", [GARBAGE, BINARY, TEXT, b"", MISSING, b"<html><p>no part</p></html>"]
+)
 @pytest.mark.parametrize(
     ("filename", "part", "lost", "named"),
     [
@@ -134,6 +138,21 @@ def test_a_whole_file_has_no_warning_of_damage(filename: str) -> None:
 
     assert all(text in made.text for text in ALL[filename])
     assert "Damaged" not in " ".join(map(str, made.warnings))
+
+
+@pytest.mark.parametrize("content", [BINARY, TEXT])
+@pytest.mark.parametrize("filename", FILES)
+def test_any_part_but_the_main_one_may_be_unreadable(filename: str, content: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(FILES[filename]())) as archive:
+        names = [name for name in archive.namelist() if name.endswith((".xml", ".rels"))]
+    main = {"word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"}
+
+    for part in sorted({*names} - main - {"[Content_Types].xml"}):
+        made = read(filename, part, content)
+
+        damaged = [str(one) for one in made.warnings if one.code == WarningCode.PARTS_DAMAGED]
+        assert made.text
+        assert part.endswith(".rels") or part in " ".join(damaged)
 
 
 def test_broken_properties_are_named() -> None:

@@ -313,12 +313,33 @@ class TestHtml:
             "<p>Port <select><option>Oslo<option>Bergen</select></p>"
             "<p>Colour <select><option value=''>Choose …<option>red</select></p>"
             "<p>Days <select multiple><option selected>Mon<option>Tue<option selected>Wed</select></p>"
+            "<p>Boats <select multiple><optgroup label=x><option>Canoe 18 EUR<option>Kayak</optgroup></select></p>"
+            "<p>Hour <select size=3><option>9<option>10</select></p>"
             "<label>Remarks <textarea>Ring twice.\nThen wait.</textarea></label>"
             "<p><input type=checkbox checked> Gift <input type=checkbox> Express</p></main>",
         ) == [
-            "Name Ann", "Size large", "Port Oslo", "Colour", "Days Mon, Wed", "Remarks Ring twice.\nThen wait.",
-            "☒ Gift ☐ Express",
+            "Name Ann", "Size large", "Port Oslo", "Colour", "Days ☒ Mon, ☐ Tue, ☒ Wed",
+            "Boats Canoe 18 EUR, Kayak", "Hour 9, 10", "Remarks Ring twice.\nThen wait.", "☒ Gift ☐ Express",
         ]  # fmt: skip
+
+    def test_what_a_closed_list_does_not_show_is_told(self) -> None:
+        page = (
+            b"<main><p>Rent a boat.</p><select><option>Kayak 15<option>Canoe 18 EUR</select></main>"
+        )
+
+        parsed = parser_for(FileType.HTML)(page, LIMITS)
+
+        assert [block.text for block in parsed.blocks if isinstance(block, Paragraph)] == [
+            "Rent a boat.",
+            "Kayak 15",
+        ]
+        assert "10 not chosen in a list" in str(parsed.warnings[0])
+        assert "下拉列表中未选的文字 10 字" in parsed.warnings[0].in_language("zh")
+
+    def test_open_lists_leave_nothing_out(self) -> None:
+        page = b"<p>Days <select multiple><option>Mon<option>Tue</select></p>"
+
+        assert parser_for(FileType.HTML)(page, LIMITS).warnings == ()
 
     def test_raised_lowered_struck_and_linked_text(self) -> None:
         page = (

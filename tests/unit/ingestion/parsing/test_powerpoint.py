@@ -286,6 +286,8 @@ class TestParts:
         assert shown(parsed) == ["We open in Poland.", "The end"]
         assert tuple(map(str, parsed.warnings)) == (
             "Not read: 1 picture (slide 1), 1 chart (slide 1)",
+            "Damaged or missing inside the file, and read only as far as that is possible: "
+            "ppt/slides/chart1.xml",
         )
 
     def test_a_slide_that_cannot_be_read_is_named(self) -> None:
@@ -304,7 +306,11 @@ class TestParts:
         parsed = read(deck(shape(line(run("first"))), related=notes))
 
         assert shown(parsed) == ["first"]
-        assert tuple(map(str, parsed.warnings)) == ("Not read: 1 notes page (slide 1)",)
+        assert tuple(map(str, parsed.warnings)) == (
+            "Not read: 1 notes page (slide 1)",
+            "Damaged or missing inside the file, and read only as far as that is possible: "
+            "ppt/slides/notesSlide1.xml",
+        )
 
     def test_smartart_is_an_outline(self) -> None:
         def point(name: str) -> str:

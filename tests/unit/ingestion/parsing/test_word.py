@@ -385,6 +385,8 @@ class TestParts:
         assert shown(parsed) == ["before", "after"]
         assert tuple(map(str, parsed.warnings)) == (
             "Not read: 1 styles part, 1 picture, 1 chart, 1 embedded Excel.Sheet.12 object",
+            "Damaged or missing inside the file, and read only as far as that is possible: "
+            "word/s.xml, word/charts/chart1.xml",
         )
         assert parsed.warnings[0].code == "parts_not_read"
 
@@ -403,6 +405,8 @@ class TestParts:
         assert shown(parsed) == ["The rent is 900 EUR."]
         assert tuple(map(str, parsed.warnings)) == (
             "Not read: 1 footnotes part, 1 note, 1 page header or footer",
+            "Damaged or missing inside the file, and read only as far as that is possible: "
+            "word/footnotes.xml, word/header1.xml",
         )
 
     def test_a_picture_that_is_missing_leaves_what_it_is_said_to_show(self) -> None:

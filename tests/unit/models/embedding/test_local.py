@@ -43,6 +43,9 @@ E5 = ("query: ", "passage: ")
         ("config.json", '{"_name_or_path": "intfloat/e5-base"}'),
         ("README.md", CARD),
         ("README.md", "---\nbase_model: intfloat/multilingual-e5-base\n---\nOurs."),
+        ("README.md", "---\nbase_model:\n- intfloat/multilingual-e5-small\n---\nOurs."),
+        ("README.md", '---\nbase_model:\n  - ours/x\n  - "intfloat/e5"\ntags: []\n---\nOurs.'),
+        ("README.md", "---\nbase_model: ['intfloat/e5-small']\n---\nOurs."),
         (
             "config_sentence_transformers.json",
             '{"prompts": {"query": "query: ", "document": "passage: "}}',
