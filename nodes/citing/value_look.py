@@ -150,7 +150,13 @@ class ValueLook(WordLook):
             or self._names_rival(fact, best, rivals)
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
-        if rival and self._owns_more(best, rival, fact):
+        is_beside = (
+            rival
+            and scores[id(rival)] <= score
+            and is_of_same_row(rival, best)
+            and _is_in_other_unit(rival, value)
+        )
+        if rival and (is_beside or self._owns_more(best, rival, fact)):
             rival = None
         return Assessment(self._between(best, score, rival, scores), score, (best,))
 
@@ -213,6 +219,11 @@ def _has_unit(part: EvidencePart, value: TextValue) -> bool:
     return any(
         v.unit == value.unit or value.dimension == v.dimension == "money" for v in part.values
     )
+
+
+def _is_in_other_unit(part: EvidencePart, value: TextValue) -> bool:
+    """Return whether a value has a unit, and a part none of it: the price in euros beside that in yuan."""
+    return bool(value.unit) and all(v.unit not in ("", value.unit) for v in part.values)
 
 
 def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:

@@ -258,3 +258,19 @@ def test_a_currency_has_many_names_in_english(amount: str) -> None:
 def test_another_currency_is_another_value(amount: str) -> None:
     said = f"合同总价为{amount}。"
     assert assess(said, ZH_PRICE, question="合同总价是多少？") is Support.CONTRADICTED
+
+
+PRICES = "| Name | Price (CNY) | Price (EUR) |\n| --- | --- | --- |\n| Gold plan | 29800 | 3840 |\n| Silver plan | 16800 | 2160 |"
+
+
+@pytest.mark.parametrize("amount", ["EUR 3,840", "3,840 EUR", "€3,840", "3,840 euros"])
+def test_a_price_in_another_currency_beside_it_is_no_rival(amount: str) -> None:
+    asked = "How much is the Gold plan in euros?"
+    assert assess(f"{amount} [1].", PRICES, question=asked) is Support.SUPPORTED
+    wrong = amount.replace("3,840", "29,800")
+    assert assess(wrong, PRICES, question=asked) is Support.CONTRADICTED
+    assert assess("EUR 2,160.", PRICES, question=asked) is Support.CONTRADICTED
+    assert (
+        assess(f"{amount}.", PRICES, question="How much is the Gold plan in CNY?")
+        is not Support.SUPPORTED
+    )
