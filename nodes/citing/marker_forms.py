@@ -2,7 +2,7 @@
 
 Models bring the citations of the products and papers that they have read: `[2†source]` and `【4:2†source】` (OpenAI),
 `[^2^]`, `^2^`, `^[2]^`, `$^{[2]}$`, `²`, `<sup>2</sup>`, `[[2]](https://…)` (search engines), `[ID:2]`, `##2$$` (RAGFlow),
-`[doc_2]`, `[Document 2: title]`, `:contentReference[oaicite:2]`, `<cite>2</cite>`, `{2}`, `(2)`, `②`. Some of these
+`[doc_2]`, `[Document 2: title]`, `[2: title]`, `⟦2⟧`, `:contentReference[oaicite:2]`, `<cite>2</cite>`, `{2}`, `(2)`, `②`. Some of these
 mean something else as well: a power, a list item, a figure of the text. They are markers only where one could stand:
 behind a word, ahead of what ends a clause, and for a passage that there is.
 
@@ -29,10 +29,13 @@ _CERTAIN = (
     rf"{OPEN}\s*\^(?P<n>{NUMBERS})\^?{_CLOSED}",
     rf"\^\s*{OPEN}(?P<n>{NUMBERS}){_CLOSED}\s*\^?",
     rf"\$?\^\{{\s*{OPEN}?(?P<n>{NUMBERS}){CLOSE}?\s*\}}\$?",
-    rf"[〔〖]\s*(?P<n>{NUMBERS})\s*[〕〗]",
+    rf"[〔〖⟦〚]\s*(?P<n>{NUMBERS})\s*[〕〗⟧〛]",
     rf"{OPEN}{{2}}\s*(?:(?:{WORD}){SIGN})?(?P<n>{NUMBERS}){_CLOSED}{_CLOSED}",
     rf"{OPEN}\s*(?:{WORD}|id|s|chunks?){SIGN}(?P<n>{NUMBERS})(?:\s*[:：,，|][^\]】］\n]{{1,80}})?{_CLOSED}",
     rf"{OPEN}\s*(?P<n>\d{{1,3}})\s*[,，:：]\s*(?:pp?\.|page|line|section|§|第)[^\]】］\n]{{1,40}}{_CLOSED}",
+    # With the title or the file of the passage behind its number.
+    rf"{OPEN}\s*(?P<n>\d{{1,3}})\s*[:：|]\s*(?=[^\]】］\n]*(?:[^\W\d_]{{3}}|[{IDEOGRAPHS}]{{2}}))[^\]】］\n]{{1,80}}{CLOSE}",
+    rf"{OPEN}\s*(?P<n>\d{{1,3}})\s*[,，–—-]?\s*[^\]】］\n]{{1,80}}\.[a-z]{{2,5}}{_CLOSED}",
     rf"[(（]\s*(?:see\s+|cf\.?\s+|from\s+|参见|參見|见|見|来自)?(?:(?:{WORD}|id|chunks?){SIGN})+{OPEN}?\s*(?P<n>{NUMBERS})\s*{CLOSE}?\s*[)）]",
     rf"[(（]\s*{OPEN}\s*(?P<n>{NUMBERS})\s*{CLOSE}\s*[)）]",
     r"[(（]\s*(?:参见|參見|见|見|来自)?\s*第\s*(?P<n>\d{1,3})\s*个?(?:段落|段|条)\s*[)）]",
@@ -47,6 +50,7 @@ _CERTAIN = (
 _RAISED = (
     rf"<sup>\s*(?P<raised>{NUMBERS})\s*</sup>",
     rf"\^(?P<raised>{NUMBERS})\^",
+    rf"⁽(?P<raised>[{_SUPERSCRIPTS}]{{1,2}}|{NUMBERS})⁾",
     rf"(?P<raised>[{_SUPERSCRIPTS}]{{1,2}}(?:[,，˒][{_SUPERSCRIPTS}]{{1,2}}){{0,3}})(?![⁺⁻])",
 )
 # Markers at the end of a clause, unless a passage has the same; elsewhere they number what is listed.
@@ -66,14 +70,21 @@ def _form(ends: str) -> regex.Pattern[str]:
 
 _BEGUN, _WHOLE = _form(_END_OF_CLAUSE), _form(f"(?:{_END_OF_CLAUSE}|{_END_OF_TEXT})")
 _BEGINS = regex.compile(
-    rf"[\[【［〔〖(（{{<^$#:\\{_SUPERSCRIPTS}{_CIRCLED}]|(?<![a-z])contentReference",
+    rf"[\[【［〔〖⟦〚(（⁽{{<^$#:\\{_SUPERSCRIPTS}{_CIRCLED}]|(?<![a-z])contentReference",
     regex.IGNORECASE,
 )
 _BEHIND_A_WORD = regex.compile(
     rf"(?:[^\W\d_{IDEOGRAPHS}]{{3,}}|(?<!\d\s?)[米秒]|(?![米秒])[{IDEOGRAPHS}]|[%％.!?。！？，；)）\]\"”])[*_]{{0,2}}\s?\Z"
 )
 _SPACED_OFF = regex.compile(rf"[\w%％.!?)）\]\"”*]\s+\Z|[{IDEOGRAPHS}。！？%％”]\s?\Z")
+# weeks(1): a marker where nothing else is one; not f(1), Section(1), print_all(1) nor getAll(1).
+_JOINED_TO = regex.compile(
+    r"(?:(?<![\w.'’-])(?!(?i:sections?|articles?|clauses?|paragraphs?|rules?|items?|steps?|notes?|tables?|figures?|figs?"
+    r"|appendix|annex|schedules?|parts?|chapters?|equations?|eqs?|options?|types?|levels?)\Z)\p{L}\p{Ll}{2,}"
+    r"|\d\s\p{L}{1,2})[*_]{0,2}\Z"
+)
 _LONGEST, _KEPT = 200, 120
+_OURS = regex.compile(rf"{OPEN}\s*{NUMBERS}{_CLOSED}")
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹˒", "0123456789,")
 
 
@@ -90,6 +101,7 @@ class MarkerReader:
         self._held = ""
         self._line = ""  # of what was passed on
         self._fenced = False
+        self._has_markers = False  # that are certain
 
     def feed(self, piece: str) -> str:
         """Return the part of the text up to the end of `piece` in which every marker is known."""
@@ -128,6 +140,7 @@ class MarkerReader:
         *lines, last = (self._line + text).split("\n")
         self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
         self._line = last
+        self._has_markers |= length > 0 and _OURS.search(self._line) is not None
         return text
 
     def _take_marker(self, found: regex.Match[str]) -> str:
@@ -142,12 +155,14 @@ class MarkerReader:
         )
         if not is_marker:
             return text
+        self._has_markers |= found["ending"] is None
         return format_markers(named, self._count)
 
     def _ends_a_clause(self, text: str, named: str, before: str) -> bool:
         """Return whether a number in round brackets behind a text is a passage's, and no item of a passage's list."""
+        is_joined = not self._has_markers and _JOINED_TO.search(before[-_KEPT:])
         return (
-            _SPACED_OFF.search(before[-_KEPT:]) is not None
+            bool(is_joined or _SPACED_OFF.search(before[-_KEPT:]))
             and all(
                 0 < int(number) <= self._count for number in regex.findall(r"\d+", _digits(named))
             )

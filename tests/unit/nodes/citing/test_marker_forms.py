@@ -17,7 +17,7 @@ FORMS = (
     "【4:1†source】", "【1†L7-L9】", "[[1]]", "[[Source: 1]]", "[ID:1]", "(ID: 1)", "##1$$", "[doc1]", "[doc_1]", "[passage_1]",
     "[citation:1]", "[来源1]", "【来源：1】", "[cite: 1]", "[Document 1: the handbook]", "[1, p. 3]", "(passage 1)", "(see passages 1)",
     "(Source: 1)", "（段落1）", "（第1段）", "([1])", "〔1〕", "〖1〗", r"\[1\]", "<cite>1</cite>", '<ref id="1"/>', "<source>1</source>",
-    ":contentReference[oaicite:1]{index=1}", "{1}",
+    ":contentReference[oaicite:1]{index=1}", "{1}", "⟦1⟧", "〚1〛", "⁽¹⁾", "⁽1⁾", "[1: permit.md]", "[1 | 员工手册]", "[1, permit.md]",
 )  # fmt: skip
 
 
@@ -35,6 +35,9 @@ def test_markers_of_every_form_are_written_as_ours(text: str, form: str) -> None
     [
         ("It takes three months (1).", "It takes three months [1]."),
         ("试用期为三个月（1）。", "试用期为三个月[1]。"),
+        ("It takes three months(1).", "It takes three months[1]."),
+        ("It takes 3 weeks(1). The fee is 20 %(2).", "It takes 3 weeks[1]. The fee is 20 %[2]."),
+        ("It weighs 10 kg(1)", "It weighs 10 kg[1]"),
         ("试用期为三个月①。", "试用期为三个月[1]。"),
         ("It takes three months.¹", "It takes three months.[1]"),
         ("It takes three months¹,² at most.", "It takes three months[1,2] at most."),
@@ -70,6 +73,23 @@ def test_markers_where_one_can_stand_are_read(written: str, read: str) -> None:
 )
 def test_lists_powers_units_and_code_stay_as_they_are(text: str) -> None:
     assert read_markers(text, PASSAGES) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is f(2).",
+        "It is so by Section(2).",
+        "Call getAll(2), print_all(2); os.exit(2).",
+        "It is so [1] in prose(2).",
+        "It opened in May(9).",
+        "The ratio is [1: 3] or a[1:n].",
+        "The range is [1, 2] or [1 - 3.5].",
+        "The derivative f⁽²⁾ is 0.",
+    ],
+)
+def test_numbers_that_belong_to_their_words_stay_as_they_are(text: str) -> None:
+    assert read_markers(text, PASSAGES[:1] * 2) == text
 
 
 def test_without_passages_nothing_is_a_marker() -> None:
