@@ -11,6 +11,7 @@ endpoint that refused what it takes, once, is not held to it.
 from __future__ import annotations
 
 import os
+import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -56,12 +57,14 @@ class _Learnt:
     Attributes:
         form: the form that works.
         until: when that is no longer believed, by `time.monotonic`.
-        thinks_unopened: whether its last answer began with a thought that no tag opens; None: it has given none yet.
+        thinks_unopened: whether its answers begin with a thought that no tag opens; None: too few are known.
+        plain_answers: how many of these there were, all without such a thought.
     """
 
     form: RequestForm | None = None
     until: float = 0.0
     thinks_unopened: bool | None = None
+    plain_answers: int = 0
 
 
 # Seconds after which a call is made with everything again: a refused request an hour costs nothing.
@@ -70,29 +73,43 @@ _BELIEVED = 3600.0
 _LEARNT: dict[tuple[str, str], _Learnt] = {}
 # Where what is known of thoughts outlasts the process; None: nowhere.
 _MEMORY: list[Path] = []
-_MEMORY_FORMAT = TypeAdapter(dict[str, dict[str, bool]])
+# By endpoint and model whether it thinks so, or the number of answers that do not tell yet.
+_MEMORY_FORMAT = TypeAdapter(dict[str, dict[str, bool | int]])
+# Models may think before one answer and not before the next, so it takes some to believe that one does not.
+_PLAIN_ANSWERS, _PLAIN_ANSWERS_OF_THINKING = 3, 10
+_THINKING_NAME = re.compile(
+    r"(?<![a-z])(?:r1|qwq|qwen-?3|glm-?(?:4\.[5-9]|z1)|gpt-oss|magistral|minimax-?m\d|exaone-deep|nemotron|k2)(?![a-z])"
+    r"|think|reason",
+    re.IGNORECASE,
+)
 
 
 def remember_in(file: Path) -> None:
     """Begin with what other processes have learnt of endpoints, and write there what this one learns."""
     _MEMORY[:] = [file]
     for endpoint, models in _read_memory(file).items():
-        for model, thinks_unopened in models.items():
-            _LEARNT.setdefault((endpoint, model), _Learnt(thinks_unopened=thinks_unopened))
+        for model, known in models.items():
+            learnt = _Learnt()
+            if isinstance(known, bool):
+                learnt.thinks_unopened = known
+            else:
+                learnt.plain_answers = known
+            _LEARNT.setdefault((endpoint, model), learnt)
 
 
-def _read_memory(file: Path) -> dict[str, dict[str, bool]]:
+def _read_memory(file: Path) -> dict[str, dict[str, bool | int]]:
     try:
         return _MEMORY_FORMAT.validate_json(file.read_bytes())
     except (OSError, ValueError):
         return {}
 
 
-def _write_memory(endpoint: str, model: str, *, thinks_unopened: bool) -> None:
+def _write_memory(endpoint: str, model: str, learnt: _Learnt) -> None:
     """Add to the file what was learnt; who cannot write learns it again in the next process."""
     for file in _MEMORY:
         known = _read_memory(file)
-        known.setdefault(endpoint, {})[model] = thinks_unopened
+        thinks = learnt.thinks_unopened
+        known.setdefault(endpoint, {})[model] = learnt.plain_answers if thinks is None else thinks
         with suppress(OSError):
             whole = file.with_suffix(f".{os.getpid()}")
             whole.write_bytes(_MEMORY_FORMAT.dump_json(known))
@@ -144,10 +161,18 @@ class Dialect:
         return False if known is None and self._keeps_thoughts_apart else known
 
     def learn_thoughts(self, *, unopened: bool) -> None:
-        """Note whether an answer began with such a thought."""
-        if self._learnt.thinks_unopened is not unopened:
-            self._learnt.thinks_unopened = unopened
-            _write_memory(*self._key, thinks_unopened=unopened)
+        """Note whether an answer began with such a thought: one that did tells for good, one that did not tells little."""
+        learnt = self._learnt
+        if learnt.thinks_unopened or (learnt.thinks_unopened is False and not unopened):
+            return
+        if unopened:
+            learnt.thinks_unopened = True
+        else:
+            learnt.plain_answers += 1
+            may_think = _THINKING_NAME.search(self._key[1])
+            enough = _PLAIN_ANSWERS_OF_THINKING if may_think else _PLAIN_ANSWERS
+            learnt.thinks_unopened = False if learnt.plain_answers >= enough else None
+        _write_memory(*self._key, learnt)
 
     def worked(self, form: RequestForm, begun: RequestForm) -> None:
         """Note that a call was answered in `form`, so that the next ones begin with no more.

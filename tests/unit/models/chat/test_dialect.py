@@ -160,5 +160,35 @@ def test_what_is_learnt_of_thoughts_outlasts_the_process(
     assert Dialect(built(COMPATIBLE), 1).thinks_unopened is None
 
 
+@pytest.mark.parametrize(
+    ("name", "enough"),
+    [("qwen2.5-7b-instruct", 3), ("deepseek-chat", 3), ("DeepSeek-R1-Distill-Qwen-7B", 10), ("Qwen/Qwen3-8B", 10), ("kimi-k2-thinking", 10)],
+)  # fmt: skip
+def test_some_answers_without_a_thought_are_needed_to_believe_in_none(
+    name: str, enough: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialect, "_MEMORY", [])
+    known = list[bool | None]()
+    for _ in range(enough):  # each in a process of its own
+        monkeypatch.setattr(dialect, "_LEARNT", {})
+        dialect.remember_in(tmp_path / "endpoints.json")
+        one = Dialect(ChatOpenAI(model=name, api_key=SecretStr("k"), base_url=COMPATIBLE), 1)
+        one.learn_thoughts(unopened=False)
+        known.append(one.thinks_unopened)
+    assert known == [None] * (enough - 1) + [False]
+
+
+@pytest.mark.parametrize("answers_before", [0, 1, 5])
+def test_a_thought_is_remembered_for_good(
+    answers_before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialect, "_MEMORY", [])
+    monkeypatch.setattr(dialect, "_LEARNT", {})
+    one = Dialect(built(COMPATIBLE), 1)
+    for unopened in [*[False] * answers_before, True, *[False] * 20]:
+        one.learn_thoughts(unopened=unopened)
+    assert one.thinks_unopened is True
+
+
 def test_openai_keeps_thoughts_apart() -> None:
     assert Dialect(built(OPENAI), 1).thinks_unopened is False
