@@ -66,6 +66,11 @@ _UNITS: dict[str, tuple[str, Fraction, str]] = {
     "times": ("times", Fraction(1), "times|次(?![数序品要])"),
     "point": ("point", Fraction(1), "percentage points?|个?百分点"),
 }
+_CURRENCY_CODES = """
+aud brl cad chf cny czk dkk eur gbp hkd huf inr isk jpy krw mxn nok nzd pln rmb sek sgd thb twd usd zar
+"""
+CURRENCIES = frozenset(_CURRENCY_CODES.split())
+"""Codes of currencies (ISO 4217), in lower case; RMB is what people call CNY."""
 # Longer ones first: 公里/小时 before 公里, mmol/l before m.
 _UNIT_FORMS = sorted(
     (
@@ -267,6 +272,11 @@ class FoundValue:
     value: TextValue
     start: int
     end: int
+
+
+def is_unit(name: str) -> bool:
+    """Return whether a name is the symbol of a unit or the code of a currency, in their own case: MB, EUR."""
+    return name in _UNITS or (name.isupper() and name.lower() in CURRENCIES)
 
 
 def normalise_values(text: str) -> list[FoundValue]:

@@ -36,7 +36,7 @@ from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.text.analysis import NAMES
 from sextant.text.characters import normalise_name, remember_short
 from sextant.text.name_linker import NameTrie, is_linkable
-from sextant.text.values import DATE, normalise_values
+from sextant.text.values import DATE, is_unit, normalise_values
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
 _MOST_COLUMNS = 16  # that a row tells facts of
@@ -96,8 +96,8 @@ def _row(headings: list[str], cells: list[TableCell], column: int) -> RowFacts:
         if heading and cell.text and len(cell.text) <= _LONGEST_VALUE and cell.text != subject.text
         if cell.text != left or not _is_name(cell.text)
     ][:_MOST_COLUMNS]
-    related = tuple(pair for pair in filled if _is_name(pair[1].text))
-    pairs = [f"{heading}: {cell.text}" for heading, cell in filled if not _is_name(cell.text)]
+    related = tuple(pair for pair in filled if _is_thing(pair[1].text))
+    pairs = [f"{heading}: {cell.text}" for heading, cell in filled if not _is_thing(cell.text)]
     return RowFacts(subject, headings[column], related, "; ".join(pairs))
 
 
@@ -137,6 +137,11 @@ def _is_name(text: str) -> bool:
         and len(text.split()) <= 6
         and not _is_value(text)
     )
+
+
+def _is_thing(text: str) -> bool:
+    """Return whether a value names something that many rows may be related to; a unit only measures them."""
+    return _is_name(text) and not is_unit(text)
 
 
 @remember_short(65_536)

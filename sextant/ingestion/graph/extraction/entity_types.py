@@ -157,14 +157,20 @@ _OF_A_KIND = re.compile(r"是一[种種类類]|为一[种種类類]|是指|[”�
 _CLAUSE = re.compile(r"[^，。；：！？\n]+")
 _PART_OF = re.compile(
     r"(?:\s*[(（][^()（）]{0,80}[)）])?"
-    r"(?:\s+(?:is|are|was|were)\s+(?:(?:an?|the)\s+)?(?:\w+\s+)?parts?\s+of\s+(?:(?:an?|the)\s+)?"
+    r"(?:\s+(?:is|are|was|were)\s+(?:(?:an?|the)\s+)?(?:\w+\s+)?parts?\s+of\s+(?P<article>(?:an?|the)\s+)?"
     r"|[也都均]?是(?P<whole>\w{2,16}?)的(?:一|重要|核心|主要|基本)?个?(?:组成)?部分)",
     re.IGNORECASE,
 )
+# What an article or a clause begins with, up to a mark or a bracket.
+_PHRASE = re.compile(r"[^\W\d_][\w-]*+(?: [^\W\d_][\w-]*+)*+(?! \w)")
+_MOST_WORDS = 3  # of a thing that only its article tells
 # What a sentence begins with and says something of.
 _SUBJECT = re.compile(r"[A-Z][\w-]+(?=\s+(?:\([^()]{0,80}\)\s+)?(?:is|was|are|were)\s)")
 _CHINESE_SUBJECT = re.compile(r"\w{2,10}?(?=[”」]?(?:（[^（）]{0,80}）)?(?:是|，即|为一))")
 _SUBJECT_TAGS = frozenset({"n", "nz", "nw", "ng", "vn", "v", "b", "j", "l", "i", "eng"})  # of jieba
+_FUNCTION_TAGS = frozenset(
+    "cdefhkmopruwxy"
+)  # the first letter of jieba's tags of what names nothing
 _LEAD = '#>*•·|- \t\n“"「『'
 _ARTICLE = re.compile(r"(?:(?P<any>an?)|the)\s+", re.IGNORECASE)
 _NOW = re.compile(r"\b(?:is|are)\b", re.IGNORECASE)
@@ -249,7 +255,8 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined
 def find_parts(text: str, names: Iterable[str]) -> Iterator[NamePart]:
     """Find what a text says to be part of what: "The bolt is part of the Heron".
 
-    The whole is among `names`; the part, with which the sentence begins, is too, or may be a name.
+    Either is among `names`, or is called a thing by an article ("a thermocouple", "the control unit") or, in
+    Chinese, is a noun. The sentence begins with the part.
     """
     longest_first = _longest_first(names)
     for first, end in sentences_of(text):
@@ -258,15 +265,18 @@ def find_parts(text: str, names: Iterable[str]) -> Iterator[NamePart]:
             continue
         start, starts = _openings(text, first, end)
         known = {*longest_first, _subject(text, start, end)}
-        at = next((one for one in starts if text[one : found.start()] in known), None)
-        if at is None:
-            continue
+        named = (one for one in starts if text[one : found.start()] in known)
+        at = next(named, max(starts))
         part, begin = text[at : found.start()], found.end()
+        if part not in known and (at == start or part != _thing(text, at, found.start())):
+            continue
         if found["whole"] is None:
             whole = next((name for name in longest_first if text.startswith(name, begin)), "")
+            whole = whole or (_thing(text, begin, end) if found["article"] else "")
         else:
             begin = found.end("whole")
             whole = next((name for name in longest_first if text.endswith(name, 0, begin)), "")
+            whole = whole or (found["whole"] if _is_noun(found["whole"]) else "")
             begin -= len(whole)
         if whole and part not in {"", whole}:
             yield NamePart(part, at, whole, begin)
@@ -290,10 +300,25 @@ def _subject(text: str, start: int, end: int) -> str:
     name = found.group() if found else ""
     if not name or not is_linkable(name):
         return ""
-    if has_cjk(name):
-        tags = [tag for _, tag in cut_tagged_words(name)]
-        return name if tags[-1][0] == "n" and _SUBJECT_TAGS.issuperset(tags) else ""
-    return name
+    return name if not has_cjk(name) or _is_noun(name) else ""
+
+
+def _is_noun(name: str) -> bool:
+    """Return whether Chinese characters are a noun, or a word that no dictionary has (筘座), cut into characters."""
+    words = cut_tagged_words(name)
+    tags = [tag for _, tag in words]
+    if len(name) == len(words) > 1:
+        return _FUNCTION_TAGS.isdisjoint(tag[0] for tag in tags)
+    return tags[-1][0] == "n" and _SUBJECT_TAGS.issuperset(tags)
+
+
+def _thing(text: str, start: int, end: int) -> str:
+    """Return the few words at `start` that an article calls a thing, "" where they are more than a name for it."""
+    found = _PHRASE.match(text, start, end)
+    phrase = _MORE.sub("", found.group()) if found else ""
+    words = phrase.casefold().split()
+    is_one = len(words) <= _MOST_WORDS and ENGLISH_STOP_WORDS.isdisjoint(words)
+    return phrase if is_one and is_linkable(phrase) and not is_generic(phrase) else ""
 
 
 def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:

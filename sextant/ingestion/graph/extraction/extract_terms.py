@@ -29,6 +29,7 @@ from sextant.text.characters import (
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import TITLES, sentence_spans
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from sextant.text.values import CURRENCIES, is_unit
 
 MOST_TERMS = 12  # of a passage
 MOST_PAIRS = 24  # of a passage
@@ -80,10 +81,10 @@ paragraph part phase pin plan platform point port problem psalm quarter question
 row rule sample scenario scene schedule season section sector sheet shelf slide slot stage step street table task
 team test ticket top track trial type unit verse version vol volume ward week year zone
 length founded released series side suite terminal
-aud chf cny eur gbp jpy rmb usd ad am bc pm kg
+ad am bc pm kg
 jan feb mar apr jun jul aug sep sept oct nov dec
 """
-_UNNAMED = frozenset(_COUNTED.split()) | _CALENDAR_WORDS | ENGLISH_STOP_WORDS
+_UNNAMED = frozenset(_COUNTED.split()) | CURRENCIES | _CALENDAR_WORDS | ENGLISH_STOP_WORDS
 _PLACED = re.compile(r"\b(?:at|by|for|from|in|of|on|to|with) $", re.IGNORECASE)
 _LOWER_WORD = re.compile(r" ([^\W\d_A-Z][\w-]*)")
 # After a number these count things: "Apple 15 台".
@@ -270,7 +271,7 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
     if opens and len(run) == 1 and not _is_upper(run[0][0]):
         return
     words = list(run)
-    while words and (words[-1][0] in _JOINERS or words[-1][0].casefold() in _CALENDAR_WORDS):
+    while words and (words[-1][0] in _JOINERS or _is_measure(words[-1][0])):
         words.pop()
     while words and (words[0][0].casefold() in ENGLISH_STOP_WORDS and not _is_upper(words[0][0])):
         words.pop(0)
@@ -282,6 +283,11 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
         return
     if more or _is_upper(first) or not opens:
         yield TermSpan(start, words[-1][2], NAMED)
+
+
+def _is_measure(word: str) -> bool:
+    """Return whether a word is of a date or an amount: Monday, EUR, MB."""
+    return is_unit(word) or word.casefold() in _CALENDAR_WORDS
 
 
 def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -> list[TermSpan]:

@@ -30,7 +30,7 @@ _MOST_NAMED = 5
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read a delimited file; the delimiter is the one it names, or that gives most rows the same width.
 
-    A quotation mark that is never closed ends with its line, and a warning names the line.
+    A quotation mark that is never closed ends with its line at the latest, and a warning names the line.
 
     Raises:
         FileUnsafe: it has more cells than the limit.
@@ -123,7 +123,10 @@ class _CsvReader:
                 ahead += islice(lines, max(_MOST_LINES - len(ahead), 0))
                 used = self._lines_of_cell(line, ahead, width)
                 self.disordered += [] if used else [number]
-            row = self._split(line + "".join(ahead[:used]), as_it_stands=is_open and not used)
+            if is_open and not used:
+                row = self._join(self._split(line, as_it_stands=True), width)
+            else:
+                row = self._split(line + "".join(ahead[:used]))
             yield row
             del ahead[:used]
             number, width = number + used, len(row)
@@ -143,6 +146,15 @@ class _CsvReader:
                 is_other = len(self._split(open_row)) != width == len(self._split(ahead[0]))
                 return 0 if is_other else used
         return 0
+
+    def _join(self, row: list[str], width: int) -> list[str]:
+        """Return the row as wide as the one above: what it has more is of the cell whose quotation mark is open."""
+        more = len(row) - width
+        opens = (at for at, cell in enumerate(row) if cell[:1] == '"' and cell[1:][-1:] != '"')
+        at = next(opens, len(row))
+        if not 0 < more < min(len(row) - 1, len(row) - at):
+            return row
+        return [*row[:at], self.delimiter.join(row[at : at + more + 1]), *row[at + more + 1 :]]
 
     def _is_row(self, text: str) -> bool:
         """Return whether a text is one row, each quotation mark of it in its place."""

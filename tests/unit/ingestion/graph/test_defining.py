@@ -115,6 +115,18 @@ def test_what_a_definition_begins_with_is_a_name(
         ("The bolt of the Bolt is part of the Heron.", None),
         ("部件检查器是系统的一部分。", ("部件检查器", "系统")),
         ("他的检查器是系统的一部分。", None),
+        ("The spindle is part of the lathe", ("spindle", "lathe")),
+        ("A thermocouple is part of the control unit.", ("thermocouple", "control unit")),
+        ("The safety valve is a part of a boiler that heats water.", ("safety valve", "boiler")),
+        ("The pump was part of the Heron's frame.", ("pump", "Heron")),
+        ("筘座是织机的一部分。", ("筘座", "织机")),
+        ("砚池是砚台的重要组成部分。", ("砚池", "砚台")),
+        ("This is part of the plan.", None),
+        ("The one that turns is part of the lathe.", None),
+        ("The spindle is part of what turns.", None),
+        ("The fee is part of the EUR 30 price.", None),
+        ("这个是织机的一部分。", None),
+        ("我们都是集体的一部分。", None),
     ],
 )
 def test_a_sentence_says_what_something_is_part_of(

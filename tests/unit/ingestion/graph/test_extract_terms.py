@@ -90,6 +90,8 @@ def test_a_number_that_counts_dates_or_places_is_of_no_name(text: str) -> None:
 def test_units_and_what_anything_has_are_no_terms_but_parts_of_some() -> None:
     assert names("餐后 2 小时血糖，在 24 小时内，视情况而定。") == ["血糖"]
     assert names("每天看血糖情况。") == ["血糖情况"]
+    assert names("It costs 18 EUR or, on the Plover, RMB 150 and needs 5 MB.") == ["Plover"]
+    assert names("Pay in SEK.") == []
 
 
 @pytest.mark.parametrize("text", ["", "的的的了了", "a of the", "12 34 56", "。！？"])

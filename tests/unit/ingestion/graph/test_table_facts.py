@@ -47,6 +47,11 @@ def test_where_the_first_column_numbers_the_rows_they_are_about_the_second(headi
     assert said(text) == [("循环水泵", [("负责人", "张三丰")], number)]
 
 
+def test_units_are_said_and_related_to_nothing() -> None:
+    text = "| Part | Maker | Currency |\n| --- | --- | --- |\n| Bolt | Halden | EUR |"
+    assert said(text) == [("Bolt", [("Maker", "Halden")], "Currency: EUR")]
+
+
 def test_a_number_that_says_something_by_itself_is_no_numbering() -> None:
     assert said("| Year | Winner | City |\n| --- | --- | --- |\n| 1998 | France | Paris |") == []
 

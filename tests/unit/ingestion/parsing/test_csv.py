@@ -26,13 +26,23 @@ def test_the_line_that_names_the_separator_is_no_row() -> None:
 @pytest.mark.parametrize(
     ("text", "found", "open_lines"),
     [
-        ('a,b\n1,"x,10\n2,ok\n', [["a", "b"], ["1", '"x', "10"], ["2", "ok"]], 1),
+        ('a,b\n1,"x,10\n2,ok\n', [["a", "b"], ["1", '"x,10'], ["2", "ok"]], 1),
         ('a,b\n1,"x\n2,"ok"\n3,z\n', [["a", "b"], ["1", '"x'], ["2", "ok"], ["3", "z"]], 1),
         ('a,b\n1,"x\n2,"y\n3,z\n', [["a", "b"], ["1", '"x'], ["2", '"y'], ["3", "z"]], 2),
+        (
+            'a,b,c\nBolt,"3 inch, zinc,4\n"x","y,z,5\nNut,M4,6\n',
+            [
+                ["a", "b", "c"],
+                ["Bolt", '"3 inch, zinc', "4"],
+                ['"x"', '"y,z', "5"],
+                ["Nut", "M4", "6"],
+            ],
+            2,
+        ),
         ('a,b\n1,"x ""y"" \nz"\n2,w\n', [["a", "b"], ["1", 'x "y" \nz'], ["2", "w"]], 0),
         ('a,b\n5" pipe,1\n6" pipe,2\n', [["a", "b"], ['5" pipe', "1"], ['6" pipe', "2"]], 0),
     ],
-    ids=["to the end", "before a quoted cell", "twice", "closed", "inches"],
+    ids=["to the end", "before a quoted cell", "twice", "a comma behind it", "closed", "inches"],
 )
 def test_a_quotation_mark_that_is_never_closed_swallows_no_row(
     text: str, found: list[list[str]], open_lines: int
