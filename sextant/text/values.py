@@ -135,6 +135,7 @@ _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WORD_NUMBER = "|".join([*sorted([*_SMALL, *_TENS], key=len, reverse=True)])
 _CAPITALS = str.maketrans("壹贰叁肆伍陆柒捌玖拾佰仟〇两", "一二三四五六七八九十百千零二")
 _HAN_UNITS = "|".join(["[倍成]", *(form for form, _ in _UNIT_FORMS if re.match("[个一-鿿]", form))])
+_EN_UNITS = "|".join(form for form, _ in _UNIT_FORMS if re.search("[a-z]{2}", form))
 _HAN = "零一二三四五六七八九十百千万亿半两〇壹贰叁肆伍陆柒捌玖拾佰仟"
 
 _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
@@ -152,7 +153,7 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("time", re.compile(r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?")),
     ("han", re.compile(rf"(?<![{_HAN}午上晨间])(?P<han>[{_HAN}]{{1,8}}点[零一二三四五六七八九〇]{{1,4}}(?:[百千]?[万亿])?)(?={_HAN_UNITS})")),
     ("time", re.compile(rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{_HAN}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<halfpast>半)|(?P<zmin>\d{{1,2}}|[{_HAN}]{{1,4}})分?)?")),
-    ("fraction", re.compile(r"(?<![a-z])(?<!and )(?P<num>one|two|three|four|five|a) (?:-)?(?P<en>half|third|quarter|fifth|tenth)s?(?![a-z])|(?<![a-z])(?P<half1>half)(?: of| the| an?)(?! (?:hour|day|year|month))(?![a-z])")),
+    ("fraction", re.compile(rf"(?<![a-z])(?<!and )(?P<num>one|two|three|four|five|a) (?:-)?(?P<en>half|third|quarter|fifth|tenth)s?(?![a-z])|(?<![a-z])(?P<half1>half)(?: of| the| an?)(?! (?:{_EN_UNITS})(?![a-z]))(?![a-z])")),
     ("fraction", re.compile(r"(?P<zhhalf>一半)")),
     ("share", re.compile(r"(?P<n>\d+(?:[,]\d{3})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))")),
     ("share", re.compile(rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)")),
@@ -161,7 +162,7 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("ordinal", re.compile(r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])")),
     ("ordinal", re.compile(rf"(?<![a-z-])(?P<ew>{'|'.join(w for w in _ORDINALS if w not in ('first', 'second'))})(?![a-z])")),
     ("number", re.compile(rf"(?:(?<![a-z0-9_.])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))(?:(?<!\d)[-−])?(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?")),
-    ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:hour|day|year|month)))(?![a-z])")),
+    ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:{_EN_UNITS})(?![a-z])))(?![a-z])")),
     ("han", re.compile(rf"(?<![{_HAN}])(?P<han>[{_HAN}]{{1,16}})(?![{_HAN}])")),
 )  # fmt: skip
 # "One" and 一 alone are words; so are numerals in words such as 统一, 一般 and 万一. With a unit they count.
