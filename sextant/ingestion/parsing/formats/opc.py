@@ -35,6 +35,12 @@ NAMESPACES = {
     "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
     "dc": "http://purl.org/dc/elements/1.1/",
 }
+# What the namespace of the root element of a part begins with.
+_OWNERS = (
+    "http://schemas.openxmlformats.org/",
+    "http://schemas.microsoft.com/",
+    "http://purl.oclc.org/ooxml/",
+)
 # Relationships are told by the last words of their type, which both editions of the standard share.
 _MOST_CHECKED = 1_000_000  # bytes of a part that is only looked at for damage
 _MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
@@ -115,7 +121,7 @@ class Package:
         if part is None:
             raise _broken("its main part is missing")
         if part.root is None:
-            raise _broken(f"{part.name} is no XML")
+            raise _broken(f"{part.name} is no XML of Office")
         return part
 
     def title(self) -> str:
@@ -235,7 +241,7 @@ class PackagePart:
 
 
 def _parse(content: bytes, *, recover: bool = False, is_of_office: bool = True) -> Element | None:
-    """Return the root element; None where there is none, or it has no namespace, as all parts of Office have."""
+    """Return the root element; None where there is none, or it is of none of the namespaces of Office."""
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -249,8 +255,9 @@ def _parse(content: bytes, *, recover: bool = False, is_of_office: bool = True) 
         etree.XMLSyntaxError
     ):  # also where it recovers: of bytes that begin with NUL it reads nothing
         return None
-    is_wanted = root is not None and (not is_of_office or etree.QName(root).namespace)
-    return root if is_wanted else None
+    if root is None or not is_of_office:
+        return root
+    return root if (etree.QName(root).namespace or "").startswith(_OWNERS) else None
 
 
 def _broken(reason: str) -> FileBroken:

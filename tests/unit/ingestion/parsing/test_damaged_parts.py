@@ -155,6 +155,20 @@ def test_any_part_but_the_main_one_may_be_unreadable(filename: str, content: byt
         assert part.endswith(".rels") or part in " ".join(damaged)
 
 
+@pytest.mark.parametrize(
+    ("filename", "part"),
+    [
+        ("a.docx", "word/header1.xml"),
+        ("a.pptx", "ppt/slides/slide1.xml"),
+        ("a.xlsx", "xl/comments/comment1.xml"),
+    ],
+)
+def test_xml_of_something_else_is_named(filename: str, part: str) -> None:
+    made = read(filename, part, b"<x xmlns='urn:x'><y/></x>")
+
+    assert any(part in str(warning) for warning in made.warnings)
+
+
 def test_broken_properties_are_named() -> None:
     for filename in FILES:
         warnings = " ".join(map(str, read(filename, "docProps/core.xml", GARBAGE).warnings))
