@@ -164,9 +164,11 @@ class _Look(ValueLook, DenialLook):
     def _of(self, fact: StatedFact) -> Assessment:
         """Return one fact: first its numbers, bound to their subject; then its words."""
         subject = self._subject_of(fact)
-        if fact.values:
-            return self._of_values(fact, subject)
-        return self._of_words(fact, subject)
+        look = self._of_values if fact.values else self._of_words
+        found = look(fact, subject)
+        if found.support is Support.SUPPORTED and self._has_other_marks(fact, found.parts):
+            return replace(found, support=Support.CONTRADICTED)
+        return found
 
 
 def supporting(evidence: AnswerEvidence, found: Assessment) -> Iterator[tuple[int, SupportedQuote]]:

@@ -27,7 +27,7 @@ from sextant.text.values import (
     normalise_values,
 )
 
-_MARKED = re.compile(
+MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
 )
 _LISTED = re.compile("、")
@@ -120,7 +120,7 @@ def _of_sentence(
         sentence,
         layers,
         () if several else every,
-        clauses=tuple(map(Text, cut(_MARKED, sentence))),
+        clauses=tuple(map(Text, cut(MARKED, sentence))),
         statements=statements,
     )
     if not several:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from sextant.nodes.citing.evidence import AHEAD, HEADING, NEAR, OWN, EvidencePart
+from sextant.nodes.citing.evidence import AHEAD, HEADING, INHERITED, NEAR, OWN, EvidencePart
 from sextant.nodes.citing.evidence_index import (
     StatedFact,
 )
+from sextant.nodes.citing.passage_parts import MARKED
 from sextant.nodes.citing.sentence_look import SentenceLook, competes, is_of_same_row
 from sextant.nodes.citing.subjects import (
+    ANY_MARK,
     SubjectWord,
     contains_mark,
     find_misnamed,
     find_swapped,
+    marks_by_kind,
     subject_words,
 )
-from sextant.nodes.citing.terms import Text, is_code, names_in, terms_of, wording_of
+from sextant.nodes.citing.terms import Text, cut, is_code, names_in, terms_of, wording_of
 from sextant.text.characters import plain_of
 from sextant.text.values import WEEKDAY, TextValue, normalise_values
 
@@ -167,6 +170,25 @@ class SubjectLook(SentenceLook):
             if mine and rival.passage == best.passage
         )
 
+    def _has_other_marks(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether all clauses and rows that say a fact say it of another number or letter: ward B, not ward C."""
+        texts = self._evidence.question, self._sentence, fact.text
+        mine = {kind: its for text in texts for kind, its in marks_by_kind(text).items() if kind}
+        if not mine:
+            return False
+        labels = {int(mark) for its in mine.values() for mark in its if mark.isdecimal()}
+        values = [value for value in fact.values if value.unit or value.number not in labels]
+        spans = {(part.passage, part.span) for part in parts}
+        said = [
+            (_count_said(text, fact.new, values), marks, (part.passage, part.span) in spans)
+            for part in self._whole
+            if not self._is_foreign(part)
+            for text, marks in _marked_pieces(part)
+        ]
+        least = max((count for count, _, is_quoted in said if is_quoted), default=0)
+        its = [marks for count, marks, _ in said if count >= least > 0]
+        return bool(its) and all(_is_other(mine, marks) for marks in its)
+
     def _names_in(self, text: str) -> frozenset[str]:
         words = (one for one in subject_words(text) if not (one.is_predicate or one.is_measure))
         return frozenset(one.term for one in words)
@@ -206,6 +228,48 @@ class SubjectLook(SentenceLook):
             and not any(mine.matches(other) for mine in fact.values for other in part.values)
         ]
         return any({term for term in fact.terms if part.owns(term)} > owned for part in others)
+
+
+def _marked_pieces(part: EvidencePart) -> Iterator[tuple[str, Mapping[str, frozenset[str]]]]:
+    """Yield the clauses of a sentence, or a cell with its row, with the marks that they stand under."""
+    if part.is_row:
+        text = f"{part.row}; {part.column}; {part.layers[0][1].plain}"
+        yield text, marks_by_kind(text)
+        return
+    above = [text.plain for level, text in part.layers if level in (HEADING, INHERITED)]
+    marks = {kind: its for text in above for kind, its in marks_by_kind(text).items()}
+    for clause in cut(MARKED, part.sentence):
+        marks.pop("", None)
+        marks.update(marks_by_kind(clause))
+        yield clause, dict(marks)
+
+
+def _count_said(text: str, terms: Sequence[str], values: Sequence[TextValue]) -> int:
+    there, numbers = Text(text), [one.value for one in normalise_values(text)]
+    return sum(there.has(term) == 1.0 for term in terms) + sum(
+        any(map(value.matches, numbers)) for value in values
+    )
+
+
+def _is_other(mine: Mapping[str, frozenset[str]], its: Mapping[str, frozenset[str]]) -> bool:
+    """Return whether the marks of a kind are other ones than those that are meant, which lie not between them either."""
+    loose = its.get("", frozenset())
+    return any(
+        loose.isdisjoint(marks) and not any(_lies_among(mark, there) for mark in marks)
+        for kind, marks in mine.items()
+        if (there := its.get(kind)) and ANY_MARK not in there | marks
+    )
+
+
+def _lies_among(mark: str, marks: frozenset[str]) -> bool:
+    """Return whether a mark is one of several or lies between two of them: 2, of 1 to 3."""
+    least, most = (pick(marks, key=_in_order) for pick in (min, max))
+    return _in_order(least) <= _in_order(mark) <= _in_order(most)
+
+
+def _in_order(mark: str) -> tuple[int, str]:
+    """Return where a mark stands among others: 9 ahead of 10."""
+    return (int(mark) if mark.isdecimal() else 0, mark)
 
 
 def _changes(matcher: SequenceMatcher[str]) -> Iterator[_Change]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -18,15 +18,33 @@ from sextant.nodes.citing.terms import CODE, is_filler, terms_of, without_accent
 from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.number_words import chinese_number
 from sextant.text.segmenter import cut_tagged_words
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.values import WEEKDAY, normalise_values, rates_in
 from sextant.text.word_forms import stem
 
 _TOKEN = re.compile(
     rf"{CODE.pattern}|[a-z]+(?:-[a-z]+)+|[^\W_{IDEOGRAPHS}]+(?:['’][a-z]+)?|[{IDEOGRAPHS}]+"
 )
-# What tells things of one name apart: type 2, 套餐B; "a" and "i" are words as well.
+# What tells things of one name apart: type 2, 套餐B; "a" and "i" are words as well, but not in capitals behind a name.
 _MARK = re.compile(r"\d+|[a-z]")
 _ARTICLE_LETTER = re.compile(r"(?<![一-鿿])[ai](?![一-鿿])")
+_CAPITAL_LETTER = re.compile(
+    r"(?:(?P<word>[A-Za-z]{2,})[ -](?P<a>A)|(?P<name>[A-Z][A-Za-z]+)[ -](?P<i>I))(?![\w'’])"
+)
+# 型, of a type 2 in Chinese.
+_SIGN = re.compile(rf"\s*([{IDEOGRAPHS}])")
+# Grade 3 and above, 二级以上: what is said of one mark is said of others, too.
+_BOUNDED = re.compile(
+    r"[以之][上下前后後]|至少|\b(?:above|below|higher|lower|up(?:wards)?|least|onwards?)\b",
+    re.IGNORECASE,
+)
+ANY_MARK = "*"
+# 1 号楼; elsewhere it may be a day.
+_NUMBERED = re.compile(r"(?<![\d月])(\d{1,4})\s?号")
+# Phase one; elsewhere it is a pronoun.
+_NAMED_ONE = re.compile(r"(?<=[a-z][ -])one(?![\w'’-])")
+# Joins marks of one kind: grades 1 and 2, 1、2级.
+_JOINS_MARKS = re.compile(r"\s*(?:[,，、/&~～-]|and|or|to|和|或|与|及|至|到)*\s*")
 _ARTICLE = re.compile(r"(?<![a-z])(?:an?|the|its|his|her|their|your|our|my|this|that)\s*\Z")
 _PRONOUN = re.compile(r"(?<![a-z])(?:it|they|he|she|we|you|i|who|which)\s+\Z")
 _TAKES_OBJECT = re.compile(
@@ -105,7 +123,8 @@ class _Token:
 def subject_words(text: str) -> tuple[SubjectWord, ...]:
     """Return the words of content of a text in their order."""
     plain = without_accents(plain_of(text))
-    tokens = sorted(_tokens(plain), key=lambda one: one.start)
+    letters = _lettered(text) if len(plain) == len(text) else frozenset[int]()
+    tokens = sorted(_tokens(plain, letters), key=lambda one: one.start)
     values = [one.start for one in tokens if one.is_value]
     numbers = [one.start for one in tokens if one.text.isdigit()]
     first = next(iter([*values, *numbers[::-1]]), 0)
@@ -155,8 +174,17 @@ def _joined(
     return (*with_last, *with_next)
 
 
-def _tokens(plain: str) -> Iterator[_Token]:
-    """Yield the words of content and the values of a text; a number without a unit is a word."""
+def _lettered(text: str) -> frozenset[int]:
+    """Return where A and I are marks: in capitals behind a word that they tell apart, Plan A, Class I."""
+    return frozenset(
+        found.start("a" if found["a"] else "i")
+        for found in _CAPITAL_LETTER.finditer(text)
+        if (found["word"] or found["name"]).lower() not in ENGLISH_STOP_WORDS
+    )
+
+
+def _tokens(plain: str, lettered: Collection[int]) -> Iterator[_Token]:
+    """Yield the words of content and the values of a text; a number without a unit is a word, a letter at `lettered` a mark."""
     letters = list(plain)
     for label in _LABEL.finditer(plain):
         yield _Token(*label.span(), _written_out(label), _written_out(label), "m")
@@ -180,7 +208,9 @@ def _tokens(plain: str) -> Iterator[_Token]:
     for run in _TOKEN.finditer("".join(letters)):
         at = run.start()
         for word, tag in [(run[0], "")] if run[0].isascii() else _whole_words(run[0]):
-            is_mark = bool(_MARK.fullmatch(word)) and not _ARTICLE_LETTER.match(plain, at)
+            is_mark = bool(_MARK.fullmatch(word)) and (
+                at in lettered or not _ARTICLE_LETTER.match(plain, at)
+            )
             term = (
                 word if is_mark or "-" in word else next(iter(terms_of(word)), "") or _adverb(word)
             )
@@ -234,6 +264,40 @@ def contains_mark(text: str, word: SubjectWord) -> bool:
 def _adverb(word: str) -> str:
     """Return a word that says how often, which is no term where it counts by a period: the monthly fee."""
     return stem(word) if word.isascii() and rates_in(word) else ""
+
+
+@lru_cache(maxsize=1024)
+def marks_by_kind(text: str) -> Mapping[str, frozenset[str]]:
+    """Return the numbers and letters that tell things apart, by what they are of: 1 and 3 by 级, b by ward."""
+    words = subject_words(_NAMED_ONE.sub("1", text))
+    found = defaultdict[str, set[str]](set)
+    found["号"].update(_NUMBERED.findall(plain_of(text)))
+    kind = ""
+    for at, word in enumerate(words):
+        if not word.is_mark:
+            continue
+        before = words[at - 1] if at else None
+        joins = before and before.is_mark and _JOINS_MARKS.fullmatch(before.behind)
+        kind = _kind_ahead(words, at) or (kind if joins else "") or _kind_behind(words, at)
+        found[kind].add(word.term.removesuffix(kind))
+    every = {ANY_MARK} if _BOUNDED.search(text) else set[str]()
+    return {kind: frozenset(marks | every) for kind, marks in found.items() if marks}
+
+
+def _kind_ahead(words: Sequence[SubjectWord], at: int) -> str:
+    """Return the sign of a mark (3 号), or the word ahead of it: ward B."""
+    word = words[at]
+    if _LABEL.fullmatch(word.text):
+        return word.text[0] if word.text.startswith("第") else word.text[-1]
+    if sign := _SIGN.match(word.behind):
+        return sign[1]
+    is_named = at and words[at - 1].joins_next and not words[at - 1].is_predicate
+    return words[at - 1].term if is_named else ""
+
+
+def _kind_behind(words: Sequence[SubjectWord], at: int) -> str:
+    """Return the word behind a mark: 2 doors."""
+    return words[at + 1].term if at + 1 < len(words) and words[at].joins_next else ""
 
 
 def find_swapped(statement: str, other: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, simplify
-from sextant.text.negation import clauses, negates, without_ban
+from sextant.text.negation import clauses, complete_denials, negates, without_ban
 from sextant.text.sentences import sentence_spans
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
@@ -232,6 +232,7 @@ class _Denials:
         parts = clauses(sentence)
         self._letters = _letters(sentence)
         self._denied = [part for part in parts if negates(part)]
+        self._complete = complete_denials(parts)
         self._affirmed = TermLookup("\n".join(part for part in parts if part not in self._denied))
 
     def turn_round(self, other: _Denials, least: float) -> bool:
@@ -240,6 +241,10 @@ class _Denials:
             _letters(denied) not in other._letters
             and other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
             for denied in self._denied
+        ) or any(
+            other.affirms(claim_of(part), 1.0, banned=True)
+            and other.affirms(claim_of(whole), least)
+            for part, whole in self._complete.items()
         )
 
     def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:

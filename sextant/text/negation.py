@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
 # What contains such a word without denying anything, or bounds a number (不超过, no more than).
 _CHINESE = re.compile(
@@ -14,7 +16,17 @@ _ENGLISH = re.compile(
     r"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[,;:，；：。.!?！？]\s*|\b(?:but|while|although|whereas)\b|但是?|而")
+# Behind "and" only what denies, or says that something is so, is a clause for certain: on the deck and not in the hall.
+_CLAUSE = re.compile(
+    r"[,;:，；：。.!?！？]\s*|\b(?:but|while|although|whereas)\b|但是?|而"
+    r"|\band\s+(?=(?:is\s+|are\s+)?(?:not|never|prohibited|forbidden|banned)\b|(?:is|are|may|can|must|will)\b)"
+    r"|(?<=[\u4e00-\u9fff])且(?=[不未没無无勿禁严嚴])",
+    re.IGNORECASE,
+)
+# "Not in the hall" denies what the clause ahead says of something else.
+_ELLIPTIC = re.compile(r"\s*(?:and\s+)?not\s+(?P<word>[a-z]+)", re.IGNORECASE)
+_PREPOSITION = r"(?:in|on|at|for|to|by|with|from|during|before|after|inside|outside|under|over|near|behind|within)"
+_DETERMINER = r"(?:the|an?|any|its|their|our|your|every|each|all)"
 
 
 # "Without" denies what stands behind it, and nothing of the clause that it stands in.
@@ -45,6 +57,19 @@ def clauses(text: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
     return [part for part in parts if part.strip()]
+
+
+def complete_denials(parts: Sequence[str]) -> dict[str, str]:
+    """Return clauses that deny without a verb, each with what it denies: "smoking is allowed" of "not in the hall"."""
+    found = dict[str, str]()
+    for before, part in pairwise(parts):
+        elliptic = _ELLIPTIC.match(part)
+        for kind in (_PREPOSITION, _DETERMINER) if elliptic else ():
+            if elliptic and re.fullmatch(kind, elliptic["word"], re.IGNORECASE):
+                *_, last = [None, *re.finditer(rf"\b{kind}\b", before, re.IGNORECASE)]
+                if last:
+                    found[part] = f"{before[: last.start()]}{part}"
+    return found
 
 
 # 不必 and "need not" leave free what 必须 and "must" demand.

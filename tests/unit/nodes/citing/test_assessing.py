@@ -274,3 +274,79 @@ def test_a_price_in_another_currency_beside_it_is_no_rival(amount: str) -> None:
         assess(f"{amount}.", PRICES, question="How much is the Gold plan in CNY?")
         is not Support.SUPPORTED
     )
+
+
+YARD = "Parking is allowed in the yard and not at the gate. Drinks may be taken into the foyer, and not into the hall."
+BALCONY = "员工可以在露台吸烟，但不得在机房吸烟。"
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "is_supported"),
+    [
+        ("Is parking allowed in the yard?", "Parking is allowed in the yard.", YARD, True),
+        ("Is parking allowed in the yard?", "Parking is not allowed in the yard.", YARD, False),
+        ("Is parking allowed at the gate?", "Parking is allowed at the gate.", YARD, False),
+        ("Is parking allowed at the gate?", "Parking is not allowed at the gate.", YARD, True),
+        ("May I take a drink into the foyer?", "Drinks may be taken into the foyer.", YARD, True),
+        ("May I take a drink into the foyer?", "Drinks may not be taken into the foyer.", YARD, False),
+        ("May I take a drink into the hall?", "Drinks may be taken into the hall.", YARD, False),
+        ("可以在露台吸烟吗？", "可以在露台吸烟。", BALCONY, True),
+        ("可以在露台吸烟吗？", "不得在露台吸烟。", BALCONY, False),
+        ("可以在机房吸烟吗？", "可以在机房吸烟。", BALCONY, False),
+    ],
+)  # fmt: skip
+def test_a_denial_holds_in_its_own_clause(
+    question: str, statement: str, passage: str, *, is_supported: bool
+) -> None:
+    found = assess(statement, passage, question=question)
+    assert (found is Support.SUPPORTED) is is_supported
+
+
+STEPS = "1、2 级哮喘首选沙丁胺醇；3 级哮喘首选布地奈德。1 号楼的电梯由华升维护。2 号楼的电梯由通力维护。"
+TYPES = "没有禁忌证时，二甲双胍是 2 型糖尿病的一线用药。"
+WIRES = "The wire of phase one is brown, the wire of phase two is black. The head of Ward B is Dr. Noor. The head of Ward C is Dr. Pell."
+GRADES = "Grades 1 and 2 are treated with salbutamol. Grade 3 is treated with budesonide."
+BOUNDED = (
+    "Pumps of grades 1 to 3 are checked by Tuvex. Pumps of grade 4 and above are checked by Norsk."
+)
+FUSES = "| Phase | Wire |\n| --- | --- |\n| Phase 1 | brown |\n| Phase 2 | black |"
+LISTED = "Grade 3:\n\n- inhaled budesonide\n\nGrade 1:\n\n- inhaled salbutamol"
+LETTERS = "Plan A costs 12 EUR per month. Plan B costs 30 EUR per month. Class I lifts are checked by Tuvex, Class II lifts by Norsk."
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "is_supported"),
+    [
+        ("1 级哮喘首选什么药？", "1 级哮喘首选沙丁胺醇。", STEPS, True),
+        ("1 级哮喘首选什么药？", "1 级哮喘首选布地奈德。", STEPS, False),
+        ("3 级哮喘首选什么药？", "3级哮喘首选沙丁胺醇。", STEPS, False),
+        ("3 级哮喘首选什么药？", "沙丁胺醇。", STEPS, False),
+        ("3 级哮喘首选什么药？", "布地奈德。", STEPS, True),
+        ("1 号楼的电梯由谁维护？", "1 号楼的电梯由华升维护。", STEPS, True),
+        ("1 号楼的电梯由谁维护？", "1 号楼的电梯由通力维护。", STEPS, False),
+        ("1 型糖尿病首选什么药？", "1 型糖尿病首选二甲双胍。", TYPES, False),
+        ("2 型糖尿病首选什么药？", "2 型糖尿病首选二甲双胍。", TYPES, True),
+        ("Which wire is phase two?", "The wire of phase two is brown.", WIRES, False),
+        ("Which wire is phase two?", "The wire of phase two is black.", WIRES, True),
+        ("Who is the head of Ward C?", "The head of Ward C is Dr. Noor.", WIRES, False),
+        ("Who is the head of Ward C?", "Dr. Pell heads Ward C.", WIRES, True),
+        ("How is grade 2 treated?", "Grade 2 is treated with salbutamol.", GRADES, True),
+        ("How is grade 3 treated?", "Grade 3 is treated with salbutamol.", GRADES, False),
+        ("Who checks grade 5 pumps?", "Grade 5 pumps are checked by Norsk.", BOUNDED, True),
+        ("Who checks grade 2 pumps?", "Grade 2 pumps are checked by Tuvex.", BOUNDED, True),
+        ("What colour is the wire of phase 2?", "Black.", FUSES, True),
+        ("What colour is the wire of phase 2?", "Brown.", FUSES, False),
+        ("How is grade 3 treated?", "With inhaled budesonide.", LISTED, True),
+        ("How is grade 3 treated?", "With inhaled salbutamol.", LISTED, False),
+        ("How much is Plan A?", "Plan A costs 12 EUR per month.", LETTERS, True),
+        ("How much is Plan A?", "Plan A costs 30 EUR per month.", LETTERS, False),
+        ("How much is Plan A?", "Plan B costs 12 EUR per month.", LETTERS, False),
+        ("Who checks Class I lifts?", "Class I lifts are checked by Tuvex.", LETTERS, True),
+        ("Who checks Class I lifts?", "Class I lifts are checked by Norsk.", LETTERS, False),
+    ],
+)  # fmt: skip
+def test_what_a_number_or_letter_marks_is_not_said_of_another_mark(
+    question: str, statement: str, passage: str, *, is_supported: bool
+) -> None:
+    found = assess(statement, passage, question=question)
+    assert (found is Support.SUPPORTED) is is_supported
