@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from sextant.nodes.citing.evidence import AHEAD, HEADING, INHERITED, NEAR, OWN, EvidencePart
+from sextant.nodes.citing.evidence import (
+    AHEAD,
+    COLUMNS,
+    HEADING,
+    INHERITED,
+    NEAR,
+    OWN,
+    EvidencePart,
+)
 from sextant.nodes.citing.evidence_index import (
     StatedFact,
 )
@@ -89,12 +97,15 @@ class SubjectLook(SentenceLook):
     def _find_misnamed(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> SubjectWord | None:
         """Return a word of a fact that names something else than what its parts speak of."""
         swapped = self._swapped.union(*(find_swapped(fact.text, part.sentence) for part in parts))
+        is_displaced = self._is_displaced(fact, parts)
+
+        def is_vouched(word: SubjectWord) -> bool:
+            # A heading of several things does not say that its part is of each of them.
+            least = COLUMNS if is_displaced and word.is_ahead else 0.0
+            return self._is_vouched(word, parts, is_swapped=word.term in swapped, least=least)
+
         return find_misnamed(
-            fact.text,
-            swapped,
-            lambda word: self._is_vouched(word, parts, is_swapped=word.term in swapped),
-            self._is_measure,
-            is_displaced=self._is_displaced(fact, parts),
+            fact.text, swapped, is_vouched, self._is_measure, is_displaced=is_displaced
         )
 
     def _is_displaced(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
@@ -112,13 +123,18 @@ class SubjectLook(SentenceLook):
         return any(not self._is_vouched(word, (part,), is_swapped=True) for word in words)
 
     def _is_vouched(
-        self, word: SubjectWord, parts: Sequence[EvidencePart], *, is_swapped: bool
+        self,
+        word: SubjectWord,
+        parts: Sequence[EvidencePart],
+        *,
+        is_swapped: bool,
+        least: float = 0.0,
     ) -> bool:
         """Return whether the question has a word, or one of the parts, or what it stands under.
 
         In the place of another word only what names the part itself counts.
         """
-        least = HEADING if is_swapped or word.is_attribute else AHEAD
+        least = max(least, HEADING if is_swapped or word.is_attribute else AHEAD)
         if word.is_mark:
             return contains_mark(self._question, word) or all(
                 any(

@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     rf"{CODE.pattern}|[a-z]+(?:-[a-z]+)+|[^\W_{IDEOGRAPHS}]+(?:['’][a-z]+)?|[{IDEOGRAPHS}]+"
 )
 # What tells things of one name apart: type 2, 套餐B; "a" and "i" are words as well, but not in capitals behind a name.
-_MARK = re.compile(r"\d+|[a-z]")
+_MARK = re.compile(r"\d+|[a-z]|i{2,3}|iv|vi{1,3}|ix")
 _ARTICLE_LETTER = re.compile(r"(?<![一-鿿])[ai](?![一-鿿])")
 _CAPITAL_LETTER = re.compile(
     r"(?:(?P<word>[A-Za-z]{2,})[ -](?P<a>A)|(?P<name>[A-Z][A-Za-z]+)[ -](?P<i>I))(?![\w'’])"

@@ -144,6 +144,30 @@ def test_a_value_of_something_else_than_its_clause_names_is_not_supported(
     assert (found is Support.SUPPORTED) is is_supported
 
 
+HANDBOOK = "试用期为六个月。离职须提前三十天书面通知。"
+LEAVING = "The probation period is six months. Staff who resign give thirty days of notice."
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "text", "heading", "is_supported"),
+    [
+        ("试用期是多久？", "离职通知期为六个月。", HANDBOOK, "试用与离职", False),
+        ("试用期是多久？", "离职期限为六个月。", HANDBOOK, "试用与离职", False),
+        ("试用期是多久？", "试用期为半年。", HANDBOOK, "试用与离职", True),
+        ("试用期是多久？", "期限为六个月。", HANDBOOK, "试用与离职", True),
+        ("How long is the probation period?", "The notice period is six months.", LEAVING, "Probation and notice", False),
+        ("How long is the probation period?", "Probation lasts six months.", LEAVING, "Probation and notice", True),
+    ],
+)  # fmt: skip
+def test_a_heading_of_several_things_lends_no_value_to_each(
+    question: str, statement: str, text: str, heading: str, *, is_supported: bool
+) -> None:
+    passage = item(text)
+    passage = replace(passage, metadata={**passage.metadata, "section_path": (heading,)})
+    found = AnswerEvidence([passage], question).assess(statement).support
+    assert (found is Support.SUPPORTED) is is_supported
+
+
 def test_what_cannot_be_shown_is_neither_supported_nor_contradicted() -> None:
     question = "How long is the probation period?"
     assert assess("The probation period may be shortened.", LEAD, question=question) in {
@@ -309,6 +333,7 @@ GRADES = "Grades 1 and 2 are treated with salbutamol. Grade 3 is treated with bu
 BOUNDED = (
     "Pumps of grades 1 to 3 are checked by Tuvex. Pumps of grade 4 and above are checked by Norsk."
 )
+ROMAN = "Type I valves are tested every four years. Type II valves are tested every ten months."
 FUSES = "| Phase | Wire |\n| --- | --- |\n| Phase 1 | brown |\n| Phase 2 | black |"
 LISTED = "Grade 3:\n\n- inhaled budesonide\n\nGrade 1:\n\n- inhaled salbutamol"
 LETTERS = "Plan A costs 12 EUR per month. Plan B costs 30 EUR per month. Class I lifts are checked by Tuvex, Class II lifts by Norsk."
@@ -342,6 +367,10 @@ LETTERS = "Plan A costs 12 EUR per month. Plan B costs 30 EUR per month. Class I
         ("How much is Plan A?", "Plan A costs 30 EUR per month.", LETTERS, False),
         ("How much is Plan A?", "Plan B costs 12 EUR per month.", LETTERS, False),
         ("Who checks Class I lifts?", "Class I lifts are checked by Tuvex.", LETTERS, True),
+        ("How often are Type I valves tested?", "Type I valves are tested every four years.", ROMAN, True),
+        ("How often are Type I valves tested?", "Type I valves are tested every ten months.", ROMAN, False),
+        ("How often are Type II valves tested?", "Type II valves are tested every four years.", ROMAN, False),
+        ("How often are Type II valves tested?", "Every ten months.", ROMAN, True),
         ("Who checks Class I lifts?", "Class I lifts are checked by Norsk.", LETTERS, False),
     ],
 )  # fmt: skip
