@@ -49,8 +49,9 @@ _FILLER_ZH_WORDS = """
 _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
 # The segmenter joins what points back with the next word.
 _POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
+# 工作满十年的，年假 10 天: what ends in 的 is the condition of what follows.
 CLAUSE = re.compile(
-    r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
+    r"(?<!的)，|[;；：]|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
 _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")

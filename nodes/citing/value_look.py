@@ -228,14 +228,24 @@ def _is_in_other_unit(part: EvidencePart, value: TextValue) -> bool:
 
 def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
     """Return whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
-    if any(asked.matches(value) for value in values):
+    if any(asked.matches(value) and not asked.opposes(value) for value in values):
         return True
     alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]
-    for low, high in pairwise(alike):
-        if low.number <= asked.number <= high.number and low.number < high.number:
-            return True
-    return any(
-        (v.bound == "min" and asked.number >= v.number)
-        or (v.bound == "max" and asked.number <= v.number)
-        for v in alike
+    return any(_is_within(low, high, asked) for low, high in pairwise([None, *alike, None]))
+
+
+def _is_within(low: TextValue | None, high: TextValue | None, asked: TextValue) -> bool:
+    """Return whether two values that follow each other are a range with a value, or one is its bound and the other of no range.
+
+    What is at least ten does not lie below ten.
+    """
+    reaches = low is not None and asked.number >= low.number
+    stays = high is not None and (
+        asked.number < high.number or (asked.number == high.number and not asked.opposes(high))
+    )
+    is_range = low and high and low.number < high.number
+    if is_range and low and high and low.bound != "max" and high.bound != "min":
+        return reaches and stays
+    return bool(
+        (low and low.bound == "min" and reaches) or (high and high.bound == "max" and stays)
     )

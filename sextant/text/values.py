@@ -170,7 +170,7 @@ _WEAK = frozenset({"one", "一", "零", "半", "千", "万", "百", "十", "百�
 _RANGE = re.compile(r"\s?(?:[-–—~～至到]|to|and|或|or|<|≤)\s?(?:[<≤]\s?)?\Z")
 _AT_MOST_AHEAD = re.compile(
     r"(?:at (?:the )?most|up to|not exceed(?:ing)?|no later than|below|under|less than|fewer than|maximum(?: of)?|max\.?|limited to|within"
-    r"|capped at|cap(?: is| of)?|(?<![a-z])(?:before|until|prior to|earlier than)|至多|最多(?:可|能)?(?:报销|使用|携带|为|是)?|最高|最大|上限(?:为|是)?|低于|少于|小于|短于|早于|不足|未满|<|≤)[^\d,，。;；]{0,6}\Z"
+    r"|capped at|cap(?: is| of)?|(?<![a-z])(?:before|until|prior to|earlier than)|至多|最多(?:可|能)?(?:报销|使用|携带|为|是)?|最高|最大|上限(?:为|是)?|低于|少于|小于|短于|早于|不足|[未不]满|<|≤)[^\d,，。;；]{0,6}\Z"
 )
 _AT_LEAST_AHEAD = re.compile(
     r"(?:at (?:the )?least|minimum(?: of)?|more than|over|above|exceed(?:s|ing|ed)?|longer than|higher than|greater than|larger than|later than|(?<![a-z])(?:after|since)"

@@ -379,3 +379,18 @@ def test_what_a_number_or_letter_marks_is_not_said_of_another_mark(
 ) -> None:
     found = assess(statement, passage, question=question)
     assert (found is Support.SUPPORTED) is is_supported
+
+
+LEAVE = "员工工作满一年不满十年的，年假 5 天；工作满十年不满二十年的，年假 10 天；工作满二十年的，年假 15 天。"
+
+
+@pytest.mark.parametrize(
+    ("asked", "days"),
+    [("工作满十年", 10), ("工作十二年", 10), ("工作三年", 5), ("工作满二十年", 15)],
+)
+@pytest.mark.parametrize("said", ["年假为 {} 天。", "{} 天。", "工作满十年的年假为 {} 天。"])
+def test_a_value_is_bound_to_the_range_that_is_asked_for(asked: str, days: int, said: str) -> None:
+    stated = said.replace("工作满十年", asked)
+    for one in (5, 10, 15):
+        found = assess(stated.format(one), LEAVE, question=f"{asked}有几天年假？")
+        assert (found is Support.SUPPORTED) is (one == days)
