@@ -196,7 +196,11 @@ class SubjectLook(SentenceLook):
         values = [value for value in fact.values if value.unit or value.number not in labels]
         spans = {(part.passage, part.span) for part in parts}
         said = [
-            (_count_said(text, fact.new, values), marks, (part.passage, part.span) in spans)
+            (
+                _count_supported_words(text, fact.new, values),
+                marks,
+                (part.passage, part.span) in spans,
+            )
             for part in self._whole
             if not self._is_foreign(part)
             for text, marks in _marked_pieces(part)
@@ -260,7 +264,7 @@ def _marked_pieces(part: EvidencePart) -> Iterator[tuple[str, Mapping[str, froze
         yield clause, dict(marks)
 
 
-def _count_said(text: str, terms: Sequence[str], values: Sequence[TextValue]) -> int:
+def _count_supported_words(text: str, terms: Sequence[str], values: Sequence[TextValue]) -> int:
     there, numbers = Text(text), [one.value for one in normalise_values(text)]
     return sum(there.has(term) == 1.0 for term in terms) + sum(
         any(map(value.matches, numbers)) for value in values

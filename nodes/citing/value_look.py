@@ -231,10 +231,10 @@ def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
     if any(asked.matches(value) and not asked.opposes(value) for value in values):
         return True
     alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]
-    return any(_is_within(low, high, asked) for low, high in pairwise([None, *alike, None]))
+    return any(_is_in_range(low, high, asked) for low, high in pairwise([None, *alike, None]))
 
 
-def _is_within(low: TextValue | None, high: TextValue | None, asked: TextValue) -> bool:
+def _is_in_range(low: TextValue | None, high: TextValue | None, asked: TextValue) -> bool:
     """Return whether two values that follow each other are a range with a value, or one is its bound and the other of no range.
 
     What is at least ten does not lie below ten.

@@ -192,6 +192,9 @@ def _usual_look(lines: Sequence[PdfLine]) -> tuple[float, bool]:
     return next(iter(looks.most_common(1)), ((0.0, False), 0))[0]
 
 
+_LINE_OF_TEXT = 15  # of its letters' size: 15 ideographs, or some 30 Latin letters
+
+
 def _continues(
     paragraph: PageParagraph, line: PdfLine, right: float, pitch: float, look: tuple[float, bool]
 ) -> bool:
@@ -209,7 +212,10 @@ def _continues(
     if above.page != line.page or distance < 0:  # next page or column
         usual, is_bold = look
         is_title = above.size > usual + _SAME_SIZE or (above.bold and not is_bold)
-        return not (is_title or ends_sentence(above.text))
+        # The foot of a form ("Weight 4120 kg") is as wide as its short column, but no line of running text.
+        is_text = above.box.right - above.box.left > _LINE_OF_TEXT * size
+        goes_on = is_text or _breaks_off(above, line, right)
+        return goes_on and not (is_title or ends_sentence(above.text))
     if distance > pitch * 1.35:
         return False
     indented = line.box.left - above.box.left > _INDENT * size

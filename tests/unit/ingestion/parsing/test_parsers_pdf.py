@@ -120,6 +120,20 @@ class TestParagraphs:
         assert isinstance(first, Paragraph)
         assert first.page == 1
 
+    def test_the_foot_of_a_form_does_not_run_on_into_the_next(self) -> None:
+        weights = {5001: 4120, 5002: 3980, 5003: 870}
+        pages = [
+            [
+                *lines([f"Delivery note {note}"]),
+                *lines([f"Weight {weight} kg"], top=60, left=400),
+            ]
+            for note, weight in weights.items()
+        ]
+
+        texts = prose(read(pages))
+        assert not [text for text in texts if "kg Delivery" in text or "kg\nDelivery" in text]
+        assert "Weight 4120 kg" in texts
+
     def test_list_items_stay_lines_of_one_block(self) -> None:
         parsed = read([lines(["• 多饮；", "• 多尿；", "1. 体重下降。"])])
 
