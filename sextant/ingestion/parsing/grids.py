@@ -34,10 +34,11 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The cells (row, column) that repeat a merged cell, and the rows with one merged across columns."""
+    """The cells (row, column) that repeat a merged cell, the rows with one merged across columns, and those with no more."""
 
     repeated: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     across: set[int] = field(default_factory=set[int])
+    blank: set[int] = field(default_factory=set[int])
 
 
 def sheet_blocks(rows: Rows, merged: Merged) -> Iterator[Block]:
@@ -80,6 +81,9 @@ def _has_remarks(cells: Sequence[str]) -> bool:
 
 
 def _table(rows: Rows, region: Region, merged: Merged) -> Block:
+    # A blank row inside merged cells parts nothing, and is no row either.
+    own = [at for at in region.rows if at not in merged.blank or at in merged.across]
+    region = _part(region, own)
     cells = [list(rows[number][region.left : region.right]) for number in region.rows]
     if len(cells) == 1 or region.width == 1:
         return _paragraph(cells)

@@ -13,9 +13,11 @@ from sextant.tables.query.families import (
     OF_PERSONS,
     is_amount,
     is_code,
+    is_run,
     is_score,
     is_surely_amount,
     is_time,
+    may_be_code,
 )
 from sextant.tables.query.parts import EITHER, QuestionParts
 from sextant.tables.query.query import Order, TableQuery
@@ -338,7 +340,7 @@ class QueryChooser(QuestionParts):
             )
         }
         self.use(re.compile(r"\bdifferent\b|不同的?"))
-        codes = [at for at in columns_near if is_code(self.columns[at])]
+        codes = [at for at in columns_near if self._numbers_rows(at)]
         if codes and not self.has(grammar.group):
             return TableQuery((codes[0],), Operation.COUNT, self.where, subject=self.subject)
         counts_names = any(not _holds_amounts(self.columns[at]) for at in columns_near) or codes
@@ -346,6 +348,8 @@ class QueryChooser(QuestionParts):
             at for at in self.named if _holds_amounts(self.columns[at]) and at not in self.bound
         ]
         if not counts_names and over:
+            if may_be_code(self.columns[over[0]]):
+                return self._look_up()
             return self._summed(over[0], is_explicit=over[0] in columns_near) or self._look_up()
         if self.has(grammar.group):
             return self._count_groups()
@@ -355,6 +359,14 @@ class QueryChooser(QuestionParts):
             return None
         select = () if distinct is None else (distinct,)
         return TableQuery(select, Operation.COUNT, self.where, subject=self.subject)
+
+    def _numbers_rows(self, column: int) -> bool:
+        """Return whether the numbers of a column name the rows, as those of flats do behind a column of buildings."""
+        one = self.columns[column]
+        is_first = (
+            is_run(one) and not is_surely_amount(one) and all(map(self.repeats, range(column)))
+        )
+        return is_first or is_code(one)
 
     def _count_groups(self) -> TableQuery | None:
         """Return rows, or what another column names, for each value of a column: "how many parts per supplier"."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
 from importlib.resources import files
 from itertools import pairwise
 
@@ -20,7 +21,7 @@ from sextant.text.word_forms import stem
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
 # Who does it, or that it is done: visitor, payment, attendance.
 _DERIVED = re.compile(r"(?<=\w{4})(?:er|or|ment|ance)$")
-_RUN = 3  # so many numbers in a row count their rows
+_RUN = 3  # so many numbers in a row count their rows, from 1 also two
 _LONGEST = 60  # a header cell may be a page of text
 # Words for the most or least of one kind of thing, and what columns of it are called.
 _IMPLIED = tuple(
@@ -130,12 +131,28 @@ def without_implied(text: str, columns: Sequence[Column]) -> str:
 
 def is_code(column: Column) -> bool:
     """Return whether the numbers of a column only name its rows."""
-    if _CODES.search(plain_of(column.name).strip()):
-        return True
+    is_named_so = _CODES.search(plain_of(column.name).strip()) is not None
+    return is_named_so or (column.index == 0 and is_run(column))
+
+
+def is_run(column: Column) -> bool:
+    """Return whether the numbers of a column go up by one from row to row."""
+    numbers = _ascending(column)
+    is_long = len(numbers) >= _RUN or (len(numbers) > 1 and numbers[0] == 1)
+    return is_long and numbers[-1] - numbers[0] == len(numbers) - 1
+
+
+def may_be_code(column: Column) -> bool:
+    """Return whether the numbers of a first column may name its rows, as those of rooms do: 101, 102, 201."""
+    return column.index == 0 and len(_ascending(column)) >= _RUN and not is_surely_amount(column)
+
+
+def _ascending(column: Column) -> list[Decimal]:
+    """Return the numbers of a column if all are whole, have no unit and go up from row to row; else none."""
     numbers = [value.number for value in column.values if value.kind is ValueKind.NUMBER]
-    runs = all(other - one == 1 for one, other in pairwise(numbers))
-    is_whole = column.unit == ("", "") and len(numbers) == len(column.values) >= _RUN
-    return column.index == 0 and is_whole and runs  # 1, 2, 3 …
+    is_whole = column.unit == ("", "") and all(one == one.to_integral_value() for one in numbers)
+    ascends = all(one < other for one, other in pairwise(numbers))
+    return numbers if is_whole and ascends and len(numbers) == len(column.values) else []
 
 
 def is_amount(column: Column) -> bool:

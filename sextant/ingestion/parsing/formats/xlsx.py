@@ -142,6 +142,7 @@ def _fill_merges(
             merged.repeated.update((top, column) for column in range(left, right))
             continue
         merged.across.update(numbers if left < right else ())
+        merged.blank.update(number for number in numbers if number not in rows)
         for number in numbers:
             row = rows.setdefault(number, [])
             budget.spend(max(right - len(row), 0))

@@ -145,3 +145,23 @@ def test_a_cell_across_all_columns_names_a_group_and_is_no_row() -> None:
     [stored] = tables_of([TablePart("p", 0, 0, text, "")])
     assert stored.table.rows[0] == ("Fruit", "")
     assert stored.table.asides == {0, 3}
+
+
+def test_a_blank_row_inside_merged_cells_is_no_row() -> None:
+    rows: Cells = [["House", "Flat", "Owner"], ["A", 1, "Ann"], [_], [_, 2], ["B", 3, "Cy"]]
+    [table] = sheet(rows, "A2:A4", "C2:C4")
+    assert isinstance(table, Table)
+    assert table.rows == [
+        ["House", "Flat", "Owner"],
+        ["A", "1", "Ann"],
+        ["A", "2", "Ann"],
+        ["B", "3", "Cy"],
+    ]
+    assert table.repeated == {(2, 0), (2, 2)}
+
+
+def test_a_header_merged_over_two_rows_is_one_row() -> None:
+    rows: Cells = [["House", "Owner"], [_], ["A", "Ann"], ["B", "Cy"]]
+    [table] = sheet(rows, "A1:A2", "B1:B2")
+    assert isinstance(table, Table)
+    assert table.rows == [["House", "Owner"], ["A", "Ann"], ["B", "Cy"]]
