@@ -9,17 +9,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.text.characters import has_cjk
-from sextant.text.values import normalise_values
+from sextant.text.values import CURRENCIES, normalise_values
 
 # Noncharacters of Unicode, which it sets aside for such inner use.
 _RAISED, _LOWERED, _NOTE, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _INNER = f"[^{_RAISED}-{_END}]*"
 _MARK = re.compile(f"([{_RAISED}-{_NOTE}])({_INNER}){_END}")
 _LEADING = re.compile(rf"^\s*[{_RAISED}{_NOTE}]({_INNER}){_END}", re.MULTILINE)
+# A note whose figure stands on the line: "1 after probation", "[2] unless agreed", "注3：".
+_ON_THE_LINE = re.compile(
+    r"^\s*[\[(（【]?(?:(?:foot)?note\s?|注)?(\d{1,2})(?![.,]?\d)[\])）】.、:：]{0,2}\s*(?=[^\W\d_])",
+    re.MULTILINE | re.IGNORECASE,
+)
 _LEFT_OVER = re.compile(f"[{_RAISED}-{_END}]")
 _TOUCHING = re.compile(rf"([{_RAISED}{_LOWERED}])({_INNER}(?:{_END}\1{_INNER})+){_END}")
 _BRACKETS = " \t()[]（）［］〔〕【】"
@@ -30,9 +35,14 @@ _BASE_CHARS = 12  # before a mark: enough for a unit or a figure
 _POWER_BASE = re.compile(
     r"(?<![\d.,])10$|(?<![^\W\d_])(?:[a-zA-Zα-ωΑ-Ω]|[kcdmµμn]m|in|ft|yd|mi|kg)$|[)）米]$"
 )
+# In a formula letters stand alone or in pairs: E = mc, E = ½mv.
+_FORMULA = re.compile(r"=(?:[a-zA-Zα-ωΑ-Ω]{0,2}[\W\d])*[a-zA-Zα-ωΑ-Ω]{1,2}$")
 _STOPS = re.compile(r"[.,;:!?。，；：！？、]+$")
 _COUNTED = re.compile(r"\s?(?:[^\W\d_]+|[%‰€$£])")
 _NUMBER = re.compile(r"\d[\d.,]*$")
+_CENTS = re.compile(r"([.,]?)(\d\d)")
+_WHOLE = re.compile(r"\d+|\d{1,3}(?:(?P<mark>[.,])\d{3})+")
+_MOST_POWER_OF_TEN = 24
 _LONGEST = 24  # characters; what is longer is a style and no mark
 
 
@@ -55,8 +65,9 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
     """Write out what was marked: `10^6`, `H2O`, `25 days [note 1]`.
 
     A raised figure is a reference where a block of the same page (or of the document, if it has no pages) begins
-    with the same figure raised, or where it stands between a number and what that counts; otherwise it is written
-    behind a `^`, so that it never melts into a number.
+    with the same figure raised, or where it stands between a number and what that counts and any block begins with
+    that figure. Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it
+    never melts into a number.
     """
     read = list(blocks)
     marked = [index for index, block in enumerate(read) if _is_marked(block)]
@@ -66,9 +77,24 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
             notes[read[index].page].update(
                 label for found in _LEADING.findall(text) for label in _labels(found)
             )
+    anywhere = frozenset[str]().union(*notes.values(), _find_on_the_line(read) if marked else ())
     for index in marked:
-        read[index] = _rewritten(read[index], notes[read[index].page])
+        read[index] = _rewritten(read[index], _Notes(notes[read[index].page], anywhere))
     return read
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """The labels of the notes: those that stand raised on the page of a block, and all of the document."""
+
+    raised: Set[str]
+    anywhere: Set[str]
+
+
+def _find_on_the_line(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, Paragraph | Caption):
+            yield from _ON_THE_LINE.findall(block.text)
 
 
 def _mark(kind: str, text: str) -> str:
@@ -92,7 +118,7 @@ def _texts(block: Block) -> Iterator[str]:
             yield block.alt
 
 
-def _rewritten(block: Block, notes: Set[str]) -> Block:
+def _rewritten(block: Block, notes: _Notes) -> Block:
     match block:
         case HeadingBlock() | Paragraph() | Caption():
             return replace(block, text=_write(block.text, notes))
@@ -112,7 +138,7 @@ def _labels(text: str) -> Sequence[str]:
     return parts if all(map(_LABEL.fullmatch, parts)) else ()
 
 
-def _write(text: str, notes: Set[str]) -> str:
+def _write(text: str, notes: _Notes) -> str:
     text = _TOUCHING.sub(_join_touching, text)
     word = "注" if has_cjk(text) else "note "
     written, rest = "", text
@@ -120,7 +146,9 @@ def _write(text: str, notes: Set[str]) -> str:
         kind, inner = found.groups()
         written, rest = written + rest[: found.start()], rest[found.end() :]
         labels = _labels(inner)
-        if kind == _NOTE or (kind == _RAISED and _is_reference(written, rest, labels, notes)):
+        if kind == _RAISED and (cents := _find_cents(written, rest, inner, notes)):
+            written += cents
+        elif kind == _NOTE or (kind == _RAISED and _is_reference(written, rest, labels, notes)):
             label = f"[{word}{', '.join(labels) or inner}]"
             written, rest = _with_note(written, rest, label)
         elif kind == _RAISED:
@@ -137,11 +165,31 @@ def _join_touching(found: re.Match[str]) -> str:
     return f"{found[1]}{_LEFT_OVER.sub('', found[2])}{_END}"
 
 
-def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str]) -> bool:
-    if not (labels and all(label in notes for label in labels)):
-        return _parts_from_unit(before[-_BASE_CHARS:], after, labels)
+def _is_reference(before: str, after: str, labels: Sequence[str], notes: _Notes) -> bool:
+    base = before[-_BASE_CHARS:]
+    if not (labels and set(labels) <= notes.raised):
+        return set(labels) <= notes.anywhere and _parts_from_unit(base, after, labels)
     could_be_power = labels != ["1"] and labels[0].isdigit()
-    return not (could_be_power and _POWER_BASE.search(before[-_BASE_CHARS:]))
+    return not (could_be_power and (_POWER_BASE.search(base) or _FORMULA.search(base)))
+
+
+def _find_cents(before: str, after: str, raised: str, notes: _Notes) -> str:
+    """Return raised cents with the mark ahead of them (".99" of "4⁹⁹ EUR"); "" for what is none."""
+    cents, number = _CENTS.fullmatch(raised), _NUMBER.search(before)
+    if not (cents and number) or raised in notes.raised:
+        return ""
+    mark, digits = cents.groups()
+    whole = _WHOLE.fullmatch(number[0].rstrip(".,"))
+    if not whole or (number[0] == "10" and int(digits) <= _MOST_POWER_OF_TEN):
+        return ""
+    counted = _COUNTED.match(after)
+    amount = f"{before[: number.start()][-_BASE_CHARS:]}{whole[0].replace('.', ',')}.{digits}{counted[0] if counted else ''}"
+    units = {one.value.unit.lower() for one in normalise_values(amount)[-1:]}
+    if CURRENCIES.isdisjoint({*units, counted[0].strip().lower() if counted else ""}):
+        return ""
+    if number[0] != whole[0]:  # the mark stands on the line
+        return digits
+    return f"{mark or (',' if whole['mark'] == '.' else '.')}{digits}"
 
 
 def _parts_from_unit(before: str, after: str, labels: Sequence[str]) -> bool:

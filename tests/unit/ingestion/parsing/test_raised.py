@@ -50,10 +50,50 @@ def test_without_notes_a_figure_is_an_exponent_or_an_index(marked: str, written:
         (f"15{mark_raised('2')}天年假", "15天年假 [注2]"),
     ],
 )
-def test_a_figure_before_what_a_number_counts_is_the_mark_of_a_note(
+def test_a_figure_before_what_a_number_counts_is_the_mark_of_a_note_on_the_line(
     marked: str, written: str
 ) -> None:
+    notes = ["1. After probation.", "[2] Unless agreed.", "注3：不含税"]
+
+    assert write(marked, *notes) == [written, *notes]
+
+
+@pytest.mark.parametrize("other", ["1.5 days are free.", "1500 days", "12 is the limit."])
+def test_a_figure_without_such_a_note_is_no_mark(other: str) -> None:
+    assert write(f"New staff get 25{mark_raised('1')} days.", other)[0] == (
+        "New staff get 25^1 days."
+    )
+
+
+@pytest.mark.parametrize(
+    ("marked", "written"),
+    [
+        (f"Price 4{mark_raised('99')} EUR", "Price 4.99 EUR"),
+        (f"only €4{mark_raised('99')} now", "only €4.99 now"),
+        (f"$ 1,299{mark_raised('00')}.", "$ 1,299.00."),
+        (f"1.299{mark_raised('95')} €", "1.299,95 €"),
+        (f"4.{mark_raised('99')} CHF", "4.99 CHF"),
+        (f"4{mark_raised(',99')} €", "4,99 €"),
+        (f"€10{mark_raised('99')}", "€10.99"),
+        (f"售价4{mark_raised('99')}元", "售价4.99元"),
+        (f"10{mark_raised('12')} dollars", "10^12 dollars"),
+        (f"4{mark_raised('99')} kg", "4^99 kg"),
+        (f"4{mark_raised('5')} EUR", "4^5 EUR"),
+        (f"costs 5 EUR, 4{mark_raised('12')} units", "costs 5 EUR, 4^12 units"),
+    ],
+)
+def test_two_raised_figures_behind_an_amount_of_money_are_cents(marked: str, written: str) -> None:
     assert write(marked) == [written]
+
+
+def test_a_known_note_is_meant_rather_than_cents() -> None:
+    assert write(f"4{mark_raised('12')} EUR", f"{mark_raised('12')} net")[0] == "4 EUR [note 12]"
+
+
+def test_a_formula_keeps_its_exponent_beside_a_note_of_that_figure() -> None:
+    formula = f"E = mc{mark_raised('2')} is known{mark_raised('2')}."
+
+    assert write(formula, f"{mark_raised('2')} Einstein")[0] == "E = mc^2 is known [note 2]."
 
 
 @pytest.mark.parametrize(
