@@ -53,6 +53,23 @@ def negates(text: str) -> bool:
     return _CHINESE.search(text) is not None or _ENGLISH.search(text) is not None
 
 
+# What a word of denial is one with: 不得, 不能, "may not be".
+_BESIDE = re.compile(r"^(?:得|能够?|可以?|许|准|允许|应该?|要|会|被|\s*be\b)")
+
+
+def find_denied(text: str) -> tuple[str, str]:
+    """Return what stands ahead of a text's first word of denial, and what it denies; ("", "") without one."""
+    found = min(
+        filter(None, (_CHINESE.search(text), _ENGLISH.search(text))),
+        key=lambda one: one.start(),
+        default=None,
+    )
+    if found is None:
+        return "", ""
+    behind = _BESIDE.sub("", text[found.end() :])
+    return text[: found.start()], next(iter(_CLAUSE.split(behind)))
+
+
 def clauses(text: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from sextant.models.offline.features import Evidence, Numbers, Sentence, read_se
 from sextant.models.offline.lists import complete_lists
 from sextant.models.offline.namesakes import find_namesakes
 from sextant.models.offline.passages import Span, is_row, read_document_texts
+from sextant.models.offline.polarity import find_opposites
 from sextant.models.offline.siblings import Siblings
 from sextant.models.offline.summary import summary_of_named
 from sextant.models.offline.weights import OTHER_LANGUAGE, SIMILARITY, AnswerWeights, load_weights
@@ -115,7 +116,7 @@ class ExtractiveAnswerer:
             return Extraction((), 0 if items else None)
         if self._estimate(ranking) < self._weights.bar:
             return Extraction((), ranking.best.source)
-        chosen = self._choose(ranking)
+        chosen = self._choose(ranking, find_opposites(question, ranking.sentences))
         return Extraction(_quote(items, complete_lists(question, items, chosen)), None)
 
     def _estimate(self, ranking: Ranking) -> float:
@@ -164,9 +165,10 @@ class ExtractiveAnswerer:
             return None
         return np.asarray(passages @ query, dtype=np.float64)
 
-    def _choose(self, ranking: Ranking) -> list[Span]:
+    def _choose(self, ranking: Ranking, left_out: Set[int]) -> list[Span]:
         """Return the best sentence, then those nearly as good that say something else, in the order of their passages."""
-        order = np.argsort(-ranking.scores, kind="stable")
+        ranked = np.argsort(-ranking.scores, kind="stable")
+        order = [int(index) for index in ranked if int(index) not in left_out]
         best, *others = (ranking.sentences[index] for index in order)
         chosen = [best]
         for behind, one in zip(
