@@ -166,7 +166,7 @@ class ChunkSearch:
         self._rankings: VersionedCache[tuple[str, bytes, datetime], None, ChunkRanking] = (
             VersionedCache(
                 _CACHED_RANKINGS,
-                idle=_CACHE_SECONDS,
+                lifetime=_CACHE_SECONDS,
                 owner=lambda key: key[0],
                 most_per_owner=_CACHED_PER_USER,
             )

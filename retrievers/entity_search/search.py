@@ -202,7 +202,7 @@ class EntitySearch:
         self._rankings: VersionedCache[tuple[str, bytes, datetime | None], str, TimedRanking] = (
             VersionedCache(
                 _CACHED_RANKINGS,
-                idle=options.cache_seconds,
+                lifetime=options.cache_seconds,
                 owner=lambda key: key[0],
                 most_per_owner=_CACHED_PER_USER,
                 clock=clock,

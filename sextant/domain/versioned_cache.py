@@ -57,6 +57,7 @@ class _CachedValue(Generic[S, V]):
     value: V
     size: float
     requests: _Requests
+    since: float = 0.0
     rest_until: float | None = (
         None  # what was scheduled is not built again before, once it is out of date
     )
@@ -107,6 +108,7 @@ class VersionedCache(Generic[K, S, V]):
         most: how much is kept over all keys, as `size` counts it; 0: nothing.
         size: what a value counts: its bytes, or 1.
         idle: seconds after which a value that nobody asks for goes.
+        lifetime: seconds after which a value goes, however often it is asked for.
         owner: whose share a key belongs to, where nobody may have more than `most_per_owner`.
         clock: seconds, of any origin.
     """
@@ -117,6 +119,7 @@ class VersionedCache(Generic[K, S, V]):
         size: Callable[[V], float] = lambda _: 1,
         *,
         idle: float = math.inf,
+        lifetime: float = math.inf,
         owner: Callable[[K], Hashable] | None = None,
         most_per_owner: float = math.inf,
         clock: Callable[[], float] = time.monotonic,
@@ -124,6 +127,7 @@ class VersionedCache(Generic[K, S, V]):
         self._most = most
         self._size = size
         self._idle = idle
+        self._lifetime = lifetime
         self._owner = owner
         self._most_per_owner = most_per_owner
         self._clock = clock
@@ -143,7 +147,7 @@ class VersionedCache(Generic[K, S, V]):
             entry = self._entries.get(key)
             if entry is None:
                 return None
-            if entry.requests.at + self._idle <= moment:
+            if min(entry.requests.at + self._idle, entry.since + self._lifetime) <= moment:
                 self._remove(key)
                 return None
             entry.requests.add(moment)
@@ -157,14 +161,15 @@ class VersionedCache(Generic[K, S, V]):
 
     def put(self, key: K, version: S, value: V) -> None:
         """Keep a value; what was asked for longest ago goes, as far as there is no room."""
-        if self._most <= 0 or self._idle <= 0:
+        if self._most <= 0 or min(self._idle, self._lifetime) <= 0:
             return
         moment = self._clock()
         with self._lock:
             before = self._remove(key)
             requests = before.requests if before else _Requests(0.0, moment)
             requests.add(moment)
-            self._entries[key] = entry = _CachedValue(version, value, self._size(value), requests)
+            entry = _CachedValue(version, value, self._size(value), requests, moment)
+            self._entries[key] = entry
             self._total += entry.size
             if self._owner is not None:
                 owner = self._owner(key)

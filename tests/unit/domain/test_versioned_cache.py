@@ -344,3 +344,13 @@ def test_what_two_loops_schedule_does_not_disturb_the_other(
             done.result()
     gc.collect()  # an error that nobody waited for is told by then
     assert faults == []
+
+
+def test_what_has_lived_its_time_is_gone_however_often_it_is_asked_for() -> None:
+    now = [0.0]
+    cache: VersionedCache[str, int, str] = VersionedCache(10, lifetime=300, clock=lambda: now[0])
+    cache.put("a", 1, "value")
+    now[0] = 299
+    assert cache.at("a", 1) == "value"
+    now[0] = 300
+    assert cache.at("a", 1) is None
