@@ -66,7 +66,7 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
 
     A raised figure is a reference where a block of the same page (or of the document, if it has no pages) begins
     with the same figure raised, or where it stands between a number and what that counts and any block begins with
-    that figure. Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it
+    that figure (or it is a one, which is no power). Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it
     never melts into a number.
     """
     read = list(blocks)
@@ -168,7 +168,9 @@ def _join_touching(found: re.Match[str]) -> str:
 def _is_reference(before: str, after: str, labels: Sequence[str], notes: _Notes) -> bool:
     base = before[-_BASE_CHARS:]
     if not (labels and set(labels) <= notes.raised):
-        return set(labels) <= notes.anywhere and _parts_from_unit(base, after, labels)
+        # A one is no power: its note is known by nothing but the mark.
+        is_known = labels == ["1"] or set(labels) <= notes.anywhere
+        return is_known and _parts_from_unit(base, after, labels)
     could_be_power = labels != ["1"] and labels[0].isdigit()
     return not (could_be_power and (_POWER_BASE.search(base) or _FORMULA.search(base)))
 

@@ -58,11 +58,13 @@ def test_a_figure_before_what_a_number_counts_is_the_mark_of_a_note_on_the_line(
     assert write(marked, *notes) == [written, *notes]
 
 
-@pytest.mark.parametrize("other", ["1.5 days are free.", "1500 days", "12 is the limit."])
+@pytest.mark.parametrize("other", ["2.5 days are free.", "2500 days", "22 is the limit."])
 def test_a_figure_without_such_a_note_is_no_mark(other: str) -> None:
-    assert write(f"New staff get 25{mark_raised('1')} days.", other)[0] == (
-        "New staff get 25^1 days."
-    )
+    assert write(f"after 6{mark_raised('2')} months", other)[0] == "after 6^2 months"
+
+
+def test_a_one_is_no_power_even_without_a_note() -> None:
+    assert write(f"New staff get 25{mark_raised('1')} days.") == ["New staff get 25 days [note 1]."]
 
 
 @pytest.mark.parametrize(

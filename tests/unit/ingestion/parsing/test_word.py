@@ -180,7 +180,7 @@ class TestValidText:
             )
         )
 
-        assert shown(parsed) == ["10^6 units, 25^1 days, H2O"]
+        assert shown(parsed) == ["10^6 units, 25 days [note 1], H2O"]
 
 
 class TestNotes:
