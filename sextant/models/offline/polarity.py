@@ -33,7 +33,7 @@ _LEAST_SHARED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PolarStatement:
     """What a sentence says of the asked predicate: that it is so, that it is not, both, or nothing.
 
     Attributes:
@@ -101,14 +101,14 @@ def _read(
     subject: frozenset[str],
     predicate: frozenset[str],
     least: float,
-) -> _Said:
+) -> _PolarStatement:
     about = [
         part
         for part in clauses(simplify(sentence.text))
         if len(paraphrases.read_terms(part) & predicate) >= least * len(predicate)
     ]
     denials = sum(map(negates, about))
-    return _Said(
+    return _PolarStatement(
         denials < len(about),
         denials > 0,
         len(sentence.terms & subject),
