@@ -33,11 +33,19 @@ class _Answered(dict[Any, Any]):
         return super().setdefault(key, default)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def answered_endpoints() -> Iterator[None]:
+    """Endpoints have answered before, those of a server for the whole session among them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dialect, "_LEARNT", _Answered())
+        patch.setattr(dialect, "remember_in", lambda _: None)
+        yield
+
+
 @pytest.fixture(autouse=True)
-def new_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+def new_endpoints(answered_endpoints: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of an endpoint from another test's, which may have had the same port."""
     monkeypatch.setattr(dialect, "_LEARNT", _Answered())
-    monkeypatch.setattr(dialect, "remember_in", lambda _: None)
 
 
 @pytest.fixture
