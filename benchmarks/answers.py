@@ -22,8 +22,7 @@ from typing import Any
 
 from benchmarks.figures import record
 from benchmarks.workflow import InstantChat, passages, stream_once, workflow_over
-from sextant.domain.answers import Quoted, Usage
-from sextant.domain.events import Token
+from sextant.domain.answers import Quoted, Token, Usage
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings

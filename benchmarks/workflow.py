@@ -16,9 +16,8 @@ from typing import Any, cast
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from benchmarks.figures import record
-from sextant.domain.answers import Usage
+from sextant.domain.answers import Token, Usage
 from sextant.domain.errors import ModelOutputInvalid
-from sextant.domain.events import Token
 from sextant.domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from sextant.domain.settings import Settings
 from sextant.graph.streaming import stream_answer

@@ -15,10 +15,9 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, answer_of
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import ModelUnavailable, TimedOut, Wording
-from sextant.domain.events import answer_of
 from sextant.domain.settings import Settings
 from sextant.models.chat.factory import open_chat_model
 from sextant.models.chat.vision import build_vision_model

@@ -7,8 +7,8 @@ import logging
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
+from sextant.domain.answers import Failed
 from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut, Wording
-from sextant.domain.events import Failed
 from sextant.domain.questions import field_at
 
 _log = logging.getLogger(__name__)

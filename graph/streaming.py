@@ -18,8 +18,7 @@ import anyio
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, TypeAdapter
 
-from sextant.domain.answers import Answer
-from sextant.domain.events import Cited, Done, Event, Failed, Reset, Sources, Token
+from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Sources, Token
 from sextant.domain.tasks import end
 from sextant.graph.failures import as_failed
 from sextant.graph.workflow import Workflow

@@ -21,12 +21,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
-from sextant.domain.answers import Usage
+from sextant.domain.answers import Status, Usage, as_values
 from sextant.domain.errors import SextantError
-from sextant.domain.events import Status, as_values
 from sextant.domain.settings import Settings
-from sextant.domain.system import milliseconds_since
-from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit
+from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit, milliseconds_since
 from sextant.graph.dependencies import get_shared_dependencies
 from sextant.graph.failures import as_failed
 from sextant.models.chat.allowance import Allowance, allowing

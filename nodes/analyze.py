@@ -15,8 +15,7 @@ from sextant import prompts
 from sextant.domain.answers import Usage
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.filters import ChunkFilters
-from sextant.domain.questions import check_question
+from sextant.domain.questions import ChunkFilters, check_question
 from sextant.domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from sextant.models.chat.replies import Line, Sentences, Words
 from sextant.models.chat.structured import AtMost, ModelReply

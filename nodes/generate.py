@@ -12,9 +12,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from sextant import prompts
-from sextant.domain.answers import Answer, Usage
+from sextant.domain.answers import Answer, Done, Reset, Usage, as_values
 from sextant.domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
-from sextant.domain.events import Done, Reset, as_values
 from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.chat.chat_model import ChatModel

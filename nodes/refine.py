@@ -21,7 +21,7 @@ from sextant.nodes.judgements import ask
 from sextant.nodes.question.parts import bridges
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, normalise
-from sextant.text.spelling import respell
+from sextant.text.vocabulary import respell
 
 # Queries of one round by the chat model, and what it is shown of the evidence to write them.
 _MOST_QUERIES = 3

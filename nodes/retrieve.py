@@ -10,8 +10,8 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from sextant.domain.answers import Retrieved, as_values
 from sextant.domain.errors import RetrievalError, Wording
-from sextant.domain.events import Retrieved, as_values
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
@@ -24,8 +24,8 @@ from sextant.retrievers.ranking.fusion import interleave, rrf
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
 from sextant.text.characters import ideographs, language_of
-from sextant.text.other_words import as_tables_say
 from sextant.text.quantities import find_question_quantity
+from sextant.text.word_forms import as_tables_say
 
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
 # of the graph with more of it.

@@ -19,13 +19,11 @@ from pydantic import ConfigDict, Field, SkipValidation
 from sextant.domain.answers import Answer
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid, SextantError
-from sextant.domain.filters import ChunkFilters
-from sextant.domain.questions import check_question, in_range
+from sextant.domain.questions import ChunkFilters, check_question, in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescore
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
-from sextant.domain.system import milliseconds_since
-from sextant.domain.telemetry import searching
+from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.entity_links import link_names
@@ -181,7 +179,7 @@ class GraphRetriever(BaseRetriever):
             query: the question, 1 to `settings.limits.question_chars` characters.
             mode: one of the six modes, or `auto`: `global` for a question about the whole, else `mix`.
             top_k: results wanted, 1 to 1000; default `settings.retrieval.top_k`.
-            filters: which passages may be found (`sextant.domain.filters.ChunkFilters`, by its names in
+            filters: which passages may be found (`sextant.domain.questions.ChunkFilters`, by its names in
                 snake_case or camelCase). Entities and relations that go with them are not bounded.
             lanes: lanes to run instead of the mode's own, fused when there are several; a refining
                 round widens a search by `("vector", "keyword")`.

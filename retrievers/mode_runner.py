@@ -11,7 +11,7 @@ from operator import attrgetter
 from sextant.domain.errors import ConflictError, InputError, RetrievalError
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import RetrievalSettings
-from sextant.domain.system import milliseconds_since
+from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder
 from sextant.retrievers.content import LazyHits
 from sextant.retrievers.index.scope_index import ScopeIndexes

@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sextant.domain.answers import Answer, Trust, Usage
+from sextant.domain.answers import Answer, Cited, Done, Reset, Sources, Token, Trust, Usage
 from sextant.domain.documents import Document, DocumentStatus
 from sextant.domain.errors import SextantError
-from sextant.domain.events import Cited, Done, Reset, Sources, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.offline.passages import describe_fields, describe_key

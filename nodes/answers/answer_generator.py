@@ -8,9 +8,8 @@ from contextlib import aclosing
 from langchain_core.language_models import BaseChatModel
 
 from sextant import prompts
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Done
 from sextant.domain.errors import ContextTooLong
-from sextant.domain.events import Done
 from sextant.domain.questions import check_question
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.nodes.answers.answer_events import (

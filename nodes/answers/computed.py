@@ -7,8 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from sextant.domain.answers import Cited, Token
 from sextant.domain.documents import Modality
-from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import table_heads
 from sextant.nodes.answers.answer_events import describe_row

@@ -9,9 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from sextant.domain.answers import Usage
+from sextant.domain.answers import Done, Reset, Sources, Usage
 from sextant.domain.errors import ModelUnavailable
-from sextant.domain.events import Done, Reset, Sources
 from sextant.models.chat.chat_model import ChatModel, Restart
 from sextant.nodes.answers.answer_events import AnswerEvent, ending
 from sextant.nodes.answers.revision import CheckedDraft, Review, Reviser

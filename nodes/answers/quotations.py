@@ -7,9 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sextant.domain.answers import Trust
+from sextant.domain.answers import Cited, Token, Trust
 from sextant.domain.documents import Modality
-from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import FENCE, quotable_spans, table_heads
@@ -35,9 +34,8 @@ from sextant.nodes.citing.markers import escape_markers
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.parts import clauses_of
 from sextant.tables.query.parsing import lists_rows
-from sextant.text.characters import plain_of
+from sextant.text.characters import find_whole, plain_of
 from sextant.text.sentences import sentence_spans
-from sextant.text.whole_words import find_whole
 
 if TYPE_CHECKING:
     from sextant.models.offline.extractive import Extraction

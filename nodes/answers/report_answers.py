@@ -13,10 +13,9 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from sextant import prompts
-from sextant.domain.answers import Trust, Usage
+from sextant.domain.answers import Cited, Done, Token, Trust, Usage
 from sextant.domain.breadth import find_other_subjects
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
-from sextant.domain.events import Cited, Done, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.allowance import keeping
 from sextant.models.chat.chat_model import ChatModel

@@ -20,9 +20,8 @@ from typing import Annotated
 from pydantic import Field
 
 from sextant import prompts
-from sextant.domain.answers import Answer, Trust, Usage
+from sextant.domain.answers import Answer, Cited, Done, Reset, Token, Trust, Usage
 from sextant.domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
-from sextant.domain.events import Cited, Done, Reset, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Number, Text

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
+from sextant.domain.answers import Done
 from sextant.domain.breadth import asks_how
 from sextant.domain.errors import DependencyError
-from sextant.domain.events import Done
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.offline.summary import is_summary_of_topic

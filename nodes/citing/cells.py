@@ -18,8 +18,7 @@ from sextant.nodes.citing.attached import BETWEEN, attachment_of, header_cells, 
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.tables.cells.values import ValueKind, numbers_in, read_value
 from sextant.tables.results.written import ComputedFinding
-from sextant.text.characters import normalise
-from sextant.text.whole_words import find_whole
+from sextant.text.characters import find_whole, normalise
 
 _PLACE = re.compile(r"(?:r(\d{1,6}))?(?:c(\d{1,5}))?")
 # Rows that are looked through for the name of another one.

@@ -13,9 +13,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sextant.domain.answers import Citation, Quoted
+from sextant.domain.answers import Citation, Cited, Quoted, Token
 from sextant.domain.errors import DependencyError
-from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import stop

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sextant.domain.answers import Citation, Source
-from sextant.domain.events import Cited, Token
+from sextant.domain.answers import Citation, Cited, Source, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.attached import attachment_of, label_of

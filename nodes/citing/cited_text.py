@@ -17,8 +17,7 @@ from enum import StrEnum
 
 import regex
 
-from sextant.domain.answers import Trust
-from sextant.domain.events import Cited, Token
+from sextant.domain.answers import Cited, Token, Trust
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
@@ -30,7 +29,7 @@ from sextant.nodes.citing.evidence_index import Support, language_of_sentence
 from sextant.nodes.citing.statements import is_abstention, states
 from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
 from sextant.text.sentences import find_undecided, sentence_end
-from sextant.text.tongues import is_of_others
+from sextant.text.stopwords import is_of_others
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
 MARKER_SUPPORT = 0.15

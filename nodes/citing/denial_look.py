@@ -12,7 +12,7 @@ from sextant.nodes.citing.evidence_index import (
 from sextant.nodes.citing.sentence_look import SentenceLook
 from sextant.nodes.citing.support import is_opposed
 from sextant.nodes.citing.terms import Text
-from sextant.text.negation import demands, leaves_free, negates
+from sextant.text.statements import demands, leaves_free, negates
 
 _ASKS_WHETHER = re.compile(
     r"\A\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b|吗\s*[?？]?\s*\Z|[能可]否|是否",

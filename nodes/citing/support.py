@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, simplify
-from sextant.text.negation import clauses, complete_denials, negates, without_ban
 from sextant.text.sentences import sentence_spans
+from sextant.text.statements import clauses, complete_denials, negates, without_ban
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,

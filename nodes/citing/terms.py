@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.identifiers import spelling_of
-from sextant.text.other_words import name_synonyms
 from sextant.text.segmenter import cut_tagged_words, words_of
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
@@ -22,7 +21,7 @@ from sextant.text.values import (
     normalise_values,
     rates_in,
 )
-from sextant.text.word_forms import american, stem
+from sextant.text.word_forms import american, name_synonyms, stem
 
 CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.

@@ -23,8 +23,7 @@ from sextant.domain.settings import LimitSettings
 from sextant.nodes.question.names import names_in, telling_words
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, estimate_tokens, has_cjk, normalise
-from sextant.text.designators import designators_in
-from sextant.text.identifiers import codes_in
+from sextant.text.identifiers import codes_in, designators_in
 
 # Words that point back, and openings that carry a question on.
 _POINTS_BACK = re.compile(

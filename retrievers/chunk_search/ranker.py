@@ -12,7 +12,7 @@ from uuid import UUID
 
 from sextant.domain.errors import SextantError
 from sextant.domain.settings import Settings
-from sextant.domain.system import milliseconds_since
+from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Reranker
 from sextant.retrievers.chunk_search.ranking import (
     Found,

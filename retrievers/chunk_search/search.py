@@ -28,11 +28,9 @@ from pydantic.alias_generators import to_camel
 
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.filters import ChunkFilters
-from sextant.domain.questions import check_question, in_range, of_type
+from sextant.domain.questions import ChunkFilters, check_question, in_range, of_type
 from sextant.domain.scope import Scope
-from sextant.domain.system import milliseconds_since
-from sextant.domain.telemetry import searching
+from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit

@@ -19,8 +19,8 @@ from sextant.domain.errors import ConflictError, EmbeddingModelChanged, InputErr
 from sextant.domain.graph import Entity
 from sextant.domain.scope import Scope
 from sextant.domain.settings import EntitySearchSettings
-from sextant.domain.system import milliseconds_since
 from sextant.domain.tasks import stop
+from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
 from sextant.retrievers.lanes.warnings import log_failures

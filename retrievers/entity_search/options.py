@@ -9,8 +9,7 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.filters import ChunkFilters
-from sextant.domain.questions import as_weight, of_type
+from sextant.domain.questions import ChunkFilters, as_weight, of_type
 from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 MAX_TOP_K = 100

@@ -16,8 +16,7 @@ from sextant.domain.questions import check_question, of_type
 from sextant.domain.retrieval import LEAST_SCORE
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.system import milliseconds_since
-from sextant.domain.telemetry import searching
+from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.entity_search.lanes import LANES, EntityHits, EntityLanes, EntityQuestion

@@ -28,7 +28,7 @@ from sextant.domain.questions import check_question
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings
-from sextant.domain.system import milliseconds_since
+from sextant.domain.telemetry import milliseconds_since
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, get_shared_indexes
 from sextant.retrievers.hybrid_retriever.options import (
     HybridRetrieverOptions,

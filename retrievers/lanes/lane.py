@@ -18,10 +18,10 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from sextant.domain.errors import ConflictError, InputError
-from sextant.domain.filters import ChunkFilters
+from sextant.domain.questions import ChunkFilters
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.domain.system import milliseconds_since
+from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder, find_cached_vector
 from sextant.retrievers.content import LazyHits, of_passage
 from sextant.retrievers.lanes.question_terms import extract_keywords

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.domain.system import milliseconds_since
+from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes

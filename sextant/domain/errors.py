@@ -48,9 +48,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
-from sextant.domain.answers import Usage
+if TYPE_CHECKING:
+    from sextant.domain.answers import Usage
 
 # What anybody is told of an exception that nobody foresaw.
 UNFORESEEN = "An internal error occurred; the log has its details."

@@ -1,14 +1,187 @@
-"""What may be asked.
-
-Also here: checks of what callers choose, with errors that name the field.
-"""
+"""What may be asked, and within which bounds: each is checked, and an error names its field."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Annotated, Any
+from uuid import UUID
 
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import ValidationError as Unfit
+from pydantic.alias_generators import to_camel
+
+from sextant.domain.configuration import describe_error
 from sextant.domain.errors import OptionInvalid, QuestionInvalid
 from sextant.text.characters import clean_text
+
+_MOST = 100  # values of one filter
+_NEAR = 0.6  # difflib's own default
+_DATE = "Write a date like 2026-03-01 or 2026-03-01T08:00:00+08:00."
+_WRITTEN = {
+    "createdAfter": _DATE,
+    "createdBefore": _DATE,
+    "sectionId": "Give the id of a section, as results and `sextant structure --json` tell it.",
+    "documentIds": f"Give one document or up to {_MOST}, as `sextant documents list` shows them.",
+}
+
+
+def _as_list(value: object) -> object:
+    """Return a lone value where several may stand is one of them."""
+    return [value] if isinstance(value, str | UUID) else value
+
+
+def _clean(value: object) -> object:
+    return clean_text(value) if isinstance(value, str) else value
+
+
+def _as_name(value: object) -> object:
+    return str(value) if isinstance(value, UUID) else _clean(value)
+
+
+def _in_utc(value: object) -> object:
+    """Return a date or time without zone is UTC.
+
+    A number is none: it may count seconds as well as milliseconds.
+    """
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if not isinstance(value, date | None):
+        raise ValueError("it is no date")  # noqa: TRY004 - pydantic reads no other
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    return value
+
+
+_Word = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    BeforeValidator(_clean),
+]
+_Words = Annotated[tuple[_Word, ...], BeforeValidator(_as_list), Field(max_length=_MOST)]
+_Ids = Annotated[tuple[UUID, ...], BeforeValidator(_as_list), Field(max_length=_MOST)]
+# A document's id, or the source it came from, which may be a path.
+_Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=4096),
+    BeforeValidator(_as_name),
+]
+_Names = Annotated[tuple[_Name, ...], BeforeValidator(_as_list), Field(max_length=_MOST)]
+_Moment = Annotated[datetime | None, BeforeValidator(_in_utc)]
+
+
+class ChunkFilters(BaseModel):
+    """Which chunks may be found; all that are given must hold, of a list one entry suffices.
+
+    Letter case does not matter. Fields are read by these names and in camelCase (`topicLabels`).
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
+    )
+
+    topic_labels: _Words = Field((), description="One of its topic labels contains one of these.")
+    parent_section_path: _Words = Field(
+        (),
+        description="Titles from the top down, from the document's or its first section's on; each "
+        "begins as given, its number aside: `第3章` and `付款` both find `第3章 付款条款`. The document's "
+        "own title may hold the first anywhere: `合同` finds `软件开发合同`.",
+    )
+    entity_types: _Words = Field((), description="It mentions an entity of one of these types.")
+    section_id: _Ids = Field((), description="It lies in one of these sections or below.")
+    document_ids: _Names = Field(
+        (),
+        description="It is of one of these documents, each by its id, by your own id of an imported "
+        "one, or by the source that a list of documents shows.",
+    )
+    created_after: _Moment = Field(None, description="It is as new as that or newer.")
+    created_before: _Moment = Field(None, description="It is older than that.")
+    tags: _Words = Field((), description="It, or its document, has one of these tags.")
+
+    @classmethod
+    def read(
+        cls,
+        given: ChunkFilters | Mapping[str, Any] | None,
+        served: Collection[str] | None = None,
+    ) -> ChunkFilters | None:
+        """Return the filters of a request; None when nothing is bounded.
+
+        Args:
+            given: names and values; None bounds nothing.
+            served: the fields that an error may advise, nearest first; by default all.
+
+        Raises:
+            OptionInvalid: a field is unknown, named with the one that was probably meant, or a value
+                cannot be what it should.
+        """
+        advised = cls.model_fields if served is None else served
+        if given is None or isinstance(given, ChunkFilters):
+            return given if given and given.model_dump(exclude_defaults=True) else None
+        if not isinstance(given, Mapping):
+            raise OptionInvalid(
+                "The filters are no mapping of names to values.",
+                next_step=f"Filters: {', '.join(map(to_camel, advised))}.",
+                field="filters",
+            )
+        wanted = {key: value for key, value in given.items() if value is not None}
+        for name in wanted:
+            if name not in cls.model_fields and name not in names():
+                raise _unknown(str(name), advised)
+        try:
+            read = cls.model_validate(wanted)
+        except Unfit as error:
+            raise _unfit(error) from None
+        read._check_order()
+        return cls.read(read)
+
+    def _check_order(self) -> None:
+        after, before = self.created_after, self.created_before
+        if after and before and before <= after:
+            raise OptionInvalid(
+                "`createdBefore` is not after `createdAfter`, so nothing could be found.",
+                next_step="Exchange the two, or leave one out.",
+                field="filters.createdBefore",
+            )
+
+
+def names() -> list[str]:
+    """Return the fields as a caller over HTTP names them."""
+    return [to_camel(name) for name in ChunkFilters.model_fields]
+
+
+def _unknown(name: str, advised: Collection[str]) -> OptionInvalid:
+    known = {one.casefold(): to_camel(one) for one in advised}
+    known |= {one.casefold(): one for one in known.values()}
+    near = [
+        known[one] for one in difflib.get_close_matches(name.casefold(), known, len(known), _NEAR)
+    ]
+    meant = f"Did you mean `{near[0]}`? " if near else ""
+    listed = dict.fromkeys([*near, *known.values()])
+    return OptionInvalid(
+        f"There is no filter `{name}`.",
+        next_step=f"{meant}Filters: {', '.join(listed)}.",
+        field=f"filters.{name}",
+    )
+
+
+def _unfit(error: Unfit) -> OptionInvalid:
+    [first, *_] = error.errors(include_url=False)
+    name = to_camel(str(first["loc"][0]).split(".")[0])
+    if first["type"] == "extra_forbidden":  # unknown ones are refused before
+        return OptionInvalid(
+            f"The filter `{name}` is given twice, in two spellings.",
+            next_step="Give it once.",
+            field=f"filters.{name}",
+        )
+    return OptionInvalid(
+        f"The filter `{name}` cannot be {first['input']!r:.80}: {describe_error(first)}.",
+        next_step=_WRITTEN.get(name, f"Give one text or up to {_MOST}, none of them empty."),
+        field=f"filters.{name}",
+    )
+
 
 # What a PostgreSQL integer holds.
 LARGEST = 2**31 - 1

@@ -1,13 +1,13 @@
-"""What the machine has, its memory, and how long something took."""
+"""The machine that this process runs on: its memory, its own addresses, and how its optional parts are installed."""
 
 from __future__ import annotations
 
 import ctypes
+import ipaddress
 import os
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 _GROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
@@ -57,6 +57,25 @@ def give_back() -> None:
         _TRIM(0)
 
 
-def milliseconds_since(started: float) -> float:
-    """Return milliseconds since `started`, a moment of `time.perf_counter`."""
-    return (time.perf_counter() - started) * 1000
+def install_extra(name: str) -> str:
+    """Return what to run for the extra of this name."""
+    return (
+        f"Run `.venv/bin/python -m pip install -c constraints.txt -e '.[{name}]'` in the checkout."
+    )
+
+
+_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+
+
+@lru_cache(1024)
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address, without port, is one of this machine's own.
+
+    A name that has to be looked up is none, whatever it resolves to: that may change (DNS rebinding).
+    """
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host.lower().rstrip(".") in _NAMES
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback

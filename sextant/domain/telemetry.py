@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sextant.domain.errors import InputError
-from sextant.domain.system import milliseconds_since
 
 
 class EventOutcome(StrEnum):
@@ -127,3 +126,8 @@ def searching(mode: str) -> Iterator[Search]:
             search.mode, {**search.timings, "total": milliseconds_since(started)}, outcome
         )
     )
+
+
+def milliseconds_since(started: float) -> float:
+    """Return milliseconds since `started`, a moment of `time.perf_counter`."""
+    return (time.perf_counter() - started) * 1000

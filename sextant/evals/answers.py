@@ -25,9 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Done
 from sextant.domain.errors import QuestionInvalid
-from sextant.domain.events import Done
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.evals.dataset import EvalQuestion

@@ -18,9 +18,8 @@ from uuid import UUID
 from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import TypeAdapter
 
-from sextant.domain.answers import Citation, Source, Trust
+from sextant.domain.answers import Citation, Done, Event, Source, Trust
 from sextant.domain.errors import ConversationNotFound
-from sextant.domain.events import Done, Event
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
 from sextant.ingestion.parsing.lines import without_number

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sextant.domain.errors import SettingsInvalid
-from sextant.domain.loopback import is_loopback
 from sextant.domain.settings import Settings
+from sextant.domain.system import is_loopback
 from sextant.stores.api_keys import ApiKeyStore
 from sextant.stores.postgresql.database import Database
 

@@ -6,10 +6,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from sextant.domain.answers import Answer
-from sextant.domain.events import Event, answer_of
-from sextant.domain.filters import ChunkFilters
-from sextant.domain.questions import in_range
+from sextant.domain.answers import Answer, Event, answer_of
+from sextant.domain.questions import ChunkFilters, in_range
 from sextant.domain.retrieval import AUTO, Retrieval
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.facade.parts import Parts

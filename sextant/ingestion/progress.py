@@ -15,8 +15,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from sextant.domain.documents import JobStage
-from sextant.domain.system import milliseconds_since
-from sextant.domain.telemetry import EventOutcome, StageRan, emit
+from sextant.domain.telemetry import EventOutcome, StageRan, emit, milliseconds_since
 
 
 class LaterStage(StrEnum):

@@ -18,8 +18,8 @@ from urllib.parse import urldefrag
 from langchain_core.cross_encoders import BaseCrossEncoder
 
 from sextant.domain.errors import ModelUnavailable, OptionInvalid, SettingsInvalid
-from sextant.domain.extras import install_extra
 from sextant.domain.settings import Settings
+from sextant.domain.system import install_extra
 from sextant.models.batches import in_batches
 from sextant.models.failures import Retries, Service
 from sextant.models.protocols import Reranker

@@ -13,12 +13,11 @@ from typing import Any
 from fastapi import Request, Response
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Event
 from sextant.domain.errors import OptionInvalid, SextantError
-from sextant.domain.events import Event
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
-from sextant.domain.system import milliseconds_since
+from sextant.domain.telemetry import milliseconds_since
 from sextant.facade import Sextant
 from sextant.facade.questions import Options
 from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse

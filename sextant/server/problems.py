@@ -15,9 +15,9 @@ from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from sextant.domain.answers import Failed
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import UNFORESEEN, SettingsInvalid, SextantError, error_of
-from sextant.domain.events import Failed
 from sextant.domain.questions import field_at
 from sextant.server.schemas.wire import Problem
 from sextant.server.sse import ClientLeft

@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
 from contextlib import aclosing
 from contextvars import ContextVar
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Done, Event, Failed, Status
 from sextant.domain.errors import (
     Cancelled,
     Limited,
@@ -25,7 +25,6 @@ from sextant.domain.errors import (
     Wording,
     error_of,
 )
-from sextant.domain.events import Done, Event, Failed, Status
 from sextant.domain.settings import RunSettings
 from sextant.graph.failures import as_failed
 from sextant.server.auth.caller import Principal

@@ -17,8 +17,7 @@ from typing import Any
 
 from PIL import Image
 
-from sextant.domain.answers import Answer, Citation, Source
-from sextant.domain.events import Done, Event, Retrieved, Status
+from sextant.domain.answers import Answer, Citation, Done, Event, Retrieved, Source, Status
 
 
 def trace_of(question: str, events: Sequence[Event]) -> str:

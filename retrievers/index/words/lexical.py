@@ -16,8 +16,7 @@ import numpy.typing as npt
 from sextant.retrievers.numeric.arrays import BM25, Floats, Places, idf, starts_of, true_at
 from sextant.text.analysis import question_terms, terms
 from sextant.text.identifiers import codes_in
-from sextant.text.other_words import synonyms
-from sextant.text.word_forms import join_particles
+from sextant.text.word_forms import join_particles, synonyms
 
 _BM25 = BM25()
 Terms = Sequence[str]

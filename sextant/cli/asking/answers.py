@@ -8,8 +8,7 @@ from functools import partial
 
 from sextant.cli import terminal
 from sextant.cli.terminal import Wrapping, width_of_terminal
-from sextant.domain.answers import Answer, Source, Trust
-from sextant.domain.events import Event, Reset, Token, answer_of
+from sextant.domain.answers import Answer, Event, Reset, Source, Token, Trust, answer_of
 from sextant.text.characters import language_of
 
 _SHOWN_CHARS = 300

@@ -14,14 +14,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sextant.domain.scope import DEFAULT_USER
 from sextant.domain.settings.answers import AnswerSettings, ConversationSettings, MultimodalSettings
-from sextant.domain.settings.group import Folder
 from sextant.domain.settings.ingestion import (
     CommunitySettings,
     ExtractionSettings,
     IngestionSettings,
     WorkerSettings,
 )
-from sextant.domain.settings.limits import LimitSettings
+from sextant.domain.settings.limits import Folder, LimitSettings
 from sextant.domain.settings.retrieval import (
     ChunkSearchSettings,
     EntitySearchSettings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from sextant.domain.settings.group import Folder, Group
+from sextant.domain.settings.limits import Folder, Group
 
 
 class AnswerSettings(Group):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from sextant.domain.settings.group import Group, Weight
+from sextant.domain.settings.limits import Group, Weight
 
 
 class IngestionSettings(Group):

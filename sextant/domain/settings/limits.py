@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pathlib import Path
+from typing import Annotated
 
-from sextant.domain.settings.group import Group
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+Weight = Annotated[float, Field(ge=0)]
+
+# A folder, of which `~` is the user's own.
+Folder = Annotated[Path, AfterValidator(Path.expanduser)]
+
+
+class Group(BaseModel):
+    """Settings of one subject; a name that it does not have is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
 
 MOST_ROUNDS = 3
 """Refinement rounds of one answer."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationInfo
 
 from sextant.domain.retrieval import MOST_PASSAGES
-from sextant.domain.settings.group import Group, Weight
+from sextant.domain.settings.limits import Group, Weight
 from sextant.domain.system import usable_memory
 
 # A search out of memory takes half the CPU (docs/speed.md); several processes, PostgreSQL and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, SecretStr
 
-from sextant.domain.settings.group import Group
+from sextant.domain.settings.limits import Group
 
 
 class HttpSettings(Group):

@@ -27,8 +27,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.configuration import describe_error
-from sextant.domain.documents import LONGEST_FILENAME, HeadingSource, Modality
-from sextant.domain.json_values import storable
+from sextant.domain.documents import LONGEST_FILENAME, HeadingSource, Modality, storable
 from sextant.domain.questions import field_at
 from sextant.stores.graph.evidence import HEAVIEST, LONGEST_NAME, LONGEST_TYPE, one_line
 from sextant.text.characters import clean_text, estimate_tokens, normalise_name

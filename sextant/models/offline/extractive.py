@@ -25,7 +25,7 @@ from sextant.models.offline.summary import summary_of_named
 from sextant.models.offline.weights import OTHER_LANGUAGE, SIMILARITY, AnswerWeights, load_weights
 from sextant.models.protocols import Embedder
 from sextant.text.identifiers import find_unmentioned
-from sextant.text.spelling import respell
+from sextant.text.vocabulary import respell
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import read_document_texts, read_full_text
-from sextant.text.characters import normalise
+from sextant.text.characters import find_whole, normalise
 from sextant.text.quantities import SURNAMES
-from sextant.text.whole_words import find_whole
 
 # Somebody by name and whose they are: "Maria Santos of Eastbank", "Eastbank's Maria Santos", 东岸银行的王芳.
 _NAME = r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w-]+))+"

@@ -10,7 +10,7 @@ from sextant.models.offline.features import Sentence
 from sextant.models.offline.passages import is_row
 from sextant.models.offline.wording import Paraphrases, strip_borrowed_part
 from sextant.text.characters import simplify
-from sextant.text.negation import clauses, find_denied, negates
+from sextant.text.statements import clauses, find_denied, negates
 
 # Whether something is so is answered by either; which things are so is not.
 _ASKS_WHICH = re.compile(

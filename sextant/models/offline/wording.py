@@ -6,10 +6,9 @@ import re
 
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise, plain_of
 from sextant.text.number_words import CARDINALS, ORDINALS
-from sextant.text.other_words import name_synonyms
 from sextant.text.segmenter import cut_known_words
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from sextant.text.word_forms import stem
+from sextant.text.word_forms import name_synonyms, stem
 
 _LETTER = rf"(?:(?![{IDEOGRAPHS}])[^\W_])"
 _LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"

@@ -20,8 +20,8 @@ from starlette.requests import HTTPConnection
 
 from sextant.domain.api_keys import Permission, digest_of, is_api_key, with_lesser
 from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unauthorised
-from sextant.domain.loopback import is_loopback
 from sextant.domain.settings import Settings
+from sextant.domain.system import is_loopback
 from sextant.server.auth.caller import Principal, unauthorized_error
 from sextant.server.auth.tokens import Tokens, tokens_of
 from sextant.server.expiring_set import ExpiringSet

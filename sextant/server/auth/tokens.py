@@ -22,9 +22,9 @@ import orjson
 
 from sextant.domain.api_keys import Permission, digest_of, with_lesser
 from sextant.domain.errors import DependencyError, OptionInvalid, SettingsInvalid, Unauthorised
-from sextant.domain.loopback import is_loopback
 from sextant.domain.scope import Scope
 from sextant.domain.settings import AuthSettings
+from sextant.domain.system import is_loopback
 from sextant.server.auth.caller import Principal, unauthorized_error
 from sextant.server.expiring_set import ExpiringSet
 

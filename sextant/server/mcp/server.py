@@ -30,6 +30,7 @@ from pydantic import ValidationError
 from starlette.types import Receive, Scope, Send
 
 from sextant import __version__
+from sextant.domain.answers import Done, Event, Failed
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import (
     UNFORESEEN,
@@ -38,7 +39,6 @@ from sextant.domain.errors import (
     OptionInvalid,
     SextantError,
 )
-from sextant.domain.events import Done, Event, Failed
 from sextant.domain.questions import field_at
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant

@@ -18,9 +18,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from sextant.domain.events import Event, Retrieved, Status, Token, answer_of
-from sextant.domain.filters import ChunkFilters
-from sextant.domain.system import milliseconds_since
+from sextant.domain.answers import Event, Retrieved, Status, Token, answer_of
+from sextant.domain.questions import ChunkFilters
+from sextant.domain.telemetry import milliseconds_since
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_CHARS, MOST_RELATED
 from sextant.server.answers import run_search

@@ -15,8 +15,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from sextant.domain.errors import OptionInvalid, SettingsInvalid
-from sextant.domain.loopback import is_loopback
 from sextant.domain.settings import Settings
+from sextant.domain.system import is_loopback
 from sextant.facade import Sextant
 from sextant.server.connections import BoundedHead
 from sextant.server.observe.metrics import MEDIA_TYPE, Metrics, observing

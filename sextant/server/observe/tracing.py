@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import Scope
 
 from sextant.domain.errors import SettingsInvalid
-from sextant.domain.extras import install_extra
+from sextant.domain.system import install_extra
 from sextant.domain.telemetry import (
     EventOutcome,
     Happening,

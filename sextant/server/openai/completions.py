@@ -14,9 +14,8 @@ from typing import Any
 
 import orjson
 
-from sextant.domain.answers import Answer, Source
+from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Source, Token
 from sextant.domain.errors import error_of
-from sextant.domain.events import Cited, Done, Event, Failed, Reset, Token
 from sextant.nodes.citing.cited_text import SUPPORTED, UNVERIFIED
 from sextant.server.openai.errors import error_body
 from sextant.server.schemas.answers import on_wire

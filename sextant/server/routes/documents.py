@@ -13,8 +13,8 @@ from fastapi import Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
+from sextant.domain.documents import storable
 from sextant.domain.errors import DocumentNotFound
-from sextant.domain.json_values import storable
 from sextant.facade.library import Library
 from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.server.auth.caller import Principal

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import orjson
 from fastapi import Body, Header, Path, Request, Response
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Done, Event, Failed, Retrieved, Status
 from sextant.domain.errors import RunNotFound
-from sextant.domain.events import Done, Event, Failed, Retrieved, Status
-from sextant.domain.system import milliseconds_since
+from sextant.domain.telemetry import milliseconds_since
 from sextant.facade.questions import Options
 from sextant.server.answers import AnswerRequest, resume_stream, stream_answer, whole
 from sextant.server.lifespan import serving_of

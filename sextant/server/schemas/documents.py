@@ -12,8 +12,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage
-from sextant.domain.json_values import storable
+from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, storable
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.knowledge.chunks import StructureNode
 from sextant.server.pages import Cursor

@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from sextant.domain.filters import ChunkFilters
+from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import DEFAULT_GRAPH, LONGEST_NAME
 
 

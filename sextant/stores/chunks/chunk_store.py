@@ -14,7 +14,7 @@ from psycopg.errors import DataException
 from psycopg.rows import dict_row, scalar_row
 
 from sextant.domain.errors import EmbeddingModelChanged
-from sextant.domain.filters import ChunkFilters
+from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.filters import custom_plans, filter_condition, filter_ids, filter_values
 from sextant.stores.chunks.grams import lowercase_words, salt_grams

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, LiteralString
 from uuid import UUID
 
-from sextant.domain.filters import ChunkFilters
+from sextant.domain.questions import ChunkFilters
 from sextant.stores.postgresql.queries import load_queries
 
 _SQL = load_queries("filters")

@@ -12,9 +12,8 @@ from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind, numbers_in, numbers_with_rest
 from sextant.tables.query.comparisons import bounds_in
 from sextant.tables.query.units import unit_of
-from sextant.text.characters import IDEOGRAPHS, plain_of
+from sextant.text.characters import IDEOGRAPHS, find_whole, plain_of
 from sextant.text.number_words import in_digits
-from sextant.text.whole_words import find_whole
 
 # Two numbers and nothing but their units between them: 5,000 元至 30,000 元, "20–30 kg".
 _RANGE = re.compile(

@@ -16,8 +16,7 @@ from sextant.tables.query.dates import dates_in
 from sextant.tables.query.families import is_code, is_implied
 from sextant.tables.query.grammar import VALUE_MASK
 from sextant.tables.query.units import comparable, find_unit_columns, in_units_of, unit_counted
-from sextant.text.characters import plain_of
-from sextant.text.whole_words import find_whole
+from sextant.text.characters import find_whole, plain_of
 
 _AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below their minimum
 _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40

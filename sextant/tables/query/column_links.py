@@ -14,12 +14,11 @@ from sextant.tables.query.families import find_related, is_implied
 from sextant.tables.query.grammar import MASK, VALUE_MASK, Grammar
 from sextant.tables.query.places import find_numbered_columns
 from sextant.tables.query.units import in_other_currencies, in_unit
-from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
-from sextant.text.designators import marks_in
-from sextant.text.other_words import other_names, synonym_patterns, translate_words
+from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of
+from sextant.text.identifiers import marks_in
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from sextant.text.whole_words import find_whole
+from sextant.text.word_forms import other_names, synonym_patterns, translate_words
 
 _LONGEST = 60  # nobody says more of a column's name, and a header cell may be a page of text
 UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")

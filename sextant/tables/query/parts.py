@@ -17,8 +17,7 @@ from sextant.tables.query.families import (
 )
 from sextant.tables.query.units import unit_of
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
-from sextant.text.other_words import synonym_patterns
-from sextant.text.word_forms import stem
+from sextant.text.word_forms import stem, synonym_patterns
 
 _LONGEST_CAPTION = 200  # a longer one is a text, whose words are not those of the table
 _OF_ALL = 0.9  # a word in so many rows is of all of them ("Store 1", "Store 2")

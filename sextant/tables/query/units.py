@@ -8,8 +8,7 @@ from decimal import Decimal
 
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import SCALE, ValueKind, numbers_in
-from sextant.text.characters import plain_of
-from sextant.text.whole_words import find_whole
+from sextant.text.characters import find_whole, plain_of
 
 # What stands behind a number: more digits of it, or a word that may be its unit.
 _GOES_ON = re.compile(r"[.,:/-]?\d")

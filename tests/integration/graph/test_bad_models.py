@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.answers import Answer
-from sextant.domain.events import Cited, Done, Event, Failed, Reset, Token
+from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Token
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.graph.streaming import stream_answer
 from sextant.models.chat.factory import build_chat_model

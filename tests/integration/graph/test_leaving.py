@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
-from sextant.domain.events import Cited, Done, Event, Token
+from sextant.domain.answers import Cited, Done, Event, Token
 from sextant.domain.settings import LimitSettings
 from sextant.graph.streaming import stream_answer
 from sextant.nodes.answers.answer_events import NOTHING_FOUND

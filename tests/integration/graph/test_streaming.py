@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.events import Cited, Done, Event, Failed, Reset, Sources, Status, Token
+from sextant.domain.answers import Cited, Done, Event, Failed, Reset, Sources, Status, Token
 from sextant.graph.streaming import stream_answer
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.testing.openai_server import ApiRequest

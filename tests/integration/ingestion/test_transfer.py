@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from sextant.domain.errors import GraphNotFound
-from sextant.domain.filters import ChunkFilters
+from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.ingestion.importer import Importer, ImportReport
 from sextant.ingestion.pipeline import Ingestor

@@ -15,13 +15,13 @@ import pytest_asyncio
 from PIL import Image
 
 from sextant import Sextant
+from sextant.domain.answers import Event
 from sextant.domain.errors import (
     ConversationBusy,
     ConversationNotFound,
     GraphNotFound,
     OptionInvalid,
 )
-from sextant.domain.events import Event
 from sextant.domain.settings import Settings
 from sextant.graph.threads import Threads
 from sextant.models.embedding.cache import CachedEmbedder

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from sextant import Sextant
+from sextant.domain.answers import Done, Token
 from sextant.domain.documents import DocumentStatus, JobStage
 from sextant.domain.errors import (
     DatabaseUnavailable,
@@ -21,7 +22,6 @@ from sextant.domain.errors import (
     QuestionInvalid,
     SettingsInvalid,
 )
-from sextant.domain.events import Done, Token
 from sextant.domain.settings import Settings
 from sextant.ingestion.progress import Progress
 from sextant.testing.openai_server import ScriptedOpenAI

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.errors import EmbeddingModelChanged
-from sextant.domain.filters import ChunkFilters
 from sextant.domain.graph import MentionKind
+from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.filters import document_patterns, title_pattern

@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from sextant.domain.filters import ChunkFilters
+from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Vectors
 from sextant.retrievers.memory.hot import ScopeCache

@@ -6,9 +6,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from sextant.domain.answers import Answer
+from sextant.domain.answers import Answer, Done, Event, Failed, Status, Token, answer_of
 from sextant.domain.errors import DatabaseUnavailable, SextantError
-from sextant.domain.events import Done, Event, Failed, Status, Token, answer_of
 
 ANSWER = Answer("Yes.", mode="mix")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.domain.json_values import MOST_LEVELS, storable
+from sextant.domain.documents import MOST_LEVELS, storable
 from sextant.text.characters import clean_text
 
 

@@ -8,8 +8,8 @@ import pytest
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
+from sextant.domain.answers import Failed
 from sextant.domain.errors import DatabaseUnavailable, OptionInvalid, SextantError, Wording
-from sextant.domain.events import Failed
 from sextant.graph.failures import as_failed
 from sextant.nodes.context import Context
 

@@ -6,17 +6,21 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.answers import Answer, Citation, Source, Trust, Usage
-from sextant.domain.events import (
+from sextant.domain.answers import (
+    Answer,
+    Citation,
     Cited,
     Done,
     Event,
     Failed,
     Reset,
     Retrieved,
+    Source,
     Sources,
     Status,
     Token,
+    Trust,
+    Usage,
     as_values,
 )
 from sextant.domain.retrieval import Retrieval

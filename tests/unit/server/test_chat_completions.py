@@ -10,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sextant.domain.answers import Answer, Citation, Source, Usage
+from sextant.domain.answers import (
+    Answer,
+    Citation,
+    Cited,
+    Done,
+    Failed,
+    Reset,
+    Source,
+    Status,
+    Token,
+    Usage,
+)
 from sextant.domain.errors import OptionInvalid, QuestionInvalid
-from sextant.domain.events import Cited, Done, Failed, Reset, Status, Token
 from sextant.domain.questions import field_at
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.server.openai import messages

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sextant.domain.answers import Failed
 from sextant.domain.errors import (
     EmbeddingModelChanged,
     GraphNotFound,
@@ -12,7 +13,6 @@ from sextant.domain.errors import (
     SextantError,
     TimedOut,
 )
-from sextant.domain.events import Failed
 from sextant.server.problems import _of_validation, problem_fields, problem_of
 
 

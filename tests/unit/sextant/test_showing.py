@@ -12,11 +12,21 @@ import pytest
 from sextant.cli import progress, terminal
 from sextant.cli.asking.answers import print_answer
 from sextant.cli.knowledge.graph import GraphFormat, _print_part
-from sextant.domain.answers import Answer, Citation, Source, Trust
+from sextant.domain.answers import (
+    Answer,
+    Citation,
+    Done,
+    Event,
+    Failed,
+    Reset,
+    Source,
+    Status,
+    Token,
+    Trust,
+)
 from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
-from sextant.domain.events import Done, Event, Failed, Reset, Status, Token
 from sextant.domain.graph import Entity
 from sextant.facade.knowledge.graph import SubGraph
 from sextant.ingestion.pipeline import Ingested

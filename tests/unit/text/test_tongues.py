@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.tongues import is_of_others
+from sextant.text.stopwords import is_of_others
 
 
 @pytest.mark.parametrize(

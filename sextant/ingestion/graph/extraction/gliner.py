@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.errors import ModelUnavailable
-from sextant.domain.extras import install_extra
+from sextant.domain.system import install_extra
 from sextant.text.characters import has_cjk
 from sextant.text.segmenter import words_of
 

@@ -10,9 +10,9 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from sextant.domain.errors import ModelUnavailable
-from sextant.domain.extras import install_extra
 from sextant.domain.graph import UNTYPED
 from sextant.domain.settings import Settings
+from sextant.domain.system import install_extra
 from sextant.ingestion.graph.extraction.gliner import Gliner, is_gliner
 from sextant.ingestion.graph.extraction.model_evidence import entity_types, relation_type
 from sextant.stores.graph.evidence import one_line

@@ -7,8 +7,8 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 
+from sextant.domain.answers import Cited, Done, Sources, Token
 from sextant.domain.errors import ModelOutputInvalid, OptionInvalid, QuestionInvalid
-from sextant.domain.events import Cited, Done, Sources, Token
 from sextant.domain.retrieval import Mode, Retrieval
 from sextant.nodes import AnswerGenerator
 from sextant.nodes.answers.passages import as_items, fill_budget, number_passages

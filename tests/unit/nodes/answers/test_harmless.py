@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sextant.domain.events import Token
+from sextant.domain.answers import Token
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.answers.sanitizer import REMOVED, OutputSanitizer, sanitize_output
 from sextant.nodes.citing.cited_text import CitedText

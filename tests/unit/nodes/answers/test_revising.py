@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.answers import Answer, Citation, Quoted
+from sextant.domain.answers import Answer, Citation, Cited, Done, Quoted, Reset, Sources, Token
 from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
-from sextant.domain.events import Cited, Done, Reset, Sources, Token
 from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_events import NOTHING_FOUND, AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sextant.domain.answers import Cited, Token
 from sextant.domain.attachments import Attachment, AttachmentKind
-from sextant.domain.events import Cited, Token
 from sextant.nodes.citing.attached import attachment_items, table_lines
 from sextant.nodes.citing.cells import TableCells
 from sextant.nodes.citing.cited_text import CitedText

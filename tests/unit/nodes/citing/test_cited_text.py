@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.domain.answers import Citation
-from sextant.domain.events import Cited, Token
+from sextant.domain.answers import Citation, Cited, Token
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.cited_text import CitedText, Verdict
 from sextant.text.characters import language_of
