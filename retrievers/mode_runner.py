@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from sextant.domain.errors import ConflictError, InputError, RetrievalError
+from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
@@ -30,7 +30,7 @@ from sextant.retrievers.lanes.lane import (
 from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, QuestionReader, Read
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
-from sextant.retrievers.lanes.warnings import log_failures
+from sextant.retrievers.lanes.warnings import failure_of, log_failures
 from sextant.retrievers.memory.scope_memory import Texts
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.breadth import share_of_global
@@ -178,7 +178,7 @@ class Finder:
         failed = {run.name: run.error for run in runs if run.error is not None}
         log_failures(failed)
         if _all_failed(runs, [*spec.signals, *spec.fallback]):
-            raise RetrievalError(failed)
+            raise await failure_of(failed, self.chunks.database)
         return found
 
     async def _joined(

@@ -28,7 +28,7 @@ from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
-from sextant.retrievers.lanes.warnings import describe_degradation, require_one
+from sextant.retrievers.lanes.warnings import describe_degradation, require_one_of
 from sextant.retrievers.memory.hot import HotTraits
 from sextant.retrievers.numeric.arrays import BM25
 from sextant.retrievers.pages.cursor import Position
@@ -114,7 +114,7 @@ class ChunkRanker:
         runs, index = await asyncio.gather(
             lanes, self._index(query) if bm25_rerank else _no_index()
         )
-        require_one(runs)
+        await require_one_of(runs, self._database)
         if not query.keywords:
             query.warn(NO_KEYWORDS)
         timings = {run.name: run.milliseconds for run in runs}

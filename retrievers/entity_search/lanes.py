@@ -129,7 +129,7 @@ class EntityLanes:
         finally:  # one that is refused leaves the others running
             await stop(meaning, words, named)
         if VECTOR in found.failed and FTS in found.failed:
-            raise RetrievalError(found.failed)
+            raise RetrievalError.of(found.failed)
         return found
 
     async def _named(self, question: EntityQuestion) -> list[Entity]:

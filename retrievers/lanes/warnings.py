@@ -11,6 +11,7 @@ from sextant.domain.scope import Scope
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.embedding_space import lack_vectors
+from sextant.stores.postgresql.database import Database
 from sextant.text.characters import language_of
 
 logger = logging.getLogger(__name__)
@@ -41,10 +42,38 @@ def require_one(runs: Sequence[LaneRun]) -> None:
     Raises:
         RetrievalError: every lane failed; carries each cause.
     """
-    failed = {run.name: run.error for run in runs if run.error is not None}
+    if failed := _without_one(runs):
+        raise RetrievalError.of(failed)
+
+
+async def require_one_of(runs: Sequence[LaneRun], database: Database) -> None:
+    """As `require_one`, for lanes over `database`.
+
+    Raises:
+        RetrievalError: every lane failed; carries each cause.
+    """
+    if failed := _without_one(runs):
+        raise await failure_of(failed, database)
+
+
+def _without_one(runs: Sequence[LaneRun]) -> dict[str, BaseException]:
+    """Log which lanes failed; return why, if all have."""
+    failed: dict[str, BaseException] = {
+        run.name: run.error for run in runs if run.error is not None
+    }
     log_failures(failed)
-    if len(failed) == len(runs):
-        raise RetrievalError(failed)
+    return failed if len(failed) == len(runs) else {}
+
+
+async def failure_of(failed: Mapping[str, BaseException], database: Database) -> RetrievalError:
+    """Return the error of lanes that all failed.
+
+    One that ran out of time while PostgreSQL does not answer has waited for PostgreSQL.
+    """
+    late = [lane for lane, error in failed.items() if isinstance(error, TimeoutError)]
+    if not late or await database.answers():
+        return RetrievalError.of(failed)
+    return RetrievalError.of({**failed, **dict.fromkeys(late, database.silence())})
 
 
 def go_without(part: str, cause: Exception, query: LaneQuery, wordings: Mapping[str, str]) -> None:

@@ -153,10 +153,11 @@ def report(error: SextantError, *, as_json: bool) -> None:
     if as_json:
         sys.stderr.write(encode_json({"error": describe_error(error)}).decode() + "\n")
         return
-    sentence = " ".join(f"Error: {error.message}".split())
+    message, next_step = error.wording("en")  # as all that the command line says
+    sentence = " ".join(f"Error: {message}".split())
     typer.secho(_fitting(sentence, err=True), err=True, fg=typer.colors.RED)
-    if error.next_step:
-        note(error.next_step)
+    if next_step:
+        note(next_step)
 
 
 def describe_error(error: SextantError) -> dict[str, object]:

@@ -37,6 +37,7 @@
     │   │   └── ModelRejected            model_rejected           502       (key, model name or request refused)
     │   │       └── ContextTooLong       context_too_long                   (the model cannot read so much)
     │   └── RetrievalError               retrieval_failed                   (every lane failed; carries each cause)
+    │       └── SearchWithoutDatabase    database_unavailable               (each for want of PostgreSQL)
     ├── ModelOutputInvalid               model_output_invalid     502   1
     └── Cancelled                        cancelled                503   1   (somebody stopped it, or the server ends)
 
@@ -52,6 +53,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 if TYPE_CHECKING:
     from sextant.domain.answers import Usage
+
+# What to do about a database that does not answer.
+DOCTOR_ZH = "请运行 `sextant doctor`，待数据库恢复后再试。"
 
 # What anybody is told of an exception that nobody foresaw.
 UNFORESEEN = "An internal error occurred; the log has its details."
@@ -344,19 +348,51 @@ class RetrievalError(DependencyError):
     def __init__(
         self, causes: Mapping[str, BaseException], message: str = "知识库检索失败"
     ) -> None:
-        # One line of each: a driver goes on with the whole statement and its values.
-        listed = "; ".join(
-            f"{lane}: {next(iter(str(cause).splitlines()), type(cause).__name__)}"
-            for lane, cause in causes.items()
-        )
+        english, chinese = (_list_causes(causes, language) for language in ("en", "zh"))
+        in_brackets = f" ({english})" if english else ""
         super().__init__(
-            f"{message} ({listed})" if listed else message,
-            next_step="Run `sextant doctor` to see which dependency is down.",
-        )
-        self.translations["zh"] = Wording(
-            self.message, "请运行 `sextant doctor`，查看哪个依赖不可用。"
+            message + in_brackets,
+            next_step=self._next_step["en"],
+            translations={
+                "en": Wording(f"The search failed{in_brackets}.", self._next_step["en"]),
+                "zh": Wording(
+                    f"{message}（{chinese}）。" if chinese else f"{message}。",
+                    self._next_step["zh"],
+                ),
+            },
         )
         self.causes = dict(causes)
+
+    _next_step: ClassVar[Mapping[str, str]] = {
+        "en": "Run `sextant doctor` to see which dependency is down.",
+        "zh": "请运行 `sextant doctor`，查看哪个依赖不可用。",
+    }
+
+    @classmethod
+    def of(cls, causes: Mapping[str, BaseException]) -> RetrievalError:
+        """Return the error of a search whose lanes all failed, typed by what they failed of."""
+        lost = all(isinstance(cause, DatabaseUnavailable) for cause in causes.values())
+        return SearchWithoutDatabase(causes) if causes and lost else cls(causes)
+
+
+class SearchWithoutDatabase(RetrievalError, DatabaseUnavailable):
+    """Every lane failed because PostgreSQL does not answer."""
+
+    code = "database_unavailable"
+    _next_step: ClassVar[Mapping[str, str]] = {
+        "en": "Run `sextant doctor`, and try again once the database is back.",
+        "zh": DOCTOR_ZH,
+    }
+
+
+def _list_causes(causes: Mapping[str, BaseException], language: str) -> str:
+    """Return one line of each cause: a driver goes on with the whole statement and its values."""
+    listed = dict[str, list[str]]()
+    for lane, cause in causes.items():
+        said = cause.wording(language).message if isinstance(cause, SextantError) else str(cause)
+        line = next(iter(said.splitlines()), type(cause).__name__)
+        listed.setdefault(line.rstrip(".。"), []).append(lane)
+    return "; ".join(f"{', '.join(lanes)}: {line}" for line, lanes in listed.items())
 
 
 class ModelOutputInvalid(SextantError):
@@ -384,7 +420,10 @@ def error_of(
     """Return the error that was once turned into data: an event of a stream, a problem document."""
     kind = next((known for known in _kinds(SextantError) if known.code == code), SextantError)
     if issubclass(kind, RetrievalError):
-        return kind({}, message)
+        error = kind({}, message)
+        # It was said in one language, message and next step alike.
+        error.next_step, error.translations = next_step or error.next_step, {}
+        return error
     return kind(message, next_step=next_step, field=field)
 
 

@@ -14,7 +14,12 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from sextant.domain.errors import GraphStoreUnavailable, ModelUnavailable, SextantError
+from sextant.domain.errors import (
+    DatabaseUnavailable,
+    GraphStoreUnavailable,
+    ModelUnavailable,
+    SextantError,
+)
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.taggers import build_tagger
 from sextant.models.chat.factory import build_chat_model
@@ -31,6 +36,10 @@ from sextant.text.characters import count_noun
 _LEAST_POSTGRES = (15,)
 _LEAST_PGVECTOR = (0, 8)
 _LEAST_FREE_BYTES = 1_000_000_000  # on the disk of the data folder
+_SILENT_DATABASE = (
+    "Start PostgreSQL, and see that DATABASE_URL names it and that it lets this machine in; without "
+    "DATABASE_URL see postgres.log in the data folder."
+)
 _DEPENDENCY_DOWN = 3  # as `sextant.domain.errors.DependencyError` exits
 
 
@@ -80,7 +89,10 @@ async def _examine_safely(name: str, examination: Awaitable[Examination]) -> Exa
 
 
 def _failed_examination(name: str, error: SextantError) -> Examination:
-    return Examination(name, Health.FAILED, error.message, error.next_step, error.exit_code)
+    message, next_step = error.wording("en")
+    if isinstance(error, DatabaseUnavailable) and "sextant doctor" in next_step:
+        next_step = _SILENT_DATABASE  # the error advises what runs already
+    return Examination(name, Health.FAILED, message, next_step, error.exit_code)
 
 
 def _data_folder(folder: Path) -> Examination:

@@ -6,7 +6,8 @@ Also here: searching passages, over HTTP and by the tools for agents alike.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,9 +43,20 @@ async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     Raises:
         What `Sextant.search` and `Sextant.search_chunks` raise.
     """
-    if body.mode is not None:
-        return await _by_mode(rag, body)
-    return await rag.search_chunks(body.request(), body.graph_id)
+    with _in_language_of(body.query):
+        if body.mode is not None:
+            return await _by_mode(rag, body)
+        return await rag.search_chunks(body.request(), body.graph_id)
+
+
+@contextmanager
+def _in_language_of(question: str) -> Iterator[None]:
+    """Have an error that the block raises speak the question's language."""
+    try:
+        yield
+    except SextantError as error:
+        error.speak(language_of(question))
+        raise
 
 
 async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
@@ -132,7 +144,8 @@ async def whole(
         principal, lambda: question.ask(rag), note, language=question.language
     )
     try:
-        return respond(await while_connected(request.receive, run.answer()))
+        with _in_language_of(question.question):
+            return respond(await while_connected(request.receive, run.answer()))
     finally:
         run.stop()
 
@@ -169,11 +182,11 @@ def stream_answer(
 
     async def begin() -> None:
         try:
-            await _start_run(run, question, rag, runs)
-        except SextantError as error:
+            with _in_language_of(question.question):
+                await _start_run(run, question, rag, runs)
+        except SextantError:
             run.stop()
             await run.over()  # whoever asks again at once finds the conversation free
-            error.speak(question.language)
             raise
 
     def left() -> None:

@@ -12,7 +12,7 @@ from psycopg.rows import class_row
 from psycopg.types import TypeInfo
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from sextant.domain.errors import DatabaseUnavailable, Wording
+from sextant.domain.errors import DOCTOR_ZH, DatabaseUnavailable, Wording
 from sextant.domain.settings import Settings
 from sextant.stores.embedded.server import EmbeddedServer
 from sextant.stores.postgresql.logins import logins
@@ -20,12 +20,16 @@ from sextant.stores.postgresql.migrations import migrate
 from sextant.stores.postgresql.pools import Connection, Pools
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.query_connection import QueryConnection
-from sextant.stores.postgresql.watched import WatchedConnection, limit_statements, server_answers
+from sextant.stores.postgresql.watched import (
+    WatchedConnection,
+    limit_statements,
+    require_answer,
+    server_answers,
+)
 
 _SQL = load_queries("database")
 # Limit of a statement while a database is opened; only migrations may take longer.
 _OPENING_SECONDS = 30.0
-_DOCTOR_ZH = "请运行 `sextant doctor`，待数据库恢复后再试。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,7 @@ class Database(QueryConnection):
                 await self._pools.renew(self.app_conninfo)
         try:
             with unavailable():
+                await require_answer(self.app_conninfo)
                 try:
                     yield
                 except PoolTimeout as error:
@@ -156,9 +161,13 @@ class Database(QueryConnection):
             self._is_lost = True
             raise
 
+    async def answers(self) -> bool:
+        """Return whether the server lets a connection be opened."""
+        return await server_answers(self.app_conninfo)
+
     async def _without_connection(self) -> DatabaseUnavailable:
         """Return why the pool had no connection: all are in use, or the server does not answer."""
-        if await server_answers(self.app_conninfo):
+        if await self.answers():
             return DatabaseUnavailable(
                 f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
                 next_step="Send fewer requests at once, or increase SEXTANT_DATABASE_POOL.",
@@ -169,10 +178,15 @@ class Database(QueryConnection):
                     )
                 },
             )
+        return self.silence()
+
+    @staticmethod
+    def silence() -> DatabaseUnavailable:
+        """Return the error of a server that does not answer."""
         return DatabaseUnavailable(
             "PostgreSQL does not answer: no connection can be opened.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
-            translations={"zh": Wording("PostgreSQL 无法连接。", _DOCTOR_ZH)},
+            translations={"zh": Wording("PostgreSQL 无法连接。", DOCTOR_ZH)},
         )
 
     @property
@@ -208,5 +222,5 @@ def unavailable() -> Iterator[None]:
         raise DatabaseUnavailable(
             f"PostgreSQL did not answer: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
-            translations={"zh": Wording("PostgreSQL 没有正常回答。", _DOCTOR_ZH)},
+            translations={"zh": Wording("PostgreSQL 没有正常回答。", DOCTOR_ZH)},
         ) from error

@@ -86,6 +86,7 @@ class Pools:
 
     async def _configure(self, connection: Connection) -> None:
         connection.patience = self._settings.database_timeout
+        connection.server = self._conninfo
         register_vector_info(connection, self._vector)
 
     async def _close_all(self) -> None:

@@ -2,7 +2,8 @@
 
 A server that ends closes its connections; one that hangs (suspended, or on a disk that does not answer)
 stays silent. So while a statement takes long, it is tested whether the server accepts a new connection. If
-not, the connection is cut and the statement fails. `limit_statements` limits each statement in any case.
+not, the connection is cut and the statement fails, and until the server answers again further statements
+fail at once (`require_answer`). `limit_statements` limits each statement in any case.
 
 Also here: waiting for work no longer than a deadline, whatever its cancellation takes.
 """
@@ -21,6 +22,7 @@ from weakref import WeakKeyDictionary
 from psycopg import AsyncConnection, OperationalError
 from psycopg.abc import PQGen
 from psycopg.conninfo import make_conninfo
+from psycopg.errors import ConnectionTimeout
 from psycopg.rows import TupleRow
 
 T = TypeVar("T")
@@ -84,13 +86,17 @@ def seen(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
+STOPPED = "it has stopped answering"
 CONNECT_SECONDS = 5  # enough even for a busy server
 _CANCEL_SECONDS = 2.0  # for the server to acknowledge a cancellation
+_SILENT_SECONDS = 1.0  # for a server that was silent to answer before each further statement
 
 _limit: ContextVar[float | None] = ContextVar("statement_limit", default=None)
 _probes: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Task[bool]]] = (
     WeakKeyDictionary()
 )
+# Connection strings of servers that took the last connection and said nothing.
+_silent: set[str] = set()
 
 
 @contextmanager
@@ -115,11 +121,32 @@ async def server_answers(conninfo: str) -> bool:
     return await asyncio.shield(probes[conninfo])
 
 
+async def require_answer(conninfo: str) -> None:
+    """Return if the server is not known to be silent, or answers again, if only by a refusal.
+
+    Otherwise each of the many statements of a request would wait its full time for the same silence.
+
+    Raises:
+        OperationalError: it was silent, and still is.
+    """
+    if conninfo not in _silent:
+        return
+    with suppress(TimeoutError):
+        await asyncio.wait_for(server_answers(conninfo), _SILENT_SECONDS)
+    if conninfo in _silent:
+        raise OperationalError(STOPPED)
+
+
 async def _can_connect(conninfo: str) -> bool:
     try:
         connection = await AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
-    except OperationalError:
+    except ConnectionTimeout:
+        _silent.add(conninfo)
         return False
+    except OperationalError:
+        _silent.discard(conninfo)  # a refusal is an answer, and comes at once
+        return False
+    _silent.discard(conninfo)
     await connection.close()
     return True
 
@@ -129,9 +156,11 @@ class WatchedConnection(AsyncConnection[TupleRow]):
 
     Attributes:
         patience: seconds after which a running statement is checked.
+        server: the connection string that checks connect with; empty: the connection's own.
     """
 
     patience: float = 5.0
+    server: str = ""
 
     async def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:  # noqa: ANN401
         """See `AsyncConnection`; also raise OperationalError if the server has stopped answering."""
@@ -151,8 +180,8 @@ class WatchedConnection(AsyncConnection[TupleRow]):
 
     @property
     def conninfo(self) -> str:
-        """Return the connection string of this connection."""
-        return make_conninfo(self.info.dsn, password=self.info.password or None)
+        """Return the connection string that a check of the server connects with."""
+        return self.server or make_conninfo(self.info.dsn, password=self.info.password or None)
 
 
 class _StatementWatch:
@@ -190,7 +219,7 @@ class _StatementWatch:
         if await server_answers(self._connection.conninfo):
             self._timer = self._set_timer()
         else:
-            self._cut("it has stopped answering")
+            self._cut(STOPPED)
 
     def _cut(self, reason: str) -> None:
         """Shut down the socket under the driver, which then raises."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from psycopg import OperationalError
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.watched import limit_statements, server_answers
+from sextant.stores.postgresql.watched import limit_statements, require_answer, server_answers
 
 USER = "watched"
 
@@ -36,5 +37,11 @@ async def test_a_server_that_takes_connections_and_says_nothing_does_not_answer(
     silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
     async with silent:
-        tries = [server_answers(f"host=127.0.0.1 port={port} user=u dbname=d") for _ in range(3)]
+        conninfo = f"host=127.0.0.1 port={port} user=u dbname=d"
+        await require_answer(conninfo)  # nothing is known of it yet
+        tries = [server_answers(conninfo) for _ in range(3)]
         assert await asyncio.gather(*tries) == [False, False, False]
+        with pytest.raises(OperationalError, match="stopped answering"):
+            await require_answer(conninfo)
+    await server_answers(conninfo)  # the look of just now is over
+    await require_answer(conninfo)  # refused, which is an answer: statements find out by themselves
