@@ -8,11 +8,12 @@ be compared by what they say.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sextant.text.characters import plain_of
+from sextant.text.characters import has_cjk, plain_of
 from sextant.text.number_words import chinese_number
 
 DATE, TIME, SHARE, ORDINAL, WEEKDAY = "date", "time", "share", "ordinal", "weekday"
@@ -105,8 +106,15 @@ _MILLION = "\ue000"
 _SCALES[_MILLION] = 6
 # Letters that are units elsewhere: CNY 1.68m, $2mm, 168w元.
 _MONEY_SCALE = re.compile(r"\s?(?P<scale>mm|mio|mln|m|bln|b|trn|tn|w)(?![a-z/²³])")
-# 1.2M parcels: a capital letter at a number is no metre.
-_CAPITAL_MILLION = re.compile(r"(?<=\d)M(?=\+?\s+[A-Za-z]|\s?[一-鿿])")
+# What says something else once it is normalised. 1.2M parcels: a capital letter at a number is no metre; 10⁶ is not
+# 106, and no Chinese comma stands before a fraction.
+_WRITTEN = re.compile(r"(?<=\d)(?:M(?=\+?\s+[A-Za-z]|\s?[一-鿿])|[⁻⁺]?[⁰¹²³⁴-⁹]+|，)")
+# Raised behind a figure: the power of a ten, else the mark of a note.
+_RAISED = r"(?:\^|(?=[⁻⁺⁰¹²³⁴-⁹]))(?P<power>[-−+⁻⁺]?[\d⁰¹²³⁴-⁹]{1,2})(?![\d⁰¹²³⁴-⁹])"
+# 4,99 and 1.234,50, as most of Europe writes them.
+_DECIMAL_COMMA = r"(?<!\d,)(?:\d{1,3}(?:[.\u2009\u202f ]\d{3})+|\d+),\d{1,2}(?![\d,])"
+_UP_TO = re.compile(rf"\s?(?:[-–—~]|to)\s?{_DECIMAL_COMMA}")
+_GROUP, _TEN = 3, 10
 _SCALE = "万亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
 _SMALL = {word: at for at, word in enumerate(
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"])}  # fmt: skip
@@ -138,6 +146,7 @@ _HAN_UNITS = "|".join(["[倍成]", *(form for form, _ in _UNIT_FORMS if re.match
 _EN_UNITS = "|".join(form for form, _ in _UNIT_FORMS if re.search("[a-z]{2}", form))
 _HAN = "零一二三四五六七八九十百千万亿半两〇壹贰叁肆伍陆柒捌玖拾佰仟"
 
+_NUMBER_BEGINS = r"(?:(?<![a-z0-9_.^])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))(?:(?<!\d)[-−])?"
 _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("weekday", re.compile(rf"(?<![a-z])(?P<day>{_ENGLISH_DAYS})(?:s|\.)?(?![a-z])|(?<![{_HAN}\d])(?:周|星期|礼拜)(?P<zday>[一二三四五六日天])(?![{_HAN}]|[次天个回场节遍小均期程])")),
     ("date", re.compile(r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?:年|[-/.])\s?(?P<m>1[0-2]|0?[1-9])(?:月|[-/.])\s?(?P<d>3[01]|[12]\d|0?[1-9])(?![\d])[日号]?")),
@@ -155,13 +164,15 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("time", re.compile(rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{_HAN}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<halfpast>半)|(?P<zmin>\d{{1,2}}|[{_HAN}]{{1,4}})分?)?")),
     ("fraction", re.compile(rf"(?<![a-z])(?<!and )(?P<num>one|two|three|four|five|a) (?:-)?(?P<en>half|third|quarter|fifth|tenth)s?(?![a-z])|(?<![a-z])(?P<half1>half)(?: of| the| an?)(?! (?:{_EN_UNITS})(?![a-z]))(?![a-z])")),
     ("fraction", re.compile(r"(?P<zhhalf>一半)")),
-    ("share", re.compile(r"(?P<n>\d+(?:[,]\d{3})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))")),
+    ("share", re.compile(rf"(?P<n>{_DECIMAL_COMMA}|\d+(?:[,]\d{{3}})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))")),
     ("share", re.compile(rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)")),
     ("share", re.compile(r"(?P<cheng>[一二三四五六七八九])成(?![为立本果功长员交都])")),
     ("ordinal", re.compile(rf"第\s?(?P<zo>\d+|[{_HAN}]{{1,4}})")),
     ("ordinal", re.compile(r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])")),
     ("ordinal", re.compile(rf"(?<![a-z-])(?P<ew>{'|'.join(w for w in _ORDINALS if w not in ('first', 'second'))})(?![a-z])")),
-    ("number", re.compile(rf"(?:(?<![a-z0-9_.])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))(?:(?<!\d)[-−])?(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?")),
+    ("comma", re.compile(rf"{_NUMBER_BEGINS}(?P<n>{_DECIMAL_COMMA})\s?(?P<scale>{_SCALE})?")),
+    ("power", re.compile(rf"{_NUMBER_BEGINS}(?:(?P<times>\d+(?:\.\d+)?)\s?[x×·⋅*]\s?)?(?P<n>\d+){_RAISED}")),
+    ("number", re.compile(rf"{_NUMBER_BEGINS}(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?")),
     ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:{_EN_UNITS})(?![a-z])))(?![a-z])")),
     ("han", re.compile(rf"(?<![{_HAN}])(?P<han>[{_HAN}]{{1,16}})(?![{_HAN}])")),
 )  # fmt: skip
@@ -287,8 +298,9 @@ def normalise_values(text: str) -> list[FoundValue]:
     """
     plain = plain_of(text)
     if len(plain) == len(text):
-        for capital in _CAPITAL_MILLION.finditer(text):
-            plain = f"{plain[: capital.start()]}{_MILLION}{plain[capital.end() :]}"
+        for one in _WRITTEN.finditer(text):
+            written = _MILLION if one[0] == "M" else one[0]
+            plain = f"{plain[: one.start()]}{written}{plain[one.end() :]}"
     found = list[FoundValue]()
     taken = [False] * (len(plain) + 1)
     for name in _NAME.finditer(plain):
@@ -375,16 +387,10 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
 def _number_of(
     kind: str, groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[TextValue, int] | None:
-    end = match.end()
-    number: Fraction | None
-    if kind == "number":
-        number, end = _scaled_number(groups, match, plain)
-    elif kind == "words":
-        number = _of_words(groups)
-    else:
-        number = _of_han(groups["han"])
-        if number is None:
-            return None
+    stated = _stated_number(kind, groups, match, plain)
+    if stated is None:
+        return None
+    number, end = stated
     if plain[match.start() : match.start() + 1] in {"-", "−"}:
         number = -number if not plain[: match.start()].rstrip()[-1:].isdigit() else number
     ahead = _HALF_AHEAD.match(plain, end)
@@ -408,15 +414,59 @@ def _number_of(
     return _bounded_value(TextValue(number, unit), match.start(), end, plain), end
 
 
+def _stated_number(
+    kind: str, groups: dict[str, str], match: re.Match[str], plain: str
+) -> tuple[Fraction, int] | None:
+    """Return a number without its unit, and where it ends; None for what is none."""
+    if kind == "number" or (kind == "comma" and _is_decimal(match, plain)):
+        return _scaled_number(groups, match, plain)
+    number: Fraction | None = None
+    if kind == "power":
+        number = _power_of(groups)
+    elif kind == "words":
+        number = _of_words(groups)
+    elif kind == "han":
+        number = _of_han(groups["han"])
+    return None if number is None else (number, match.end())
+
+
 def _scaled_number(
     groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[Fraction, int]:
     """Return a number in digits with its scale, and where that ends."""
-    number = Fraction(re.sub(r"[,，\u2009\u202f ]", "", groups["n"]))
+    number = _written_number(groups["n"])
     scale, end = groups.get("scale"), match.end()
     if scale is None and (short := _money_scale_at(match.start(), end, plain)):
         scale, end = short["scale"], short.end()
     return number * (10 ** _SCALES[scale] if scale else 1), end
+
+
+def _written_number(digits: str) -> Fraction:
+    """Return a number by its digits; one or two behind its last comma are a fraction."""
+    whole, comma, fraction = digits.rpartition(",")
+    if comma and len(fraction) < _GROUP:
+        digits = f"{whole.replace('.', '')}.{fraction}"
+    return Fraction(re.sub(r"[,，\u2009\u202f ]", "", digits))
+
+
+def _is_decimal(match: re.Match[str], plain: str) -> bool:
+    """Return whether a comma stands before a fraction, and parts no list: behind groups, or in an amount."""
+    whole = match["n"].partition(",")[0]
+    if not whole.isdigit() or _MONEY_AHEAD.search(
+        plain, max(0, match.start() - _MONEY_WIDTH), match.start()
+    ):
+        return True
+    until = _UP_TO.match(plain, match.end())
+    unit = _UNIT.match(plain, until.end() if until else match.end())
+    return unit is not None and not has_cjk(unit[0])
+
+
+def _power_of(groups: dict[str, str]) -> Fraction:
+    """Return a number with a raised one: of ten its power, of any other the number, at which a note's mark stands."""
+    number = Fraction(groups["n"])
+    if number == _TEN:
+        number **= int(unicodedata.normalize("NFKC", groups["power"]).replace("−", "-"))
+    return number * Fraction(groups.get("times", "1"))
 
 
 def _money_scale_at(start: int, end: int, plain: str) -> re.Match[str] | None:
@@ -534,7 +584,7 @@ def _weekday_of(groups: dict[str, str]) -> TextValue:
 def _share_of(groups: dict[str, str]) -> Fraction:
     if "cheng" in groups:
         return Fraction(_whole(groups["cheng"]) or 0, 10)
-    number = Fraction(groups["n"].replace(",", "")) if "n" in groups else _of_words(groups)
+    number = _written_number(groups["n"]) if "n" in groups else _of_words(groups)
     return number / (1000 if "pml" in groups else 100)
 
 

@@ -27,6 +27,11 @@ _ON_THE_LINE = re.compile(
 )
 _LEFT_OVER = re.compile(f"[{_RAISED}-{_END}]")
 _TOUCHING = re.compile(rf"([{_RAISED}{_LOWERED}])({_INNER}(?:{_END}\1{_INNER})+){_END}")
+# What is raised behind the number that a cell is.
+_BEHIND_NUMBER = re.compile(
+    rf"\W{{0,3}}\d[\d.,]*(?<!\b10)\s?[^\W\d]{{0,4}}[%‰€$£¥]?\s?{_RAISED}({_INNER}){_END}\s*"
+)
+_NO_NOTES = frozenset("eo")  # 2e and 1o only count
 _BRACKETS = " \t()[]（）［］〔〕【】"
 _LABEL = re.compile(r"(?:\w{1,3}|[*†‡§¶#]{1,3})")
 _SIMPLE = re.compile(r"[-+−]?\w+[-+−]?")
@@ -66,7 +71,7 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
 
     A raised figure is a reference where a block of the same page (or of the document, if it has no pages) begins
     with the same figure raised, or where it stands between a number and what that counts and any block begins with
-    that figure (or it is a one, which is no power). Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it
+    that figure (or it is a one, which is no power); so is a letter, or a figure from one on, behind the number that a cell is. Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it
     never melts into a number.
     """
     read = list(blocks)
@@ -79,7 +84,9 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
             )
     anywhere = frozenset[str]().union(*notes.values(), _find_on_the_line(read) if marked else ())
     for index in marked:
-        read[index] = _rewritten(read[index], _Notes(notes[read[index].page], anywhere))
+        block = read[index]
+        raised = notes[block.page] | (_find_marks(block) if isinstance(block, Table) else set())
+        read[index] = _rewritten(block, _Notes(raised, anywhere))
     return read
 
 
@@ -89,6 +96,15 @@ class _Notes:
 
     raised: Set[str]
     anywhere: Set[str]
+
+
+def _find_marks(table: Table) -> set[str]:
+    """Return the marks of notes behind the numbers of a table, wherever the notes stand: letters, and figures from one on."""
+    cells = filter(None, (_BEHIND_NUMBER.fullmatch(cell) for row in table.rows for cell in row))
+    marks = {mark for cell in cells for mark in _labels(cell[1])}
+    letters = {mark for mark in marks if len(mark) == 1 and mark.islower()}
+    figures = {mark for mark in marks if mark.isdigit()} if "1" in marks else set[str]()
+    return figures | (set() if letters <= _NO_NOTES else letters)
 
 
 def _find_on_the_line(blocks: Iterable[Block]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
 from enum import StrEnum
 
 from sextant.tables.cells.table import Column, DataTable
-from sextant.tables.cells.values import CellValue, ValueKind
+from sextant.tables.cells.values import DURATION, CellValue, ValueKind
 
 # A number read from a cell lies between 1e-114 and 1e114 (`sextant.tables.cells.values`), so that sums of a
 # million of them are exact within so many digits; the traps prove it.
@@ -289,6 +289,17 @@ def _plain(number: Decimal) -> Decimal:
 def format_number(number: Decimal, column: Column) -> str:
     """Return a number as the column's cells have it, with their unit."""
     prefix, suffix = column.unit or ("", "")
+    if suffix.startswith(DURATION):
+        return _format_duration(number, len(suffix) // len(DURATION))
     sign = "-" if number < 0 else ""
     gap = " " if suffix[:1].isascii() and suffix[:1].isalpha() else ""
     return f"{sign}{prefix}{number.copy_abs():,f}{gap}{suffix}"
+
+
+def _format_duration(number: Decimal, parts: int) -> str:
+    """Return a number of sixtieths with so many parts behind the first: 1590 as 26:30."""
+    shown, rest = "", number.copy_abs()
+    for _ in range(parts):
+        rest, last = divmod(rest, 60)
+        shown = f":{'0' if last < 10 else ''}{last:f}{shown}"
+    return f"{'-' if number < 0 else ''}{rest:f}{shown}"

@@ -16,7 +16,7 @@ from decimal import Context, Decimal
 from functools import cached_property
 from itertools import pairwise
 
-from sextant.tables.cells.values import CellValue, ValueKind, read_value, year_of
+from sextant.tables.cells.values import DURATION, CellValue, ValueKind, read_value, year_of
 from sextant.text.characters import normalise, plain_of
 
 _EXACT = Context(prec=300)
@@ -213,6 +213,44 @@ def _to_date(value: CellValue, match: re.Match[str], *, day_first: bool) -> Cell
         return value
 
 
+_CLOCK = re.compile(r"(\d{1,6}):([0-5]\d)(?::([0-5]\d))?")
+_OF_DURATIONS = re.compile(r"\b(?:durations?|hours|elapsed|overtime)\b|时长|工时|用时|耗时|历时")
+_DAY_HOURS = 24
+
+
+def with_durations(name: str, values: Sequence[CellValue]) -> tuple[CellValue, ...]:
+    """Return a column's values, those such as 26:30 as numbers of their last part where they are no times of the day.
+
+    The column is called so, or one of them is longer than a day; all have as many parts.
+
+    Args:
+        name: the column's name, normalised.
+        values: its cells.
+    """
+    found = [
+        _CLOCK.fullmatch(value.text.strip()) if value.kind is ValueKind.TEXT else None
+        for value in values
+    ]
+    parts = {match.lastindex or 0 for match in found if match}
+    is_long = any(int(match[1]) >= _DAY_HOURS for match in found if match)
+    if len(parts) != 1 or not (is_long or _OF_DURATIONS.search(name)):
+        return tuple(values)
+    suffix = DURATION * (parts.pop() - 1)
+    return tuple(
+        replace(value, kind=ValueKind.NUMBER, number=_sixtieths(match), suffix=suffix)
+        if match
+        else value
+        for value, match in zip(values, found, strict=True)
+    )
+
+
+def _sixtieths(match: re.Match[str]) -> Decimal:
+    number = 0
+    for part in filter(None, match.groups()):
+        number = 60 * number + int(part)
+    return Decimal(number)
+
+
 _YES_WORDS = "yes y true included ✓ ✔ ✔️ √ ☑ ✅ ● • 是 有 支持"
 _NO_WORDS = "no n false none ✗ ✘ × ✕ ❌ ☐ ○ - – — 否 无 不支持"
 _YES, _NO = frozenset(_YES_WORDS.split()), frozenset(_NO_WORDS.split())
@@ -357,6 +395,7 @@ class DataTable:
                 replace(value, suffix=cells[of_units].strip()) if value.unit == ("", "") else value
                 for value, cells in zip(shown, self.rows, strict=True)
             )
+        shown = with_durations(normalise(self.names[index]), shown)
         if _OF_YEARS.search(normalise(self.names[index])):
             years = [year_of(value) for value in shown]
             if all(year.kind is not ValueKind.NUMBER for year in years):

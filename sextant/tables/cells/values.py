@@ -22,6 +22,10 @@ class ValueKind(StrEnum):
     EMPTY = "empty"
 
 
+DURATION = ":mm"
+"""Stands as a suffix for each part of a duration behind the first: 26:30 counts sixtieths."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellValue:
     """A cell that was read. `prefix` and `suffix` are the unit: `$`, `¥`; `%`, `kg`, `元`.
@@ -75,8 +79,10 @@ _IN_TEXT = re.compile(
 )
 
 
-# References to notes, as `sextant.ingestion.parsing.raised` writes them: "40 EUR [note 2]" is 40 EUR.
-_NOTES = re.compile(r"\s*\[(?:note |注)\w{1,4}(?:, \w{1,4})*\]")
+# References to notes, as `sextant.ingestion.parsing.raised` writes them, or as raised figures: "40 EUR [note 2]" and
+# "40² EUR" are 40 EUR.
+_NOTES = re.compile(r"\s*\[(?:note |注)\w{1,4}(?:, \w{1,4})*\]|(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]+")
+_POWER = re.compile(r"10[⁻⁺]?[¹²³⁰⁴-⁹]")  # normalised, 10⁶ would be 106
 
 
 @lru_cache(maxsize=4096)  # columns repeat their values
@@ -86,10 +92,11 @@ def read_value(text: str) -> CellValue:
     Digits that begin with a zero are a code (`007`), not a number. A comma separates thousands, as in
     Chinese and English; `1,5` and `1.234,5` stay words (`decimal_commas` reads them where a table has them).
     """
-    shown = _NOTES.sub("", unicodedata.normalize("NFKC", text)).strip()
+    written = _NOTES.sub("", text)
+    shown = unicodedata.normalize("NFKC", written).strip()
     if not shown:
         return CellValue(ValueKind.EMPTY, text)
-    if len(shown) > _LONGEST:
+    if len(shown) > _LONGEST or _POWER.search(written):
         return CellValue(ValueKind.TEXT, text)
     if day := _date(shown):
         return CellValue(ValueKind.DATE, text, date=day)

@@ -13,7 +13,7 @@ from sextant.tables.query.comparisons import COMPARING, NONE_OF, bounds_in
 from sextant.tables.query.families import find_related, is_implied
 from sextant.tables.query.grammar import MASK, VALUE_MASK, Grammar
 from sextant.tables.query.places import find_numbered_columns
-from sextant.tables.query.units import in_other_currencies, in_unit
+from sextant.tables.query.units import currencies_asked, in_other_currencies, in_unit
 from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of
 from sextant.text.identifiers import marks_in
 from sextant.text.segmenter import words_of
@@ -74,6 +74,7 @@ class QuestionReading:
     grammar: Grammar
     columns: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     values: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    hidden: Collection[int] = ()  # columns that count in a currency other than the one asked for
     is_lost: bool = False  # something restricts the rows, but it is not clear how
     is_guessed: bool = (
         False  # a bound is on a column that nothing but being the only one speaks for
@@ -106,8 +107,8 @@ def plain_name(name: str) -> str:
 
 def link_names(reading: QuestionReading, question: str, table: DataTable) -> list[Condition]:
     """Mask the columns and the values of word columns that a question names, longest first."""
-    hidden = in_other_currencies(table.columns, reading.text)
-    columns = [one for one in table.columns if one.index not in hidden]
+    reading.hidden = in_other_currencies(table.columns, reading.text)
+    columns = [one for one in table.columns if one.index not in reading.hidden]
     names = [(plain_name(one.name), one.index) for one in columns]
     _take_numbered(reading, table, {name for name, _ in names})
     called = [*names, *((name, at) for whole, at in names for name in _also_called(whole, reading))]
@@ -117,6 +118,8 @@ def link_names(reading: QuestionReading, question: str, table: DataTable) -> lis
     if not reading.columns or _needs_number(reading, table):
         _take_partly_named(reading, names if not reading.columns else _numeric(columns))
     _take_related(reading, columns)
+    for span in currencies_asked(reading.text):
+        reading.take(*span, " ")
     return [
         Condition(index, words=frozenset(words), blanks=index in ticked)
         for index, words in sorted(named.items())

@@ -12,6 +12,7 @@ from sextant.text.number_words import chinese_number
 
 # A run of digits is one number from its first digit on, so that long ones are read in linear time.
 _NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)(?<!\d,)\d[\d,]*+(?:\.\d++)?\s?(?:%|{SCALE})?"
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
 _COMPARISONS = {
     Comparison.AT_LEAST: (
         r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than"
@@ -98,7 +99,8 @@ Bound = tuple[tuple[int, int], Comparison, Decimal]
 
 
 def _number(stated: str) -> Decimal:
-    digits = numbers_in(stated)
+    """Return the number of a bound; one or two digits behind a comma are its fraction."""
+    digits = numbers_in(_DECIMAL_COMMA.sub(".", stated))
     return digits[0] if digits else chinese_number(stated)
 
 
@@ -106,7 +108,7 @@ def bounds_in(question: str) -> list[Bound]:
     """Return the numeric conditions that a question states, none inside another's words."""
     found: list[Bound] = []
     for match in _BETWEEN.finditer(question):
-        low, high = (numbers_in(group)[0] for group in match.groups() if group)
+        low, high = (_number(group) for group in match.groups() if group)
         found.append((match.span(), Comparison.AT_LEAST, low))
         found.append((match.span(), Comparison.AT_MOST, high))
     for comparison, form in (*_AHEAD, *_AFTER):

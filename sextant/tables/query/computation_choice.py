@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from sextant.tables.cells.arithmetic import Condition, Operation
@@ -14,6 +15,7 @@ from sextant.tables.query.families import (
     is_amount,
     is_code,
     is_run,
+    is_run_in_each,
     is_score,
     is_surely_amount,
     is_time,
@@ -341,8 +343,9 @@ class QueryChooser(QuestionParts):
         }
         self.use(re.compile(r"\bdifferent\b|不同的?"))
         codes = [at for at in columns_near if self._numbers_rows(at)]
-        if codes and not self.has(grammar.group):
-            return TableQuery((codes[0],), Operation.COUNT, self.where, subject=self.subject)
+        counts_rows = codes or any(map(self._numbers_groups, columns_near))
+        if counts_rows and not self.has(grammar.group):
+            return TableQuery(tuple(codes[:1]), Operation.COUNT, self.where, subject=self.subject)
         counts_names = any(not _holds_amounts(self.columns[at]) for at in columns_near) or codes
         over = [
             at for at in self.named if _holds_amounts(self.columns[at]) and at not in self.bound
@@ -367,6 +370,22 @@ class QueryChooser(QuestionParts):
             is_run(one) and not is_surely_amount(one) and all(map(self.repeats, range(column)))
         )
         return is_first or is_code(one)
+
+    def _numbers_groups(self, column: int) -> bool:
+        """Return whether a column numbers the rows of each group, which the columns before it or the next one tell."""
+        one = self.columns[column]
+        above, behind = range(column), range(column + 1, self.table.width)[:1]
+        return not is_surely_amount(one) and any(
+            columns
+            and all(map(self.repeats, columns))
+            and is_run_in_each(one, self._groups(columns))
+            for columns in (above, behind)
+        )
+
+    def _groups(self, columns: Sequence[int]) -> Sequence[Hashable]:
+        """Return what the cells of some columns say in each row."""
+        rows = range(len(self.table.rows))
+        return [tuple(plain_of(self.columns[at].shown[row].text) for at in columns) for row in rows]
 
     def _count_groups(self) -> TableQuery | None:
         """Return rows, or what another column names, for each value of a column: "how many parts per supplier"."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from decimal import Decimal
 from importlib.resources import files
 from itertools import pairwise
@@ -21,6 +21,7 @@ from sextant.text.word_forms import stem
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
 # Who does it, or that it is done: visitor, payment, attendance.
 _DERIVED = re.compile(r"(?<=\w{4})(?:er|or|ment|ance)$")
+_PLURAL = re.compile(r"[a-z]{2}(?<!s)s(?:\s*\(.*\))?$")
 _RUN = 3  # so many numbers in a row count their rows, from 1 also two
 _LONGEST = 60  # a header cell may be a page of text
 # Words for the most or least of one kind of thing, and what columns of it are called.
@@ -137,9 +138,29 @@ def is_code(column: Column) -> bool:
 
 def is_run(column: Column) -> bool:
     """Return whether the numbers of a column go up by one from row to row."""
-    numbers = _ascending(column)
-    is_long = len(numbers) >= _RUN or (len(numbers) > 1 and numbers[0] == 1)
-    return is_long and numbers[-1] - numbers[0] == len(numbers) - 1
+    return _goes_up_by_one(_ascending(column))
+
+
+def is_run_in_each(column: Column, groups: Sequence[Hashable]) -> bool:
+    """Return whether the numbers of a column begin with one again in each group of rows, as those of flats do in each house.
+
+    A column in the plural ("Rooms") says how many there are.
+
+    Args:
+        column: of the table.
+        groups: of each of its rows, the group that it is in.
+    """
+    numbers = defaultdict[Hashable, list[Decimal]](list)
+    for group, number in zip(groups, _whole_numbers(column), strict=False):
+        numbers[group].append(number)
+    runs = [run for run in numbers.values() if len(run) > 1]
+    return (
+        0 < len(runs) < len(column.values)
+        and len(numbers) > 1
+        and all(run[0] == 1 for run in numbers.values())
+        and all(map(_goes_up_by_one, runs))
+        and not _PLURAL.search(plain_of(column.name))
+    )
 
 
 def may_be_code(column: Column) -> bool:
@@ -147,12 +168,22 @@ def may_be_code(column: Column) -> bool:
     return column.index == 0 and len(_ascending(column)) >= _RUN and not is_surely_amount(column)
 
 
+def _goes_up_by_one(numbers: Sequence[Decimal]) -> bool:
+    is_long = len(numbers) >= _RUN or (len(numbers) > 1 and numbers[0] == 1)
+    return is_long and all(other - one == 1 for one, other in pairwise(numbers))
+
+
 def _ascending(column: Column) -> list[Decimal]:
     """Return the numbers of a column if all are whole, have no unit and go up from row to row; else none."""
+    numbers = _whole_numbers(column)
+    return numbers if all(one < other for one, other in pairwise(numbers)) else []
+
+
+def _whole_numbers(column: Column) -> list[Decimal]:
+    """Return the numbers of a column if each row has one and all are whole and have no unit; else none."""
     numbers = [value.number for value in column.values if value.kind is ValueKind.NUMBER]
     is_whole = column.unit == ("", "") and all(one == one.to_integral_value() for one in numbers)
-    ascends = all(one < other for one, other in pairwise(numbers))
-    return numbers if is_whole and ascends and len(numbers) == len(column.values) else []
+    return numbers if is_whole and len(numbers) == len(column.values) else []
 
 
 def is_amount(column: Column) -> bool:

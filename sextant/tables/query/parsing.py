@@ -27,7 +27,6 @@ from sextant.tables.query.english import ENGLISH
 from sextant.tables.query.grammar import Grammar
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
-from sextant.tables.query.units import in_other_currencies
 from sextant.text.characters import has_cjk, plain_of
 from sextant.text.number_words import (
     in_digits,
@@ -152,8 +151,6 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
     parser = QueryChooser(reading, table, where, is_list=lists_rows(question))
     found = parser.choose()
     if found is None or parser.leaves_unexplained(question, about):
-        return None
-    if found.column in in_other_currencies(columns, plain_of(question)):
         return None
     return replace(found, is_guessed=reading.is_guessed)
 

@@ -55,7 +55,7 @@ class QuestionParts:
         self.numbers = [
             at
             for at, one in enumerate(self.columns)
-            if one.kind is ValueKind.NUMBER and at not in codes
+            if one.kind is ValueKind.NUMBER and at not in codes and at not in reading.hidden
         ]
         self.group = self._find_group()
         self.is_list = is_list

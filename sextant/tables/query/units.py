@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from sextant.tables.cells.table import Column
-from sextant.tables.cells.values import SCALE, ValueKind, numbers_in
+from sextant.tables.cells.values import DURATION, SCALE, ValueKind, numbers_in
 from sextant.text.characters import find_whole, plain_of
 
 # What stands behind a number: more digits of it, or a word that may be its unit.
@@ -55,6 +55,7 @@ _CURRENCY_NAMED = re.compile(
     r"\b(?:eur|usd|gbp|cny|rmb)\b|\b(?:euro|dollar|pound|yuan)s?\b|us\$|[$€£¥]|欧元|美元|英镑|人民币"
     r"|(?<=[\d万亿千百少几])元"
 )
+_AMOUNT_AHEAD = re.compile(rf"(?:\d|{SCALE})\s?\Z")
 _LONGEST_NAME = max(map(len, _UNIT_OF))
 
 
@@ -84,6 +85,16 @@ def in_unit(columns: Sequence[Column], word: str) -> list[Column]:
     return [column for column in numbers if unit and unit_counted(column) == unit]
 
 
+def currencies_asked(text: str) -> list[tuple[int, int]]:
+    """Return where a question names the currency of its answer, and not of a bound: 多少人民币, "in euros"."""
+    return [
+        match.span()
+        for match in _CURRENCY_NAMED.finditer(text)
+        if not _AMOUNT_AHEAD.search(text, 0, match.start())
+        and not text[match.end() :].lstrip()[:1].isdigit()
+    ]
+
+
 def in_other_currencies(columns: Sequence[Column], text: str) -> set[int]:
     """Return the columns of amounts in a currency other than those that a question names.
 
@@ -100,7 +111,7 @@ def in_other_currencies(columns: Sequence[Column], text: str) -> set[int]:
 
 def comparable(bound: str, behind: str, column: Column) -> bool:
     """Return whether a bound is a number of the column's: `500 MB` says nothing of gigabytes, nor 10k of 10."""
-    if column.unit is None or _GOES_ON.match(behind):
+    if column.unit is None or DURATION in column.unit[1] or _GOES_ON.match(behind):
         return False
     prefix, suffix = map(plain_of, column.unit)
     if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):

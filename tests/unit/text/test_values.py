@@ -39,6 +39,15 @@ def values_of(text: str) -> list[TextValue]:
         ("fifteen", "15", "十五个", "15 台"),
         ("每日一次", "1 次", "once a day"),
         ("每日2次", "twice a day", "两次", "2 times"),
+        ("4,99 €", "EUR 4,99", "4.99 euros"),
+        ("1.234,50 EUR", "1 234,50 EUR", "1,234.50 EUR", "€1234.5"),
+        ("2,5 million euros", "EUR 2.5m"),
+        ("1,5 kg", "1500 g"),
+        ("12,5 %", "12.5 per cent"),
+        ("25^1 days", "25¹ days", "25 days"),
+        ("10^6 units", "10⁶ units", "1,000,000 units", "1 million units"),
+        ("3.2 × 10^6 cells", "3.2 × 10⁶ cells", "3,200,000 cells"),
+        ("10^-3 m", "10⁻³ m", "1 mm"),
     ],
 )  # fmt: skip
 def test_a_value_is_the_same_however_it_is_written(same: tuple[str, ...]) -> None:
@@ -117,3 +126,25 @@ def test_the_names_of_its_currency_are_part_of_an_amount(text: str) -> None:
 def test_another_currency_in_brackets_is_no_part_of_an_amount() -> None:
     [found] = normalise_values("235万元（美元）")
     assert found.end == len("235万元")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["4,99 €", "EUR 4,99", "1.234,50 EUR", "25^1 days", "25¹ days", "10⁶", "3.2 × 10^6", "25 m^2"],
+)
+def test_a_number_with_a_comma_or_a_raised_figure_is_one_value(text: str) -> None:
+    assert len(values_of(text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("rooms 4,12 and 7", [4, 12, 7]),
+        ("分别为10，20元", [10, 20]),
+        ("住3,4天", [3, 4]),
+        ("2,5 to 3,5 kg", [Fraction(5, 2), Fraction(7, 2)]),
+        ("1,680 EUR", [1680]),
+    ],
+)
+def test_a_comma_in_a_list_parts_numbers(text: str, numbers: list[int]) -> None:
+    assert [value.number for value in values_of(text)] == numbers

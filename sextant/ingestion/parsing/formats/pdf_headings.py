@@ -206,7 +206,8 @@ def _continues(
     ):
         return False
     size = max(line.size, 1)
-    if not _breaks_off(above, line, right) and _could_have_fitted(above, line, right):
+    breaks_off = _breaks_off(above, line, right)
+    if not breaks_off and _could_have_fitted(above, line, right):
         return False
     distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column
@@ -214,8 +215,7 @@ def _continues(
         is_title = above.size > usual + _SAME_SIZE or (above.bold and not is_bold)
         # The foot of a form ("Weight 4120 kg") is as wide as its short column, but no line of running text.
         is_text = above.box.right - above.box.left > _LINE_OF_TEXT * size
-        goes_on = is_text or _breaks_off(above, line, right)
-        return goes_on and not (is_title or ends_sentence(above.text))
+        return (is_text or breaks_off) and not (is_title or ends_sentence(above.text))
     if distance > pitch * 1.35:
         return False
     indented = line.box.left - above.box.left > _INDENT * size

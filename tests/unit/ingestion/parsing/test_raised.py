@@ -6,6 +6,8 @@ import pytest
 
 from sextant.ingestion.parsing.blocks import HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note, write_raised
+from sextant.tables.cells.arithmetic import total_of
+from sextant.tables.cells.table import make_table
 
 
 def write(*texts: str) -> list[str]:
@@ -143,3 +145,36 @@ def test_headings_and_cells_are_written_out_too() -> None:
         HeadingBlock("Area in m^2", 1),
         Table([["Staff", "25 [note a]"], ["[note a] part-time", ""]]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "written"),
+    [
+        (["12", f"40{mark_raised('b')}"], ["12", "40 [note b]"]),
+        (
+            [f"12.5%{mark_raised('a')}", f"17{mark_raised('a,b')}", f"Growth{mark_raised('a')}"],
+            ["12.5% [note a]", "17 [note a, b]", "Growth [note a]"],
+        ),
+        ([f"900 EUR{mark_raised('c')}", f"10{mark_raised('n')}"], ["900 EUR [note c]", "10^n"]),
+        (
+            [f"12{mark_raised('1')}", f"30{mark_raised('2')}", f"10{mark_raised('2')}"],
+            ["12 [note 1]", "30 [note 2]", "10^2"],
+        ),
+        ([f"12{mark_raised('2')}"], ["12^2"]),
+        ([f"2{mark_raised('e')}", f"1{mark_raised('st')}"], ["2e", "1st"]),
+    ],
+)
+def test_marks_behind_the_numbers_of_a_table_need_no_known_note(
+    cells: list[str], written: list[str]
+) -> None:
+    [table] = write_raised([Table([cells], header_rows=0)])
+    assert isinstance(table, Table)
+    assert list(table.rows[0]) == written
+
+
+@pytest.mark.parametrize("count", [f"40{mark_raised('b')}", f"40{mark_raised('1')}"])
+def test_a_number_with_a_mark_is_added_up(count: str) -> None:
+    [table] = write_raised([Table([["Item", "Count"], ["A", "2"], ["B", count]])])
+    assert isinstance(table, Table)
+    [_, counts] = make_table(table.rows, table.header_rows).columns
+    assert total_of(counts, range(2)) == 42

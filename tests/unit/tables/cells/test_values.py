@@ -16,6 +16,8 @@ from sextant.text.number_words import chinese_number
         ("-3.50", "-3.50", ("", "")),
         ("40 EUR [note 2]", "40", ("", "EUR")),
         ("1,200[注1, 3]", "1200", ("", "")),
+        ("12¹", "12", ("", "")),
+        ("40² EUR", "40", ("", "EUR")),
         ("−7", "-7", ("", "")),
         ("1,234,567.8", "1234567.8", ("", "")),
         ("１，２３４", "1234", ("", "")),
@@ -45,6 +47,7 @@ def test_numbers_are_read_with_separators_scale_and_unit(
 @pytest.mark.parametrize(
     "text",
     [
+        "10⁶",
         "A12",
         "007",
         "1,5",
