@@ -46,7 +46,7 @@ from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.judgements import BY_RULE
 from sextant.nodes.multimodal.attachments import attachments_of
-from sextant.nodes.question.conversation import closing
+from sextant.nodes.question.conversation import AnswerMessages, closing
 from sextant.nodes.state import State, reports_of
 from sextant.nodes.table_query import ask_for_query
 from sextant.tables.query.parsing import asks_computation
@@ -83,7 +83,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     tables, unread, costs = await _compute_found_tables(state, run, scope)
     state = replace(state, **costs)
     writer = _AnswerWriter(state, run, scope, attached, tables, unread)
-    answer = Answer("", mode=state.strategy)
+    answer, messages = Answer("", mode=state.strategy), AnswerMessages(state)
     async with aclosing(writer.events()) as events:
         async for event in events:
             if isinstance(event, Done):
@@ -91,12 +91,13 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
             else:
                 await wait_for_reader()
                 runtime.stream_writer(as_values(event))
+                messages.add(event)
     before = (warning for warning in state.warnings if warning != writer.implied)
     warnings = merge_warnings(before, *writer.warnings, *answer.warnings)
     most = run.deps.settings.conversations.turns
     return {
         "answer": answer.answer,
-        "messages": closing(state, answer, warnings, most),
+        "messages": closing(state, answer, warnings, most, messages),
         "mode": state.strategy,
         "citations": [asdict(citation) for citation in answer.citations],
         "sources": [asdict(source) for source in answer.sources],

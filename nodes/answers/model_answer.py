@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -18,11 +18,16 @@ from sextant.nodes.answers.sanitizer import OutputSanitizer
 from sextant.nodes.budget import AnswerBudget, prompt_size
 from sextant.nodes.citing.checker import Checking
 from sextant.nodes.citing.cited_text import CitedText
+from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.marker_forms import MarkerReader
+from sextant.nodes.citing.markers import statement_text
+from sextant.nodes.citing.statements import states
+from sextant.nodes.citing.terms import terms_of
 from sextant.nodes.citing.wrappers import Unwrapped
 from sextant.nodes.judgements import LATE
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
+from sextant.text.sentences import sentence_end
 
 CUT_OFF = {
     "en": "The answer was cut off at its token limit (limits.answer_tokens). Raise SEXTANT_LIMITS__ANSWER_TOKENS for more.",
@@ -142,13 +147,52 @@ class _Cleaner:
         return self._guard.feed(rest) + self._guard.finish()
 
 
+class _Beginning:
+    """Tells whether a text begins as an answer does: with a sentence that the passages support.
+
+    A thought begins with what the user wants or with what to look at, which no passage says.
+    """
+
+    def __init__(self, text: CitedText, cleaner: _Cleaner) -> None:
+        self._evidence = text.evidence
+        self._cleaner = cleaner
+        self._seen = 0
+        self._cleaned = ""
+        self._known: bool | None = None
+
+    def is_answer(self, text: str) -> bool:
+        """Return whether `text`, which is longer with each call, is an answer for certain."""
+        piece, self._seen = text[self._seen :], len(text)
+        if self._known is None:
+            self._cleaned += self._cleaner.feed(piece)
+            self._known = self._judge()
+        return self._known is True
+
+    def _judge(self) -> bool | None:
+        """Return what the first sentence that states something tells; None: it has not ended."""
+        while (end := sentence_end(self._cleaned)) is not None and self._cleaned[end:].strip():
+            sentence = statement_text(self._cleaned[:end])
+            if states(sentence):
+                return self._evidence.assess(sentence).support is Support.SUPPORTED
+            if not all(map(self._is_known, terms_of(sentence))):
+                return False
+            self._cleaned = self._cleaned[end:]
+        return None
+
+    def _is_known(self, term: str) -> bool:
+        return self._evidence.is_asked(term) or self._evidence.is_known(term)
+
+
 async def _first(
     writing: Writing, review: Review, draft: _ModelText
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
     texts = [item.text for item in review.passages]
     cleaner = _Cleaner(texts, review.language)
-    async with aclosing(_pieces(writing, draft)) as pieces:
+    # Without passages no sentence tells an answer from a thought.
+    begins = _Beginning(draft.draft.text, _Cleaner(texts, review.language)) if texts else None
+    is_answer = begins.is_answer if begins else None
+    async with aclosing(_pieces(writing, draft, is_answer)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Restart):
                 await draft.draft.checking.close()
@@ -168,11 +212,14 @@ async def _first(
         yield cited
 
 
-async def _pieces(writing: Writing, draft: _ModelText) -> AsyncGenerator[str | Restart]:
+async def _pieces(
+    writing: Writing, draft: _ModelText, is_answer: Callable[[str], bool] | None
+) -> AsyncGenerator[str | Restart]:
     """Yield the model's text until it ends, breaks off or the time is up; `draft` gets the rest."""
     deadline = asyncio.get_running_loop().time() + writing.budget.seconds
     texts = list[str]()
-    stream = cast("AsyncGenerator[str | Restart | Usage]", writing.chat.stream(writing.messages))
+    answer = writing.chat.stream(writing.messages, is_answer=is_answer)
+    stream = cast("AsyncGenerator[str | Restart | Usage]", answer)
     async with aclosing(stream) as pieces:
         while True:
             try:

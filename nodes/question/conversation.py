@@ -10,15 +10,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    RemoveMessage,
+)
+from langgraph.config import get_config
+from langgraph.graph.message import push_message
 
 from sextant.domain.answers import Answer, Source
 from sextant.domain.breadth import is_of_all
 from sextant.domain.errors import OptionInvalid
+from sextant.domain.events import Event, Reset, Token
 from sextant.domain.settings import LimitSettings
 from sextant.nodes.question.names import names_in, telling_words
 from sextant.nodes.state import State
@@ -145,7 +155,43 @@ def opening(question: TurnQuestion) -> dict[str, Any]:
     return {"messages": [HumanMessage(content, id=message.id)]}
 
 
-def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) -> list[Any]:
+class AnswerMessages:
+    """An answer in LangGraph's `messages` stream: the text that `custom` has, and no token of the model's own.
+
+    A stream takes nothing back, so an answer that begins anew is another message.
+
+    Attributes:
+        question: the message of the question; None: there is none yet.
+        question_id: its id, or the one that it gets.
+    """
+
+    def __init__(self, state: State) -> None:
+        # A question that came as `query` stands in no message yet; else the user's message is the last.
+        self.question = None if state.asked else read_question(state).message
+        self.question_id = (self.question and self.question.id) or str(uuid4())
+        self._begun = 1
+        self._streams = False
+        with suppress(RuntimeError):  # a node that is called by itself
+            get_config()
+            self._streams = True
+
+    @property
+    def answer_id(self) -> str:
+        """Return the id of the message with the answer's text."""
+        again = f"-{self._begun}" if self._begun > 1 else ""
+        return f"{self.question_id}-answer{again}"
+
+    def add(self, event: Event) -> None:
+        """Send what an event adds to the text."""
+        if isinstance(event, Reset):
+            self._begun += 1
+        elif isinstance(event, Token) and self._streams:
+            push_message(AIMessageChunk(content=event.text, id=self.answer_id), state_key=None)
+
+
+def closing(
+    state: State, answer: Answer, warnings: Sequence[str], most: int, messages: AnswerMessages
+) -> list[Any]:
     """Return what a turn adds to the messages as it ends: its question, if that is not there, and its answer.
 
     Args:
@@ -153,13 +199,11 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
         answer: as it was given.
         warnings: all of them.
         most: turns kept; of more, the oldest go.
+        messages: as which it was streamed.
     """
-    # A question that came as `query` stands in no message yet; else the user's message is the last.
-    question = None if state.asked else read_question(state).message
-    question_id = (question and question.id) or str(uuid4())
     answer_message = AIMessage(
         answer.answer,
-        id=f"{question_id}-answer",
+        id=messages.answer_id,
         additional_kwargs={
             "citations": [asdict(citation) for citation in answer.citations],
             "sources": [_stored_source(source) for source in answer.sources],
@@ -172,8 +216,8 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
     )
     new = (
         [answer_message]
-        if question
-        else [HumanMessage(state.asked, id=question_id), answer_message]
+        if messages.question
+        else [HumanMessage(state.asked, id=messages.question_id), answer_message]
     )
     too_many = len(state.messages) + len(new) - 2 * most
     old = [RemoveMessage(str(one.id)) for one in state.messages[: max(too_many, 0)]]

@@ -15,6 +15,7 @@ from sextant.domain.settings import Settings
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat import dialect
+from sextant.models.chat.dialect import EndpointMemory
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.record import GraphRecord
@@ -24,34 +25,37 @@ from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import fresh_database, settings_over, short_folder
 
 
-class _Answered(dict[Any, Any]):
-    """Endpoints that have answered before, without a thought: their answers are streamed from the first piece on."""
+class _KnownEndpoints(EndpointMemory):
+    """Endpoints that keep thoughts apart: their answers are streamed from the first piece on."""
 
-    def setdefault(self, key: Any, default: Any = None) -> Any:
-        if key not in self:
-            default.thinks_unopened = False
-        return super().setdefault(key, default)
+    def of(self, endpoint: str, model: str) -> Any:
+        learnt = super().of(endpoint, model)
+        if learnt.thinks_unopened is None:
+            learnt.thinks_unopened = False
+        return learnt
+
+    def remember_in(self, file: Path) -> None:
+        """Remember nothing of another test's endpoint, which may have had the same port."""
 
 
 @pytest.fixture(autouse=True, scope="session")
-def answered_endpoints() -> Iterator[None]:
-    """Endpoints have answered before, those of a server for the whole session among them."""
+def known_endpoints() -> Iterator[None]:
+    """Endpoints are known, those of a server for the whole session among them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dialect, "_LEARNT", _Answered())
-        patch.setattr(dialect, "remember_in", lambda _: None)
+        patch.setattr(dialect, "MEMORY", _KnownEndpoints())
         yield
 
 
 @pytest.fixture(autouse=True)
-def new_endpoints(answered_endpoints: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def new_endpoints(known_endpoints: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of an endpoint from another test's, which may have had the same port."""
-    monkeypatch.setattr(dialect, "_LEARNT", _Answered())
+    monkeypatch.setattr(dialect, "MEMORY", _KnownEndpoints())
 
 
 @pytest.fixture
 def unknown_endpoints(new_endpoints: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No endpoint has answered yet."""
-    monkeypatch.setattr(dialect, "_LEARNT", {})
+    monkeypatch.setattr(dialect, "MEMORY", EndpointMemory())
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T", bound=ModelReply)
 Messages = Sequence[MessageLikeRepresentation]
 
-# Keeps a call's tokens out of LangGraph's `messages` stream: analysis and grading are not answers.
+# Keeps a call's tokens out of LangGraph's `messages` stream.
 _NO_STREAM = "nostream"
 # No language of ours needs as many characters for a token, so an endpoint that says more than
 # this times the limit ignores the limit.
@@ -199,12 +199,17 @@ class ChatModel:
         error.usage = usage
         return error
 
-    async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
+    async def stream(
+        self, messages: Messages, *, is_answer: Callable[[str], bool] | None = None
+    ) -> AsyncIterator[str | Restart | Usage]:
         """Yield the answer's text piece by piece as it comes, then its `Usage` as the last item.
 
-        Some models begin with a thought that ends in a tag but that no tag opens. As long as it is not known whether
-        the model does, and where it does, nothing comes until the thought ends, or the whole answer without one. Where
-        it begins to, a `Restart` withdraws the pieces before the end of its thought.
+        Some models begin with a thought that ends in a tag but that no tag opens, always or now and then. Nothing comes
+        until the thought ends, or the whole answer without one; of a model that is not known to think so, until
+        `is_answer` says of the text so far that it is no thought (without: once some answers came without one). Where it was one after all, a `Restart` withdraws the
+        pieces before its end.
+
+        The tokens stay out of LangGraph's message stream: they are neither checked nor without thoughts.
 
         Closing the iterator, or cancelling its task, closes the connection to the endpoint.
 
@@ -213,13 +218,14 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
+        is_answer = is_answer or (lambda _: self._dialect.answers_plainly)
         attempt, requests, form = 0, 1, (begun := self._dialect.form)
         while True:
             tally, options = self._tally(prompt), self._dialect.stream_options(form)
             tally.requests = requests
             count_request()
             try:
-                async with aclosing(self._pieces(tally, options)) as pieces:
+                async with aclosing(self._pieces(tally, options, is_answer)) as pieces:
                     async for piece in pieces:
                         yield piece
                 break
@@ -234,8 +240,10 @@ class ChatModel:
                 await self._pause(error, attempt)
                 attempt += 1
         self._dialect.worked(form, begun)
-        if tally.proves:
-            self._dialect.learn_thoughts(unopened=tally.thought_unopened)
+        if tally.thought_unopened:
+            await self._dialect.learn_thought()
+        else:
+            self._dialect.count_plain_answer()
         self._require_text(tally)
         yield _report_usage(tally)
 
@@ -248,9 +256,13 @@ class ChatModel:
         thinks_unopened = self._dialect.thinks_unopened
         return Tally(prompt, self._answer_chars, thinks_unopened=thinks_unopened)
 
-    async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str | Restart]:
+    async def _pieces(
+        self, tally: Tally, options: dict[str, Any], is_answer: Callable[[str], bool]
+    ) -> AsyncGenerator[str | Restart]:
         limit = min(_AFTER_END, self._timeout)
-        async with aclosing(stream_on_loop(self._llm, tally.prompt, options)) as open_chunks:
+        async with aclosing(
+            stream_on_loop(self._llm, tally.prompt, {"tags": [_NO_STREAM]}, options)
+        ) as open_chunks:
             while not tally.overrun:
                 # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
                 # a cancellation that arrives with a chunk on Python 3.11.
@@ -263,6 +275,8 @@ class ChatModel:
                     chunk = None  # the answer is whole; what it has cost will not be told
                 before = tally.restarts
                 piece = tally.finish() if chunk is None else tally.add(chunk)
+                if (undecided := tally.undecided) and is_answer(undecided):
+                    piece = tally.release()
                 if tally.restarts > before:
                     yield Restart()
                 if piece:
@@ -306,9 +320,8 @@ class ChatModel:
                 tally = self._tally(messages)
                 tally.requests = requests
                 tally.add_whole(answer)
-                # An answer that a schema holds to its form has no room for a thought, so without one it proves nothing.
                 if tally.thought_unopened:
-                    self._dialect.learn_thoughts(unopened=True)
+                    await self._dialect.learn_thought()
                 return tally
 
     def _tried_next(self, form: RequestForm, refused: RequestForm) -> RequestForm:

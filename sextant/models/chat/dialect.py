@@ -10,12 +10,13 @@ endpoint that refused what it takes, once, is not held to it.
 
 from __future__ import annotations
 
+import asyncio
 import os
-import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -57,8 +58,8 @@ class _Learnt:
     Attributes:
         form: the form that works.
         until: when that is no longer believed, by `time.monotonic`.
-        thinks_unopened: whether its answers begin with a thought that no tag opens; None: too few are known.
-        plain_answers: how many of these there were, all without such a thought.
+        thinks_unopened: whether its answers begin with a thought that no tag opens; None: not known.
+        plain_answers: how many streamed ones began without such a thought.
     """
 
     form: RequestForm | None = None
@@ -67,53 +68,57 @@ class _Learnt:
     plain_answers: int = 0
 
 
+# Models may think before one answer and not before the next, so it takes some to believe that one does not.
+_PLAIN_ANSWERS = 3
 # Seconds after which a call is made with everything again: a refused request an hour costs nothing.
 _BELIEVED = 3600.0
-# By endpoint and model; a process asks a handful of them, so nothing is taken out.
-_LEARNT: dict[tuple[str, str], _Learnt] = {}
-# Where what is known of thoughts outlasts the process; None: nowhere.
-_MEMORY: list[Path] = []
-# By endpoint and model whether it thinks so, or the number of answers that do not tell yet.
-_MEMORY_FORMAT = TypeAdapter(dict[str, dict[str, bool | int]])
-# Models may think before one answer and not before the next, so it takes some to believe that one does not.
-_PLAIN_ANSWERS, _PLAIN_ANSWERS_OF_THINKING = 3, 10
-_THINKING_NAME = re.compile(
-    r"(?<![a-z])(?:r1|qwq|qwen-?3|glm-?(?:4\.[5-9]|z1)|gpt-oss|magistral|minimax-?m\d|exaone-deep|nemotron|k2)(?![a-z])"
-    r"|think|reason",
-    re.IGNORECASE,
-)
+# By endpoint and model, whether it thinks so.
+_FILE_FORMAT = TypeAdapter(dict[str, dict[str, bool | int]])
 
 
-def remember_in(file: Path) -> None:
-    """Begin with what other processes have learnt of endpoints, and write there what this one learns."""
-    _MEMORY[:] = [file]
-    for endpoint, models in _read_memory(file).items():
-        for model, known in models.items():
-            learnt = _Learnt()
-            if isinstance(known, bool):
-                learnt.thinks_unopened = known
-            else:
-                learnt.plain_answers = known
-            _LEARNT.setdefault((endpoint, model), learnt)
+class EndpointMemory:
+    """What is known of the models of endpoints; a process asks a handful of them, so nothing is taken out.
+
+    Which of them think outlasts the process where a file is given.
+    """
+
+    def __init__(self) -> None:
+        self._learnt: dict[tuple[str, str], _Learnt] = {}
+        self._file: Path | None = None
+        self._lock = Lock()
+
+    def of(self, endpoint: str, model: str) -> _Learnt:
+        """Return what is known of a model, to be added to."""
+        return self._learnt.setdefault((endpoint, model), _Learnt())
+
+    def remember_in(self, file: Path) -> None:
+        """Begin with what other processes have learnt, and write there what this one learns; blocks."""
+        self._file = file
+        for endpoint, models in _read(file).items():
+            for model in (model for model, thinks in models.items() if thinks is True):
+                self.of(endpoint, model).thinks_unopened = True
+
+    def save_thinking(self, endpoint: str, model: str) -> None:
+        """Add to the file that a model thinks; who cannot write learns it again in the next process. Blocks."""
+        if (file := self._file) is None:
+            return
+        with self._lock, suppress(OSError):
+            known = _read(file)
+            known.setdefault(endpoint, {})[model] = True
+            whole = file.with_suffix(f".{os.getpid()}")
+            whole.write_bytes(_FILE_FORMAT.dump_json(known))
+            whole.replace(file)
 
 
-def _read_memory(file: Path) -> dict[str, dict[str, bool | int]]:
+def _read(file: Path) -> dict[str, dict[str, bool | int]]:
     try:
-        return _MEMORY_FORMAT.validate_json(file.read_bytes())
+        return _FILE_FORMAT.validate_json(file.read_bytes())
     except (OSError, ValueError):
         return {}
 
 
-def _write_memory(endpoint: str, model: str, learnt: _Learnt) -> None:
-    """Add to the file what was learnt; who cannot write learns it again in the next process."""
-    for file in _MEMORY:
-        known = _read_memory(file)
-        thinks = learnt.thinks_unopened
-        known.setdefault(endpoint, {})[model] = learnt.plain_answers if thinks is None else thinks
-        with suppress(OSError):
-            whole = file.with_suffix(f".{os.getpid()}")
-            whole.write_bytes(_MEMORY_FORMAT.dump_json(known))
-            whole.replace(file)
+MEMORY = EndpointMemory()
+"""Shared by all chat models of the process: those of one endpoint learn from each other."""
 
 
 class Dialect:
@@ -134,7 +139,7 @@ class Dialect:
             endpoint or ("" if self._speaks_openai else type(llm).__name__),
             str(getattr(llm, "model_name", None) or getattr(llm, "model", "")),
         )
-        self._learnt = _LEARNT.setdefault(self._key, _Learnt())
+        self._learnt = MEMORY.of(*self._key)
         # A call's `extra_body` replaces the model's.
         self._body = dict(getattr(llm, "extra_body", None) or {})
         self._json_tokens = None if _has_limit(llm, self._body) else answer_tokens
@@ -142,7 +147,8 @@ class Dialect:
         host = urlsplit(endpoint).hostname or _OPENAI
         limits = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
         is_openai = host == _OPENAI or host.endswith(f".{_OPENAI}")
-        self._keeps_thoughts_apart = is_openai and self._speaks_openai
+        if is_openai and self._speaks_openai:
+            self._learnt.thinks_unopened = False  # it keeps thoughts apart
         self._whole = RequestForm(limits=limits[::-1] if is_openai else limits)
 
     @property
@@ -153,26 +159,23 @@ class Dialect:
 
     @property
     def thinks_unopened(self) -> bool | None:
-        """Return whether answers begin with a thought that ends in a tag but does not begin with one; None: not known.
+        """Return whether answers begin with a thought that ends in a tag but does not begin with one; None: not known."""
+        return self._learnt.thinks_unopened
 
-        OpenAI keeps thoughts apart.
-        """
-        known = self._learnt.thinks_unopened
-        return False if known is None and self._keeps_thoughts_apart else known
+    @property
+    def answers_plainly(self) -> bool:
+        """Return whether some answers of this process came, all without such a thought."""
+        return not self._learnt.thinks_unopened and self._learnt.plain_answers >= _PLAIN_ANSWERS
 
-    def learn_thoughts(self, *, unopened: bool) -> None:
-        """Note whether an answer began with such a thought: one that did tells for good, one that did not tells little."""
-        learnt = self._learnt
-        if learnt.thinks_unopened or (learnt.thinks_unopened is False and not unopened):
-            return
-        if unopened:
-            learnt.thinks_unopened = True
-        else:
-            learnt.plain_answers += 1
-            may_think = _THINKING_NAME.search(self._key[1])
-            enough = _PLAIN_ANSWERS_OF_THINKING if may_think else _PLAIN_ANSWERS
-            learnt.thinks_unopened = False if learnt.plain_answers >= enough else None
-        _write_memory(*self._key, learnt)
+    def count_plain_answer(self) -> None:
+        """Note that a streamed answer began without such a thought."""
+        self._learnt.plain_answers += 1
+
+    async def learn_thought(self) -> None:
+        """Note, for good, that an answer began with such a thought."""
+        if not self._learnt.thinks_unopened:
+            self._learnt.thinks_unopened = True
+            await asyncio.to_thread(MEMORY.save_thinking, *self._key)
 
     def worked(self, form: RequestForm, begun: RequestForm) -> None:
         """Note that a call was answered in `form`, so that the next ones begin with no more.

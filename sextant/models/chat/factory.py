@@ -27,7 +27,7 @@ async def open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatMode
     Raises:
         SettingsInvalid: a model is named, but neither a key nor a base URL.
     """
-    await asyncio.to_thread(dialect.remember_in, settings.data_dir / "endpoints.json")
+    await asyncio.to_thread(dialect.MEMORY.remember_in, settings.data_dir / "endpoints.json")
     chat = await asyncio.to_thread(build_chat_model, settings)
     if chat is not None:
         stack.push_async_callback(chat.close)

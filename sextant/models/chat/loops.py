@@ -32,12 +32,12 @@ async def invoke_on_loop(
 
 
 async def stream_on_loop(
-    llm: BaseChatModel, prompt: list[BaseMessage], options: dict[str, Any]
+    llm: BaseChatModel, prompt: list[BaseMessage], config: RunnableConfig, options: dict[str, Any]
 ) -> AsyncGenerator[AIMessageChunk]:
     """Yield the answer of `llm` chunk by chunk; closing the generator closes the model's."""
     left, begun = _MOST_IDLE, False
     while True:
-        answer = cast("AsyncGenerator[AIMessageChunk]", llm.astream(prompt, **options))
+        answer = cast("AsyncGenerator[AIMessageChunk]", llm.astream(prompt, config, **options))
         try:
             async with aclosing(answer) as chunks:
                 async for chunk in chunks:

@@ -34,7 +34,7 @@ _LONGEST_END = max(map(len, _ENDS.values()))
 
 
 def ends_a_thought(text: str) -> bool:
-    """Return whether a text speaks of the end of a thought, so that an answer to it may, too."""
+    """Return whether a text speaks of the end of a thought."""
     return _END.search(text) is not None
 
 
@@ -45,7 +45,7 @@ class ThoughtFilter:
     without a beginning shows that all before it was thought.
 
     Args:
-        begins_within: the text begins within a thought that nothing opens; where none ends, it is the answer.
+        starts_in_thought: the text begins within a thought that nothing opens; where none ends, it is the answer.
         watches: whether an end without a beginning means anything.
 
     Attributes:
@@ -80,6 +80,16 @@ class ThoughtFilter:
             return self._after_unopened()
         self._pending, self._answering = opening, True
         return self._answered()
+
+    @property
+    def undecided(self) -> str:
+        """Return what is held because it may be a thought that nothing opened."""
+        return self._pending if self._starts_in_thought and not self._end else ""
+
+    def release(self) -> str:
+        """Return what is held, which is answer after all."""
+        self._starts_in_thought = False
+        return self.add("")
 
     def finish(self) -> str:
         """Return what is still held when the text ends; thoughts that never ended are dropped."""
@@ -133,7 +143,7 @@ class Tally:
         prompt: what was asked, for an estimate of its tokens.
         most_chars: characters (thoughts included) after which `overrun` is set and nothing is kept; None: no limit.
         thinks_unopened: whether the model's answers begin with a thought that no tag opens; None: not known, so that
-            nothing passes until the text ends or its thought does.
+            nothing passes until the text ends, its thought does, or it is released.
 
     Attributes:
         ended: why the answer ended, as the endpoint says it; "" before that.
@@ -141,7 +151,6 @@ class Tally:
         truncated: the answer was cut short by a limit.
         requests: calls it took: one, and one for each that failed or was refused before.
         overrun: the answer is longer than `most_chars`.
-        proves: whether what the answer says of the end of a thought tells whether it began with one.
     """
 
     def __init__(
@@ -160,9 +169,11 @@ class Tally:
         self._most_chars = most_chars
         self._chars = 0
         self._pieces: list[str] = []
-        self.proves = not any(ends_a_thought(message.text) for message in prompt)
-        is_held = self.proves if thinks_unopened is None else thinks_unopened
-        self._thoughts = ThoughtFilter(starts_in_thought=is_held, watches=self.proves)
+        # An answer to what speaks of the end of a thought may do so, too.
+        watches = not any(ends_a_thought(message.text) for message in prompt)
+        is_held = watches if thinks_unopened is None else thinks_unopened
+        self._may_be_released = thinks_unopened is None
+        self._thoughts = ThoughtFilter(starts_in_thought=is_held, watches=watches)
         self._reported: UsageMetadata | None = None
 
     @property
@@ -200,6 +211,15 @@ class Tally:
             return raw
         self.overrun = self.truncated = True
         return raw[: max(0, len(raw) - (self._chars - self._most_chars))]
+
+    @property
+    def undecided(self) -> str:
+        """Return the text so far of which it is open whether it is a thought; "" for none."""
+        return self._thoughts.undecided if self._may_be_released else ""
+
+    def release(self) -> str:
+        """Return the undecided text as a piece of the answer."""
+        return self._keep(self._thoughts.release())
 
     def finish(self) -> str:
         """Return the rest of the answer, once no more chunks come."""

@@ -245,6 +245,67 @@ async def test_a_thought_that_nothing_opened_is_taken_back_and_never_in_the_answ
         assert sum(isinstance(event, Reset) for event in events) == resets
 
 
+THOUGHTS = [
+    "They want symptoms.\n</think>\n\n",
+    "好的，用户问的是糖尿病患者的主要症状。我看一下段落。\n</think>\n\n",
+    "Okay, the user asks for symptoms of diabetes. Passage 1 has them: 多饮、多尿.\n</think>\n",
+]
+
+
+@pytest.mark.parametrize("thought", THOUGHTS)
+@pytest.mark.usefixtures("unknown_endpoints")
+async def test_of_a_model_that_thinks_now_and_then_no_thought_is_shown(
+    thought: str, running_with: RunningWith
+) -> None:
+    answers = iter([""] * 4 + [thought])
+    script = writing(lambda request: next(answers) + good(request))
+    async with running_with(script) as running:
+        turns = [await told(running, "naive") for _ in range(5)]
+    for events in turns:
+        done = events[-1]
+        assert isinstance(done, Done)
+        assert_it_holds(done.answer, events)
+        assert done.answer.grounded
+        assert not any(isinstance(event, Reset) for event in events)
+
+
+@pytest.mark.usefixtures("unknown_endpoints")
+async def test_the_first_answer_of_a_model_is_streamed_from_its_first_supported_sentence_on(
+    running_with: RunningWith,
+) -> None:
+    resume = asyncio.Event()
+
+    def reply(request: ApiRequest) -> Reply | str:
+        said = good(request)
+        return Reply(tokens=[said, said[:4], said[4:]], pause_after=2, resume=resume)
+
+    async with running_with(writing(reply)) as running, asyncio.timeout(60):
+        asked = running.asking(QUESTION, mode="naive")
+        async for event in stream_answer(running.workflow, asked):
+            resume.set() if isinstance(event, Cited) else None
+    assert isinstance(event, Done)
+    assert resume.is_set()
+
+
+@pytest.mark.usefixtures("unknown_endpoints")
+@pytest.mark.parametrize(("said", "messages"), [("{good}", 1), ("They ask.</think>{good}", 1), ("火星上有人。", 2), ("{good}他们问的。</think>{good}", 2)])  # fmt: skip
+async def test_the_message_stream_has_the_checked_text_and_no_thought(
+    said: str, messages: int, running_with: RunningWith
+) -> None:
+    async with running_with(writing(lambda r: said.replace("{good}", good(r)))) as running:
+        texts, values = dict[str, str](), dict[str, Any]()
+        parts: Any = running.workflow.astream(
+            running.asking(QUESTION, mode="naive"), stream_mode=["messages", "values"]
+        )
+        async for kind, part in parts:
+            if kind == "values":
+                values = part
+            elif part[0].type != "human":
+                texts[part[0].id] = texts.get(part[0].id, "") + part[0].text
+    assert len(texts) == messages
+    assert list(texts.items())[-1] == (values["messages"][-1].id, values["answer"])
+
+
 async def test_a_budget_that_is_used_up_gives_the_best_answer_so_far(
     running_with: RunningWith,
 ) -> None:

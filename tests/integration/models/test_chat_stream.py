@@ -76,12 +76,6 @@ async def test_a_thought_without_a_beginning_is_taken_back_once_and_held_back_fr
 
 
 @pytest.mark.usefixtures("unknown_endpoints")
-async def test_a_thought_behind_a_first_answer_without_one_is_not_shown(chat_with: Any) -> None:
-    _, chat = await chat_with(["One owner [1].", THOUGHT])
-    assert [await shown(chat) for _ in range(2)] == [("One owner [1].", 0)] * 2
-
-
-@pytest.mark.usefixtures("unknown_endpoints")
 async def test_the_first_answer_of_an_endpoint_is_held_back_until_it_is_known_to_be_no_thought(
     chat_with: Any,
 ) -> None:
@@ -91,9 +85,30 @@ async def test_the_first_answer_of_an_endpoint_is_held_back_until_it_is_known_to
 
 
 @pytest.mark.usefixtures("unknown_endpoints")
-async def test_answers_are_streamed_once_some_came_without_a_thought(chat_with: Any) -> None:
+async def test_an_answer_is_streamed_from_where_it_is_known_to_be_one(chat_with: Any) -> None:
+    _, chat = await chat_with([Reply(tokens=["One ", "owner", ". ", "It ", "is so."])])
+    stream = chat.stream(ASK, is_answer=lambda text: text.rstrip().endswith("owner."))
+    pieces = [item async for item in stream if isinstance(item, str)]
+    assert pieces == ["One owner. ", "It ", "is so."]
+
+
+@pytest.mark.usefixtures("unknown_endpoints")
+async def test_where_nothing_tells_answers_are_streamed_once_some_came_without_a_thought(
+    chat_with: Any,
+) -> None:
     _, chat = await chat_with(["One owner [1]."] * 4)
     assert [len((await collected(chat))[0]) > 1 for _ in range(4)] == [False, False, False, True]
+
+
+@pytest.mark.usefixtures("unknown_endpoints")
+async def test_a_thought_is_not_shown_however_many_answers_came_without_one(
+    chat_with: Any,
+) -> None:
+    _, chat = await chat_with([*["One owner [1]."] * 4, THOUGHT, THOUGHT])
+    for _ in range(6):
+        stream = chat.stream(ASK, is_answer=lambda text: text.startswith("One owner"))
+        items = [item async for item in stream if not isinstance(item, Usage)]
+        assert "".join(map(str, items)) == "One owner [1]."
 
 
 @pytest.mark.usefixtures("unknown_endpoints")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ from pydantic import SecretStr
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.models.chat import dialect
 from sextant.models.chat.chat_model import as_chat_model
-from sextant.models.chat.dialect import Dialect, RequestForm
+from sextant.models.chat.dialect import Dialect, EndpointMemory, RequestForm
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.structured import ModelReply
 
@@ -29,7 +30,7 @@ class Route(ModelReply):
 
 @pytest.fixture(autouse=True)
 def nothing_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialect, "_LEARNT", {})
+    monkeypatch.setattr(dialect, "MEMORY", EndpointMemory())
 
 
 def built(base_url: str) -> ChatOpenAI:
@@ -143,51 +144,46 @@ def test_of_a_callers_own_model_calls_for_json_are_limited() -> None:
     assert "max_tokens" not in sent(own, known.stream_options(known.form))
 
 
-def test_what_is_learnt_of_thoughts_outlasts_the_process(
+async def test_what_is_learnt_of_thoughts_outlasts_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialect, "_MEMORY", [])
     file = tmp_path / "endpoints.json"
-    dialect.remember_in(file)
-    assert Dialect(built(COMPATIBLE), 1).thinks_unopened is None
-    Dialect(built(COMPATIBLE), 1).learn_thoughts(unopened=True)
-    monkeypatch.setattr(dialect, "_LEARNT", {})
-    dialect.remember_in(file)
-    assert Dialect(built(COMPATIBLE), 1).thinks_unopened is True
-    monkeypatch.setattr(dialect, "_LEARNT", {})
-    file.write_text("no JSON")
-    dialect.remember_in(file)
-    assert Dialect(built(COMPATIBLE), 1).thinks_unopened is None
 
+    def begin_process() -> Dialect:
+        memory = EndpointMemory()
+        memory.remember_in(file)
+        monkeypatch.setattr(dialect, "MEMORY", memory)
+        return Dialect(built(COMPATIBLE), 1)
 
-@pytest.mark.parametrize(
-    ("name", "enough"),
-    [("qwen2.5-7b-instruct", 3), ("deepseek-chat", 3), ("DeepSeek-R1-Distill-Qwen-7B", 10), ("Qwen/Qwen3-8B", 10), ("kimi-k2-thinking", 10)],
-)  # fmt: skip
-def test_some_answers_without_a_thought_are_needed_to_believe_in_none(
-    name: str, enough: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dialect, "_MEMORY", [])
-    known = list[bool | None]()
-    for _ in range(enough):  # each in a process of its own
-        monkeypatch.setattr(dialect, "_LEARNT", {})
-        dialect.remember_in(tmp_path / "endpoints.json")
-        one = Dialect(ChatOpenAI(model=name, api_key=SecretStr("k"), base_url=COMPATIBLE), 1)
-        one.learn_thoughts(unopened=False)
-        known.append(one.thinks_unopened)
-    assert known == [None] * (enough - 1) + [False]
-
-
-@pytest.mark.parametrize("answers_before", [0, 1, 5])
-def test_a_thought_is_remembered_for_good(
-    answers_before: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dialect, "_MEMORY", [])
-    monkeypatch.setattr(dialect, "_LEARNT", {})
-    one = Dialect(built(COMPATIBLE), 1)
-    for unopened in [*[False] * answers_before, True, *[False] * 20]:
-        one.learn_thoughts(unopened=unopened)
+    one = begin_process()
+    assert one.thinks_unopened is None
+    await one.learn_thought()
     assert one.thinks_unopened is True
+    assert begin_process().thinks_unopened is True
+    file.write_text("no JSON")
+    assert begin_process().thinks_unopened is None
+
+
+async def test_the_file_is_written_only_where_something_was_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, saved = EndpointMemory(), list[tuple[str, str]]()
+    memory.remember_in(tmp_path / "endpoints.json")
+    monkeypatch.setattr(memory, "save_thinking", lambda *key: saved.append(key))
+    monkeypatch.setattr(dialect, "MEMORY", memory)
+    for _ in range(3):
+        await Dialect(built(COMPATIBLE), 1).learn_thought()
+    assert saved == [(COMPATIBLE, "qwen")]
+
+
+def test_what_an_earlier_version_wrote_of_answers_without_a_thought_tells_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, memory = tmp_path / "endpoints.json", EndpointMemory()
+    file.write_text(json.dumps({COMPATIBLE: {"a": 1, "b": False, "c": True}}))
+    memory.remember_in(file)
+    known = {model: memory.of(COMPATIBLE, model).thinks_unopened for model in "abc"}
+    assert known == {"a": None, "b": None, "c": True}
 
 
 def test_openai_keeps_thoughts_apart() -> None:

@@ -20,6 +20,7 @@ from sextant.domain.answers import Answer, Citation, Source, Trust
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import LimitSettings
 from sextant.nodes.question.conversation import (
+    AnswerMessages,
     as_history,
     closing,
     history_of,
@@ -123,8 +124,12 @@ ANSWER = Answer(
 )
 
 
+def close(state: State, answer: Answer, warnings: list[str], most: int) -> list[Any]:
+    return closing(state, answer, warnings, most, AnswerMessages(state))
+
+
 def test_a_turn_ends_with_its_question_and_its_answer() -> None:
-    question, said = closing(State(asked="Why?", strategy="mix"), ANSWER, ["late"], most=10)
+    question, said = close(State(asked="Why?", strategy="mix"), ANSWER, ["late"], most=10)
     assert (question.content, said.content) == ("Why?", "It is red [1].")
     assert said.id == f"{question.id}-answer"
     about = said.additional_kwargs
@@ -135,19 +140,19 @@ def test_a_turn_ends_with_its_question_and_its_answer() -> None:
 
 
 def test_a_question_that_came_as_a_message_is_not_said_twice() -> None:
-    [said] = closing(State(messages=[HumanMessage("Why?", id="q")]), ANSWER, [], most=10)
+    [said] = close(State(messages=[HumanMessage("Why?", id="q")]), ANSWER, [], most=10)
     assert said.id == "q-answer"
 
 
 def test_a_question_that_was_left_without_an_answer_does_not_get_the_next_one_s() -> None:
     left = HumanMessage("Who?", id="q")
-    question, said = closing(State(asked="Why?", messages=[left]), ANSWER, [], most=10)
+    question, said = close(State(asked="Why?", messages=[left]), ANSWER, [], most=10)
     assert question.content == "Why?"
     assert said.id == f"{question.id}-answer" != "q-answer"
 
 
 def test_of_a_long_conversation_the_oldest_turns_go() -> None:
     messages: list[AnyMessage] = [HumanMessage("x", id=f"m{n}") for n in range(6)]
-    changes = closing(State(asked="Why?", messages=messages), ANSWER, [], most=3)
+    changes = close(State(asked="Why?", messages=messages), ANSWER, [], most=3)
     gone = [change.id for change in changes if isinstance(change, RemoveMessage)]
     assert gone == ["m0", "m1"]
