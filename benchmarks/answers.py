@@ -52,10 +52,12 @@ class Timed(InstantChat):
 
     asked = 0.0
 
-    async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
+    async def stream(
+        self, messages: Messages, *, is_answer: Callable[[str], bool] | None = None
+    ) -> AsyncIterator[str | Restart | Usage]:
         """Yield the same tokens."""
         self.asked = time.process_time()
-        async for piece in super().stream(messages):
+        async for piece in super().stream(messages, is_answer=is_answer):
             yield piece
 
 

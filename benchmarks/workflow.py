@@ -84,7 +84,7 @@ class InstantChat(ChatModel):
         """Return no judgement."""
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
-    async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:  # noqa: ARG002
+    async def stream(self, messages: Messages, **_: object) -> AsyncIterator[str | Restart | Usage]:  # noqa: ARG002
         """Yield `TOKENS` tokens with a cited sentence every twenty."""
         for n in range(TOKENS):
             yield f"{SENTENCE}[{n % 10 + 1}]" if n % 20 == 19 else "多饮 "

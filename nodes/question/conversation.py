@@ -25,10 +25,9 @@ from langchain_core.messages import (
 from langgraph.config import get_config
 from langgraph.graph.message import push_message
 
-from sextant.domain.answers import Answer, Source
+from sextant.domain.answers import Answer, Event, Reset, Source, Token
 from sextant.domain.breadth import is_of_all
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.events import Event, Reset, Token
 from sextant.domain.settings import LimitSettings
 from sextant.nodes.question.names import names_in, telling_words
 from sextant.nodes.state import State

@@ -76,7 +76,7 @@ class Hijacked(ChatModel):
     ) -> tuple[T, Usage]:
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
-    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
+    async def stream(self, messages: Messages, **_: object) -> AsyncIterator[str | Usage]:
         texts = [text for _, text in cast("prompts.Messages", messages)]
         yield self.said or self._obedient("\n".join(texts))
         yield Usage(1)
