@@ -53,11 +53,11 @@ class Timed(InstantChat):
     asked = 0.0
 
     async def stream(
-        self, messages: Messages, *, is_answer: Callable[[str], bool] | None = None
+        self, messages: Messages, **options: object
     ) -> AsyncIterator[str | Restart | Usage]:
         """Yield the same tokens."""
         self.asked = time.process_time()
-        async for piece in super().stream(messages, is_answer=is_answer):
+        async for piece in super().stream(messages, **options):
             yield piece
 
 
