@@ -26,10 +26,9 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.sets import parser_of
 from sextant.models.protocols import Vectors
-from sextant.retrievers.entity_search.lanes import words_of
+from sextant.retrievers.entity_search.lanes import Neighbourhoods, Walk, words_of
 from sextant.retrievers.entity_search.options import SearchOptions
 from sextant.retrievers.entity_search.search import EntitySearch
-from sextant.retrievers.entity_search.traversal import Neighbourhoods, Walk
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import EntityFilter

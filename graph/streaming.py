@@ -10,21 +10,25 @@ moment.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextvars import copy_context
-from typing import Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import anyio
 from langchain_core.runnables import RunnableConfig
-from pydantic import Field, TypeAdapter
+from langgraph.errors import NodeTimeoutError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Sources, Token
+from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut, Wording
+from sextant.domain.questions import field_at
 from sextant.domain.tasks import end
-from sextant.graph.failures import as_failed
-from sextant.graph.workflow import Workflow
-from sextant.nodes.backpressure import Backpressure
-from sextant.nodes.context import Context
+from sextant.nodes.context import Backpressure, Context
 from sextant.text.characters import language_of
+
+if TYPE_CHECKING:
+    from sextant.graph.workflow import Workflow
 
 T = TypeVar("T")
 
@@ -118,3 +122,35 @@ async def _run(
         await queue.put(Done(_ANSWER.validate_python(values)))
     except Exception as error:  # noqa: BLE001 - the edge: a stream ends with an event, not a traceback
         await queue.put(as_failed(error, values.get("language") or language_of(question_text)))
+
+
+_log = logging.getLogger(__name__)
+
+
+def as_failed(error: Exception, language: str = "en") -> Failed:
+    """Return the event for `error`: its own words, in `language` where it has them; else only that something broke."""
+    if isinstance(error, SextantError):
+        message, next_step = error.wording(language)
+        detail = {"next_step": next_step, "field": error.field}
+        return Failed(error.code, message, error.retryable, detail)
+    if isinstance(error, NodeTimeoutError):
+        return as_failed(
+            TimedOut(
+                f"The step {error.node} took longer than {error.timeout:g} s.",
+                next_step="Ask again; `sextant doctor` shows what is slow or down.",
+                translations={
+                    "zh": Wording(
+                        f"步骤 {error.node} 超过了 {error.timeout:g} 秒。",
+                        "请再问一次；`sextant doctor` 会显示哪里慢或不可用。",
+                    )
+                },
+            ),
+            language,
+        )
+    if isinstance(error, ValidationError):
+        fields = ", ".join(field_at(wrong["loc"]) for wrong in error.errors())
+        return Failed(
+            "option_invalid", f"The run's context cannot be used: {fields}.", retryable=False
+        )
+    _log.error("a run failed", exc_info=error)
+    return Failed(SextantError.code, UNFORESEEN, retryable=False)

@@ -24,9 +24,10 @@ from langgraph.types import RetryPolicy
 from sextant.domain.answers import Status, Usage, as_values
 from sextant.domain.errors import SextantError
 from sextant.domain.settings import Settings
+from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit, milliseconds_since
 from sextant.graph.dependencies import get_shared_dependencies
-from sextant.graph.failures import as_failed
+from sextant.graph.streaming import as_failed
 from sextant.models.chat.allowance import Allowance, allowing
 from sextant.nodes.analyze import analyze
 from sextant.nodes.budget import budget_of, deadline, judging_budget
@@ -37,7 +38,6 @@ from sextant.nodes.refine import after_refine, refine
 from sextant.nodes.retrieve import retrieve
 from sextant.nodes.route import after_route, route
 from sextant.nodes.state import InputState, OutputState, State, check_edits
-from sextant.retrievers.sync import run_sync
 from sextant.text.characters import language_of
 
 

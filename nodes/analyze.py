@@ -33,12 +33,17 @@ from sextant.nodes.question.conversation import (
     ROLES,
     TurnQuestion,
     history_of,
-    make_standalone,
     opening,
     read_question,
 )
-from sextant.nodes.question.names import names_in, telling_words
-from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
+from sextant.nodes.question.wording import (
+    MOST_PARTS,
+    clauses_of,
+    make_standalone,
+    names_in,
+    sides_of,
+    telling_words,
+)
 from sextant.nodes.state import Complexity, State, per_turn_defaults
 from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.retrievers.modes import resolve_mode
@@ -92,8 +97,10 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     begun = State(**vars(state) | fresh)
     # Small talk is not about the tables that are at hand, and leaves them there.
     at_hand = [] if is_small_talk(begun.question) else state.tables
-    brought = await open_attachments(question.content or at_hand, scope_of(state, runtime), run)
-    looking = (look_at if question.content else look_again)(brought, begun, run)
+    brought, looking = question.content or at_hand, _nothing_to_see()
+    if brought:
+        opened = await open_attachments(brought, scope_of(state, runtime), run)
+        looking = (look_at if question.content else look_again)(opened, begun, run)
     if wish == Mode.BYPASS:
         return fresh | await looking | {"strategy": wish, "reason": "bypass was asked for"}
     # Neither waits for the other: an image is described for the question as it was asked.
@@ -103,12 +110,18 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
     elif broad and run.deps.settings.communities.enabled:
         chosen, _ = resolve_mode(wish, known, broad=True)
-    update = fresh | {"strategy": chosen.value} | understood
+    update: dict[str, Any] = fresh | {"strategy": chosen.value} | understood
     if update["complexity"] != SIMPLE:
         update |= await _link_entities(State(**vars(state) | update), runtime)
         if wish == AUTO:
             update["reason"] += f"; {_WHY[chosen]}"
-    return with_attachments(update, run.deps.settings.limits.question_chars)
+    if update["attachments"]:
+        update = with_attachments(update, run.deps.settings.limits.question_chars)
+    return update
+
+
+async def _nothing_to_see() -> dict[str, Any]:
+    return {}
 
 
 def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +180,8 @@ def _check_options(state: State) -> None:
             next_step="Leave it out to let the reranker, where there is one, order the passages.",
             field="rerank",
         )
-    ChunkFilters.read(state.filters or None)
+    if state.filters:
+        ChunkFilters.read(state.filters)
 
 
 def _no_history(message: str) -> OptionInvalid:

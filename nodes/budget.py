@@ -135,6 +135,8 @@ def judging_budget(state: State, run: RunContext) -> AnswerBudget:
 
 def calls_to_read(reports: Sequence[RetrievedItem], most: int) -> int:
     """In how many calls, `most` at most, reports of communities are read before an answer."""
+    if not reports:
+        return 0
     return min(ceil(estimate_tokens(lines_of(reports)) / _REPORT_TOKENS), most, len(reports))
 
 

@@ -31,7 +31,6 @@ from sextant.nodes.answers.model_answer import Writing, write_answer
 from sextant.nodes.answers.report_answers import ReportReader, map_reports
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.answers.without_model import WithoutModel
-from sextant.nodes.backpressure import wait_for_reader
 from sextant.nodes.budget import (
     AnswerBudget,
     budget_of,
@@ -43,7 +42,7 @@ from sextant.nodes.budget import (
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checker import checks_of
 from sextant.nodes.citing.support import headings
-from sextant.nodes.context import RunContext, scope_of
+from sextant.nodes.context import RunContext, scope_of, wait_for_reader
 from sextant.nodes.judgements import BY_RULE
 from sextant.nodes.multimodal.attachments import attachments_of
 from sextant.nodes.question.conversation import AnswerMessages, closing

@@ -18,7 +18,7 @@ from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
 from sextant.nodes.judgements import ask_all
 from sextant.nodes.multimodal.attachments import attachments_text
-from sextant.nodes.question.parts import bridges, wording_of
+from sextant.nodes.question.wording import bridges, wording_of
 from sextant.nodes.state import State, reports_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
@@ -64,7 +64,8 @@ def by_rule(state: State) -> dict[str, Any]:
     """Judge by the terms that the question, or a part of it, and the first passages share."""
     first = [*state.items[:_FIRST], *reports_of(state)]
     texts = (f"{item.metadata.get('title', '')} {item.text}" for item in first)
-    text = TermLookup("\n".join([attachments_text(state), *texts]))
+    attached = [attachments_text(state)] if state.attachments else []
+    text = TermLookup("\n".join([*attached, *texts]))
     covered = text.covers(claim_of(state.question))
     unanswered = [
         part for part in state.subquestions if text.covers(claim_of(part)) < SUFFICIENT_COVERAGE

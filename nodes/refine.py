@@ -18,7 +18,7 @@ from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.answers.passages import fill_budget, number_passages
 from sextant.nodes.context import RunContext
 from sextant.nodes.judgements import ask
-from sextant.nodes.question.parts import bridges
+from sextant.nodes.question.wording import bridges
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, normalise
 from sextant.text.vocabulary import respell

@@ -115,7 +115,7 @@ def _late(state: State, run: RunContext) -> dict[str, Any]:
 
 def _has_evidence(state: State) -> bool:
     """Return whether an answer can be made without searching on: of passages, or of what came with the question."""
-    return bool(state.items or attachments_text(state))
+    return bool(state.items or (state.attachments and attachments_text(state)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,14 @@ class _PendingQueries:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.extra_queries])))
         near = tuple(query for query in state.next_hop_queries if query not in wide)
         bounded = state.attempts or (state.filters or {}).get("tags")
-        may_ask_tables = may_compute(state.question) or find_question_quantity(state.question)
-        tabular = as_tables_say(state.question) if may_ask_tables and not bounded else ""
-        return cls(wide, near, tuple(state.cross_lingual_queries), tuple(filter(None, [tabular])))
+        tabular = "" if bounded else as_tables_say(state.question)
+        # Most questions have no word that columns go by.
+        asks_tables = tabular and (
+            may_compute(state.question) or find_question_quantity(state.question)
+        )
+        return cls(
+            wide, near, tuple(state.cross_lingual_queries), (tabular,) if asks_tables else ()
+        )
 
     @property
     def queries(self) -> tuple[str, ...]:

@@ -193,3 +193,13 @@ def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[
         for item in (items.results if isinstance(items, Retrieval) else items_of(items))
         if item.kind is ItemKind.CHUNK
     ]
+
+
+def alone(
+    lane: str, hits: Sequence[RetrievedItem], wanted: int | None = None
+) -> list[RetrievedItem]:
+    """Return what one lane found, in its order and with its scores."""
+    return [
+        rerank_item(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
+        for rank, hit in enumerate(hits[:wanted], start=1)
+    ]

@@ -23,6 +23,7 @@ from sextant.domain.questions import ChunkFilters, check_question, in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescore
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
+from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
@@ -42,9 +43,8 @@ from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.scope_memory import Texts
 from sextant.retrievers.mode_runner import Finder
 from sextant.retrievers.modes import ModeSpec, resolve_mode, spec_from_lanes
-from sextant.retrievers.ranking.breadth import first_of, with_reports
+from sextant.retrievers.ranking.fusion import first_of, with_reports
 from sextant.retrievers.ranking.reranking import RerankLimits, rerank
-from sextant.retrievers.sync import run_sync
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore, collect_notices
 from sextant.stores.scopes import KnowledgeBases
@@ -385,7 +385,7 @@ class GraphRetriever(BaseRetriever):
             text=check_question(query, self.settings.limits.question_chars),
             limit=max(limit, least),
             max_keywords=self.settings.retrieval.max_keywords,
-            filters=ChunkFilters.read(filters),
+            filters=ChunkFilters.read(filters) if filters else None,
             hot=self.hot.of(scope) if self.hot and by_id else None,
         )
 

@@ -13,7 +13,7 @@ from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder
-from sextant.retrievers.content import LazyHits
+from sextant.retrievers.content import LazyHits, alone
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import Contents, contents_from
 from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX, local_lane, mix_lane
@@ -33,8 +33,7 @@ from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundin
 from sextant.retrievers.lanes.warnings import failure_of, log_failures
 from sextant.retrievers.memory.scope_memory import Texts
 from sextant.retrievers.modes import Fusion, ModeSpec
-from sextant.retrievers.ranking.breadth import share_of_global
-from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score
+from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, share_of_global
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore

@@ -9,12 +9,10 @@ from enum import Enum, auto
 from sextant.domain.errors import ModeNotAvailable, OptionInvalid
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.settings import RetrievalSettings
-from sextant.retrievers.lanes.constants import of_entities, of_passages
 from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS
-from sextant.retrievers.ranking.mix_ranker import PageRankMixer
-from sextant.retrievers.ranking.parameters import MixParameters
+from sextant.retrievers.ranking.mix_ranker import MixParameters, PageRankMixer
 from sextant.retrievers.ranking.rescorers import Rescorer, SentenceMatch
 
 
@@ -120,9 +118,9 @@ def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> 
     """
     spec, constants = MODES[mode], dict[str, float]()
     if spec.signals:
-        constants = {**of_passages(settings), "maxKeywords": settings.max_keywords}
+        constants = {**describe_passage_index(settings), "maxKeywords": settings.max_keywords}
     if spec.fallback == _WITHOUT_GRAPH:
-        constants |= of_entities(settings) | {
+        constants |= describe_entity_index(settings) | {
             "rrfK": settings.rrf_k,
             "vectorWeight": settings.vector_weight,
             "keywordWeight": settings.keyword_weight,
@@ -151,3 +149,21 @@ def spec_from_lanes(lanes: Sequence[str], known_lanes: Sequence[str]) -> ModeSpe
 
 def _served(spec: ModeSpec, known_lanes: Sequence[str]) -> bool:
     return all(lane in known_lanes for lane in spec.signals)
+
+
+def describe_passage_index(settings: RetrievalSettings) -> dict[str, float]:
+    """Return what an index over passages is built and searched by."""
+    return {
+        "hnswM": settings.hnsw_m,
+        "hnswEfConstruction": settings.hnsw_ef_construction,
+        "hnswEfSearch": settings.hnsw_ef_search,
+    }
+
+
+def describe_entity_index(settings: RetrievalSettings) -> dict[str, float]:
+    """Return the same of PostgreSQL's index over entities."""
+    return {
+        "entityM": settings.entity_m,
+        "entityEfConstruction": settings.entity_ef_construction,
+        "entityEfSearch": settings.entity_ef_search,
+    }

@@ -11,6 +11,7 @@ from sextant import prompts
 from sextant.domain.answers import Answer, Done
 from sextant.domain.errors import ContextTooLong
 from sextant.domain.questions import check_question
+from sextant.domain.tasks import run_sync
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.nodes.answers.answer_events import (
     NOTHING_FOUND,
@@ -30,7 +31,6 @@ from sextant.nodes.answers.quotations import Instead, quotations
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checker import Checks
-from sextant.retrievers.sync import run_sync
 from sextant.text.characters import clean_text, language_of
 
 SHORTENED = {

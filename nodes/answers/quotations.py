@@ -32,7 +32,7 @@ from sextant.nodes.citing.attached import is_answered, is_table
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import escape_markers
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
-from sextant.nodes.question.parts import clauses_of
+from sextant.nodes.question.wording import clauses_of
 from sextant.tables.query.parsing import lists_rows
 from sextant.text.characters import find_whole, plain_of
 from sextant.text.sentences import sentence_spans

@@ -20,7 +20,7 @@ from sextant.nodes.answers.whole_document import MOST_PASSAGES, with_whole_of_na
 from sextant.nodes.citing.attached import is_answered
 from sextant.nodes.citing.checker import UNCHECKED, checks_of, still_stored
 from sextant.nodes.context import Dependencies
-from sextant.nodes.question.names import replace_aliases
+from sextant.nodes.question.wording import replace_aliases
 from sextant.nodes.state import State, reports_of
 from sextant.text.characters import count_noun
 

@@ -20,7 +20,7 @@ from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.images import load_picture
 from sextant.nodes.multimodal.parts import AttachmentPart, read_parts
 from sextant.nodes.multimodal.tables import ReadTable, read_table
-from sextant.nodes.question.conversation import leans_on_history
+from sextant.nodes.question.wording import leans_on_history
 from sextant.nodes.state import State
 from sextant.nodes.table_query import ask_for_query
 from sextant.retrievers.lanes.question_terms import extract_keywords

@@ -2,13 +2,10 @@
 
 A question comes as `query` or as the last of `messages`, which is what chat interfaces send. Either
 way a turn ends with both of its messages in `messages`.
-
-Also here: a question that leans on the conversation, made to stand alone by rule.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -26,84 +23,10 @@ from langgraph.config import get_config
 from langgraph.graph.message import push_message
 
 from sextant.domain.answers import Answer, Event, Reset, Source, Token
-from sextant.domain.breadth import is_of_all
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import LimitSettings
-from sextant.nodes.question.names import names_in, telling_words
 from sextant.nodes.state import State
-from sextant.text.characters import clean_text, estimate_tokens, has_cjk, normalise
-from sextant.text.identifiers import codes_in, designators_in
-
-# Words that point back, and openings that carry a question on.
-_POINTS_BACK = re.compile(
-    r"\b(?:it|its|itself|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those"
-    r"|(?:the )?(?:former|latter|same|other) one|the (?:former|latter))\b"
-    r"|^\s*(?:and|but|or|so|also|then)\b|^\s*(?:what|how) about\b|\bas well\s*\?*$|^\s*why(?: not)?\s*\?*$",
-    re.IGNORECASE,
-)
-_POINTS_BACK_CHINESE = re.compile(
-    r"(?<!其)[它他]们?|她们?|其(?![他它余实中次间])|该(?=[\u4e00-\u9fff])|[这那](?!么|样的话)|此(?!外|前|后|时)|上述|前者|后者"
-    r"|^(?:那么?|然后|还有|以及|而|为什么|怎么办|然後|還有)|呢\s*[？?]*$"
-)
-# "that" and "this" that begin a clause or a point in time do not point back.
-_NO_POINTER = re.compile(
-    r"\b(?:the \w+|\w+s|those|all|so|such|now|say|says|said|know|show|shows) that\b"
-    r"|\bthis (?:year|month|week|day|morning)\b|\bthat (?:is|are|was|were|has|have|can|will)\b",
-    re.IGNORECASE,
-)
-# A question about something of its own has more to say than this.
-_FEW_WORDS = 2
-_BORROWED = 6
-_SHORTEST_BORROWED = 2
-
-
-def leans_on_history(question: str) -> bool:
-    """Return whether `question` points back, or says too little to be searched by itself."""
-    if is_of_all(question):
-        return False
-    if has_cjk(question):
-        points = _POINTS_BACK_CHINESE.search(question) is not None
-    else:
-        points = _POINTS_BACK.search(_NO_POINTER.sub(" ", question)) is not None
-    named = names_in(question)
-    if points and not named:
-        return True
-    few = len(telling_words(question)) < _FEW_WORDS
-    return few and (points or not named)
-
-
-def make_standalone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
-    """Return `question` with what it leans on, or as it is where it stands alone.
-
-    Terms come from the last question of the user that stands alone and from those after it, names
-    first; at most six, none that the question has already.
-
-    Args:
-        question: as it was asked.
-        history: turns of the conversation, oldest first, as `{"role", "content"}`.
-    """
-    if not history or not leans_on_history(question):
-        return question
-    borrowed: list[str] = []
-    for turn in reversed(history):
-        if turn.get("role", "user") != "user":
-            continue
-        previous = clean_text(str(turn.get("content", "")))
-        borrowed += [*names_in(previous), *designators_in(previous), *telling_words(previous)]
-        if not leans_on_history(previous):
-            break
-    plain = normalise(question)
-    if codes_in(question):  # "And E42?" asks of E42 what was asked of E47
-        borrowed = [term for term in borrowed if not codes_in(term)]
-    fresh: list[str] = []
-    for term in borrowed:
-        known = any(normalise(term) in normalise(one) for one in fresh) or normalise(term) in plain
-        if not known and len(term) >= _SHORTEST_BORROWED:
-            fresh.append(term)
-    if not fresh:
-        return question
-    return f"{question} ({', '.join(fresh[:_BORROWED])})"
-
+from sextant.text.characters import clean_text, estimate_tokens
 
 Turn = dict[str, str]
 

@@ -26,7 +26,7 @@ from sextant.domain.retrieval import LEAST_SCORE
 from sextant.domain.settings import ChunkSearchSettings
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.numeric.arrays import min_max
-from sextant.retrievers.ranking.decay import age_in_days, time_decay
+from sextant.retrievers.ranking.result_ranker import age_in_days, time_decay
 from sextant.stores.chunks.metadata import ChunkMetadata
 from sextant.text.analysis import is_pair, terms
 from sextant.text.characters import simplify

@@ -36,10 +36,10 @@ from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from sextant.retrievers.chunk_search.ranking import MetadataWeights, Ranked
-from sextant.retrievers.lanes.constants import of_passages
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.warnings import warn_of_unknown
 from sextant.retrievers.memory.hot import HotTraits, ScopeCache
+from sextant.retrievers.modes import describe_passage_index
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
@@ -301,7 +301,7 @@ class ChunkSearch:
                 "rerankShare": settings.rerank_share,
                 "halfLifeDays": settings.half_life,
                 "maxKeywords": lanes.max_keywords,
-                **of_passages(lanes),
+                **describe_passage_index(lanes),
             },
             "timings": {**ranking.timings, "total": elapsed},
         }

@@ -15,10 +15,8 @@ from pydantic.alias_generators import to_camel
 
 from sextant.domain.graph import Entity
 from sextant.domain.settings import Settings
-from sextant.retrievers.entity_search.lanes import LANES
-from sextant.retrievers.entity_search.options import FusionWeights
-from sextant.retrievers.entity_search.traversal import Reached
-from sextant.retrievers.ranking.signals import Blended
+from sextant.retrievers.entity_search.lanes import LANES, Reached
+from sextant.retrievers.entity_search.options import Blended, FusionWeights
 
 Source = Literal["vector", "fts", "graph"]
 

@@ -19,8 +19,14 @@ from sextant.domain.settings import Settings
 from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Reranker
-from sextant.retrievers.entity_search.lanes import LANES, EntityHits, EntityLanes, EntityQuestion
-from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions
+from sextant.retrievers.entity_search.lanes import (
+    LANES,
+    EntityHits,
+    EntityLanes,
+    EntityQuestion,
+    Neighbourhoods,
+)
+from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions, blend
 from sextant.retrievers.entity_search.response import (
     Hit,
     SearchResponse,
@@ -28,11 +34,9 @@ from sextant.retrievers.entity_search.response import (
     debug_of,
     result_of,
 )
-from sextant.retrievers.entity_search.traversal import Neighbourhoods
 from sextant.retrievers.lanes.warnings import of_unknown_types
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
-from sextant.retrievers.ranking.signals import blend
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphCopies, GraphStore, collect_notices
 from sextant.stores.postgresql.database import Database

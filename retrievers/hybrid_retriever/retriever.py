@@ -28,6 +28,7 @@ from sextant.domain.questions import check_question
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings
+from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, get_shared_indexes
 from sextant.retrievers.hybrid_retriever.options import (
@@ -50,7 +51,6 @@ from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
 from sextant.retrievers.lanes.warnings import describe_degradation, require_one
 from sextant.retrievers.numeric.arrays import BM25, Scores, min_max
 from sextant.retrievers.ranking.fusion import fuse, rrf, rrf_share
-from sextant.retrievers.sync import run_sync
 from sextant.stores.rows import StoredTexts
 
 # What pgvector says when a vector does not fit its column or the stored ones.

@@ -16,10 +16,10 @@ from langchain_core.documents import Document
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import in_range, of_type
 from sextant.domain.retrieval import RetrievedItem, rescore
+from sextant.domain.tasks import run_sync
 from sextant.models.protocols import Reranker
 from sextant.models.reranker import as_reranker
 from sextant.retrievers.numeric.arrays import Scores, Vectors, min_max
-from sextant.retrievers.ranking.decay import age_in_days, time_decay
 from sextant.retrievers.ranking.diversity import (
     DEFAULT_BALANCE,
     TWIN_TEXTS,
@@ -30,7 +30,6 @@ from sextant.retrievers.ranking.diversity import (
     marginal,
 )
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
-from sextant.retrievers.sync import run_sync
 
 # What the worst of scores that are not all above 0 gets.
 _LEAST = 1e-6
@@ -302,3 +301,27 @@ def _with_score(result: Result, score: float) -> Result:
     if isinstance(result, RetrievedItem):
         return rescore(result, score)
     return result.model_copy(update={"metadata": {**result.metadata, "score": score}})
+
+
+_DAY = 86_400.0  # seconds
+
+
+def time_decay(age_days: float, half_life: float) -> float:
+    """Return what is left after `age_days` of something that halves every `half_life` days, 0..1.
+
+    `0.5 ** (age / half_life)`; what is dated in the future counts as new.
+
+    Args:
+        age_days: age in days.
+        half_life: days, above 0.
+    """
+    return float(0.5 ** (max(age_days, 0.0) / half_life))
+
+
+def age_in_days(created_at: datetime, now: datetime) -> float:
+    """Return days from `created_at` to `now`, negative for the future; a time without zone is UTC."""
+    return (_in_utc(now) - _in_utc(created_at)).total_seconds() / _DAY
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

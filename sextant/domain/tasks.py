@@ -1,9 +1,12 @@
-"""Ending tasks that would go on for ever."""
+"""Tasks of asyncio: ending those that would go on for ever, and running one for synchronous code."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import threading
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Any, TypeVar
 
 # One that was cancelled may have a last thing to do; after so long it is cancelled again.
 _AGAIN_SECONDS = 2.0
@@ -35,3 +38,31 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         if not task.cancelled():
             task.result()
+
+
+_Result = TypeVar("_Result")
+
+_starting = threading.Lock()
+
+
+def run_sync(make: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+    """Run the coroutine that `make` returns on a background event loop and wait for its result.
+
+    The calling thread may have a running loop of its own, which is blocked meanwhile. All calls
+    share one background loop, so connections opened on it stay useful from call to call.
+    """
+    with _starting:
+        loop = _background_loop()
+    waiting = asyncio.run_coroutine_threadsafe(make(), loop)
+    try:
+        return waiting.result()
+    except BaseException:
+        waiting.cancel()
+        raise
+
+
+@cache
+def _background_loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="sextant-sync", daemon=True).start()
+    return loop

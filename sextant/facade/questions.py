@@ -10,8 +10,8 @@ from sextant.domain.answers import Answer, Event, answer_of
 from sextant.domain.questions import ChunkFilters, in_range
 from sextant.domain.retrieval import AUTO, Retrieval
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
+from sextant.domain.tasks import run_sync
 from sextant.facade.parts import Parts
-from sextant.retrievers.sync import run_sync
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases

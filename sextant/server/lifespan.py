@@ -21,7 +21,7 @@ from sextant.domain.tasks import stop
 from sextant.facade import Sextant
 from sextant.facade.worker import working
 from sextant.graph.dependencies import use_dependencies
-from sextant.graph.failures import as_failed
+from sextant.graph.streaming import as_failed
 from sextant.ingestion.progress import OnStage
 from sextant.server.auth.authenticator import Authenticator, Rates
 from sextant.server.problems import problem_fields

@@ -26,7 +26,7 @@ from sextant.domain.errors import (
     error_of,
 )
 from sextant.domain.settings import RunSettings
-from sextant.graph.failures import as_failed
+from sextant.graph.streaming import as_failed
 from sextant.server.auth.caller import Principal
 from sextant.server.expiring_set import ExpiringSet
 from sextant.server.sse import PING

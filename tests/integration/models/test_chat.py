@@ -12,10 +12,10 @@ from pydantic import SecretStr
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
+from sextant.domain.tasks import run_sync
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.failures import Retries
-from sextant.retrievers.sync import run_sync
 from sextant.testing.openai_server import ScriptedOpenAI
 from sextant.testing.replies import Reply, broken_after, empty, failing, rate_limited, refusal
 

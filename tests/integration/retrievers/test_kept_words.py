@@ -20,9 +20,9 @@ import pytest
 
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.tasks import run_sync
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.index.scope_index import BUILDING, ScopeIndex, ScopeIndexes
-from sextant.retrievers.sync import run_sync
 from sextant.stores.array_files import ArrayFiles, Arrays, index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore

@@ -17,8 +17,7 @@ from sextant.retrievers import mode_runner, modes
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.modes import ModeSpec
-from sextant.retrievers.ranking.mix_ranker import PageRankMixer
-from sextant.retrievers.ranking.parameters import MixParameters
+from sextant.retrievers.ranking.mix_ranker import MixParameters, PageRankMixer
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale
 from sextant.stores.postgresql.database import Database
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over

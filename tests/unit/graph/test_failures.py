@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from sextant.domain.answers import Failed
 from sextant.domain.errors import DatabaseUnavailable, OptionInvalid, SextantError, Wording
-from sextant.graph.failures import as_failed
+from sextant.graph.streaming import as_failed
 from sextant.nodes.context import Context
 
 

@@ -15,9 +15,8 @@ from sextant.nodes.answers.answer_events import NO_MODEL, NOTHING_FOUND
 from sextant.nodes.answers.model_answer import CUT_OFF
 from sextant.nodes.answers.revision import OTHER_LANGUAGE
 from sextant.nodes.answers.without_model import OUTDATED
-from sextant.nodes.backpressure import Backpressure
 from sextant.nodes.citing.checker import UNCHECKED
-from sextant.nodes.context import Context, RunContext
+from sextant.nodes.context import Backpressure, Context, RunContext
 from sextant.nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
 from sextant.nodes.state import State
 from sextant.tables.cells.stored import TablePart

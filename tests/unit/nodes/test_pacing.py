@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextvars import copy_context
 
-from sextant.nodes.backpressure import Backpressure, wait_for_reader
+from sextant.nodes.context import Backpressure, wait_for_reader
 
 
 def _begun(events: int, pace: Backpressure) -> tuple[asyncio.Task[None], list[int]]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from sextant.retrievers.content import LazyHits, PassageContent
-from sextant.retrievers.ranking.fusion import alone, fuse
+from sextant.retrievers.content import LazyHits, PassageContent, alone
+from sextant.retrievers.ranking.fusion import fuse
 from sextant.stores.postgresql.values import Nearest, read_scored
 
 IDS = [f"00000000-0000-0000-0000-00000000000{place}" for place in range(4)]

@@ -67,7 +67,7 @@ def test_what_a_deferred_package_does_not_have_is_missing_as_anywhere() -> None:
 def test_answering_imports_neither_the_tracing_services_models_nor_a_dictionary() -> None:
     code = (
         "from sextant.cli.lean import start_lean\nstart_lean()\n"
-        "import sys, sextant.graph.streaming\n"
+        "import sys, sextant.graph.streaming, sextant.graph.workflow\n"
         "print(*{'httpx', 'rjieba', 'openai', 'langsmith.types.run', 'sextant.graph.workflow'} & set(sys.modules))"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.question.parts import bridges, wording_of
+from sextant.nodes.question.wording import bridges, wording_of
 from tests.unit.nodes.conftest import item
 
 QUESTION = "When did the state where Pocahontas Mounds is located become part of the Union?"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.question.conversation import make_standalone
+from sextant.nodes.question.wording import make_standalone
 
 
 def turns(*asked: str) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.scope import Scope
-from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
+from sextant.retrievers.entity_search.lanes import Neighbourhoods, Reached, Walk
 from sextant.stores.graph.protocol import GraphStore, Hop
 
 SCOPE = Scope("user", "graph")

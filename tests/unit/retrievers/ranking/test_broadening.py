@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.breadth import first_of, share_of_global, with_reports
+from sextant.retrievers.ranking.fusion import first_of, share_of_global, with_reports
 
 
 def passage(name: str, score: float) -> RetrievedItem:

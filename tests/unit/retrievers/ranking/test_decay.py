@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from sextant.retrievers.ranking.decay import age_in_days, time_decay
+from sextant.retrievers.ranking.result_ranker import age_in_days, time_decay
 
 
 def test_a_score_halves_with_every_half_life() -> None:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score, interleave, rrf
+from sextant.retrievers.content import alone
+from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, interleave, rrf
 
 rankings = st.dictionaries(
     st.sampled_from(["vector", "keyword", "graph"]),

@@ -13,11 +13,11 @@ from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.lanes.entity_links import link_strength
 from sextant.retrievers.ranking.mix_ranker import (
     GraphRanking,
+    MixParameters,
     PageRankMixer,
     QuerySignals,
     SemanticScores,
 )
-from sextant.retrievers.ranking.parameters import MixParameters
 from sextant.text.name_linker import NameTrie
 
 MIXER = PageRankMixer()

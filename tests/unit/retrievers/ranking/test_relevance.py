@@ -8,6 +8,7 @@ import pytest
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.numeric.arrays import BM25
 from sextant.retrievers.ranking.mix_ranker import (
+    MixParameters,
     SemanticScores,
     blend,
     count_nearest,
@@ -16,7 +17,6 @@ from sextant.retrievers.ranking.mix_ranker import (
     semantic_scores,
     with_parts,
 )
-from sextant.retrievers.ranking.parameters import MixParameters
 
 PARAMETERS = MixParameters()
 # No passage is near, so none contends.

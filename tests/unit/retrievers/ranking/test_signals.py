@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.ranking.signals import Blended, blend
+from sextant.retrievers.entity_search.options import Blended, blend
 
 WEIGHTS = {"vector": 0.5, "fts": 0.3, "graph": 0.2}
 
