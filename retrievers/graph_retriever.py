@@ -24,7 +24,7 @@ from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedI
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
-from sextant.domain.telemetry import milliseconds_since, searching
+from sextant.domain.telemetry import collect_notices, milliseconds_since, searching
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.entity_links import link_names
@@ -46,7 +46,7 @@ from sextant.retrievers.modes import ModeSpec, resolve_mode, spec_from_lanes
 from sextant.retrievers.ranking.fusion import first_of, with_reports
 from sextant.retrievers.ranking.reranking import RerankLimits, rerank
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.protocol import GraphStore, collect_notices
+from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.scopes import KnowledgeBases
 
 logger = logging.getLogger(__name__)

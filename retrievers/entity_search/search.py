@@ -16,7 +16,7 @@ from sextant.domain.questions import check_question, of_type
 from sextant.domain.retrieval import LEAST_SCORE
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.telemetry import milliseconds_since, searching
+from sextant.domain.telemetry import collect_notices, milliseconds_since, searching
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.entity_search.lanes import (
@@ -38,7 +38,7 @@ from sextant.retrievers.lanes.warnings import of_unknown_types
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.protocol import GraphCopies, GraphStore, collect_notices
+from sextant.stores.graph.protocol import GraphCopies, GraphStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.stamps.stamp_lines import EntityStamp, entity_stamp

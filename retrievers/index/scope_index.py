@@ -20,6 +20,7 @@ import numpy as np
 from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
+from sextant.domain.telemetry import notify
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index import kept_words
@@ -34,7 +35,7 @@ from sextant.stores.array_files import ArrayFiles
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import KINDS, Ids, IdTable, index_of
 from sextant.stores.graph.arrays import GraphArrays as StoredGraph
-from sextant.stores.graph.protocol import GraphCopies, WholeGraph, notify
+from sextant.stores.graph.protocol import GraphCopies, WholeGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.stamps.stamp_lines import Stamp
 from sextant.text.name_linker import NameTrie, name_key, names_of_title

@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain, groupby, zip_longest
 
-from sextant.stores.chunks.grams import lowercase
 from sextant.text.analysis import Tokenizer, terms
-from sextant.text.characters import has_cjk, normalise
+from sextant.text.characters import has_cjk, lowercase, normalise
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_stop_word
 

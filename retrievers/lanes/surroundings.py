@@ -13,7 +13,7 @@ from sextant.retrievers.content import PassageContent
 from sextant.retrievers.index.graph.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.numeric.arrays import Floats, Places, firsts, highest, true_at
-from sextant.stores.graph.ids import id_text, relation_text
+from sextant.stores.graph.arrays import id_text, relation_text
 
 # The walk's best entities start the neighbourhood; with its ends, so many are shown in all.
 _STARTS = 8

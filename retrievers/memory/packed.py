@@ -60,7 +60,7 @@ class GramPostings:
         """Return the postings of some texts, which are joined by line ends.
 
         Args:
-            texts: folded (`sextant.stores.chunks.grams.lowercase`); 1024 can be told apart whatever they hold.
+            texts: folded (`sextant.text.characters.lowercase`); 1024 can be told apart whatever they hold.
             lengths: characters of each.
 
         Raises:

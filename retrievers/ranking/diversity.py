@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.retrievers.numeric.arrays import Scores, Vectors, unit
-from sextant.stores.chunks.grams import lowercase, salt_grams
+from sextant.stores.chunks.grams import salt_grams
+from sextant.text.characters import lowercase
 
 # Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) browse with 0.3
 # and close in on what is looked for with 0.7.

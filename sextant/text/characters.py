@@ -222,3 +222,8 @@ def _characters() -> tuple[dict[int, int], re.Pattern[str]]:
         if one != other and len(other) == 1
     }
     return characters, re.compile(f"[{''.join(map(chr, characters))}]")
+
+
+def lowercase(text: str) -> str:
+    """Lower the case character by character, as PostgreSQL does: no final sigma, no dotted capital I."""
+    return text.replace("Σ", "σ").replace("İ", "i").lower()

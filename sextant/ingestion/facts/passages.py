@@ -16,7 +16,7 @@ from uuid import UUID
 
 from sextant.domain.graph import FACTS_OF
 from sextant.ingestion.transfer.lines import LONGEST_TITLE, ChunkLine, DocumentLine
-from sextant.stores.graph.ids import NIL
+from sextant.stores.graph.arrays import NIL
 from sextant.text.characters import has_cjk, normalise, remember_short
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import end_sentence, is_ended, sentence_spans

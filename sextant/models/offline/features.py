@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.distractors import Siblings
 from sextant.models.offline.passages import (
     find_key,
     find_unruled_tables,
@@ -24,7 +25,6 @@ from sextant.models.offline.passages import (
     table_heads,
     titles_above,
 )
-from sextant.models.offline.siblings import Siblings
 from sextant.models.offline.wording import (
     Paraphrases,
     content_words,

@@ -17,8 +17,7 @@ from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.filters import custom_plans, filter_condition, filter_ids, filter_values
-from sextant.stores.chunks.grams import lowercase_words, salt_grams
-from sextant.stores.chunks.keyword_ranking import rank_keyword_rows, word_values
+from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection

@@ -16,12 +16,14 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
+from struct import Struct
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sextant.text.characters import IDEOGRAPHS, is_cjk
+from sextant.stores.scopes import id_array
+from sextant.text.characters import IDEOGRAPHS, is_cjk, lowercase
 
 Grams = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint32]
@@ -44,11 +46,6 @@ _WORD = (1 << 64) - 1
 
 # The blocks of `sextant.text.characters.is_cjk`, as ranges for numpy.
 _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3134F))
-
-
-def lowercase(text: str) -> str:
-    """Lower the case character by character, as PostgreSQL does: no final sigma, no dotted capital I."""
-    return text.replace("Σ", "σ").replace("İ", "i").lower()
 
 
 def lowercase_words(keywords: Iterable[str]) -> list[str]:
@@ -148,3 +145,37 @@ def is_word(codes: _Codes) -> _Mask:
 @cache
 def _basic_words() -> _Mask:
     return np.array([chr(code).isalnum() for code in range(0x10000)], np.bool_)
+
+
+# The id of a chunk, the number of keywords it contains, and their density.
+_ROW = Struct(">16sid")
+
+
+def word_values(words: Sequence[str]) -> tuple[object, ...]:
+    """Return the arguments that `held_chunks` takes for keywords.
+
+    Args:
+        words: folded and distinct.
+
+    Returns:
+        All words; the grams and the byte lengths of those that have grams; the words without grams.
+    """
+    hashes = {word: gram_hashes(word) for word in words}
+    long = [word for word in words if hashes[word]]
+    short = [word for word in words if not hashes[word]]
+    return (
+        list(words),
+        id_array(f'"{id_array(hashes[word])}"' for word in long),
+        id_array(len(word.encode()) for word in long),
+        short or None,
+    )
+
+
+def rank_keyword_rows(rows: bytes, limit: int) -> list[tuple[bytes, float]]:
+    """Return the best chunks of an answer with their scores: most words, then highest density, then id."""
+    ranked = sorted((-count, -density, chunk) for chunk, count, density in _ROW.iter_unpack(rows))
+    return [
+        (chunk, -count - density / (1 - density))
+        for count, density, chunk in ranked[:limit]
+        if count
+    ]

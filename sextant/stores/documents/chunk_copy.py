@@ -15,9 +15,10 @@ from psycopg.pq import Format
 
 from sextant.domain.documents import Chunk
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.chunks.grams import Grams, lowercase, salt_grams
+from sextant.stores.chunks.grams import Grams, salt_grams
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.text.characters import lowercase
 
 _SQL = load_queries("chunks")
 _TYPES = [

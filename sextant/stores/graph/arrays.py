@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.graph import CO_OCCURS, MentionKind
-from sextant.stores.graph.ids import NIL, id_text
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 
@@ -338,3 +339,23 @@ def halves_of_texts(ids: Iterable[str]) -> Ids:
 
 def _uuid(halves: Ids) -> UUID:
     return UUID(int=int(halves[0]) << 64 | int(halves[1]))
+
+
+def relation_bytes(source_id: bytes, target_id: bytes, relation_type: str) -> bytes:
+    """Return the id of a relation as 16 bytes; faster than UUIDs for many."""
+    key = source_id + target_id + relation_type.encode()
+    return hashlib.md5(key, usedforsecurity=False).digest()
+
+
+@lru_cache(maxsize=16_384)  # questions meet the same relations again and again
+def relation_text(source_id: bytes, target_id: bytes, relation_type: str) -> str:
+    """Return the id of a relation as text."""
+    return id_text(relation_bytes(source_id, target_id, relation_type).hex())
+
+
+def id_text(digits: str) -> str:
+    """Return an id in the form of `str(UUID)` from its 32 hexadecimal digits."""
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+NIL = UUID(int=0)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from sextant.domain.graph import MentionKind
-from sextant.stores.graph.ids import NIL, name_digest
+from sextant.stores.graph.arrays import NIL
+from sextant.stores.graph.ids import name_digest
 from sextant.text.characters import clean_text, normalise_name
 
 LONGEST_TYPE = 200  # characters of the type of an entity or relation

@@ -15,8 +15,8 @@ from psycopg.rows import class_row
 from sextant.domain.answers import Usage
 from sextant.domain.errors import SextantError
 from sextant.domain.scope import Scope
+from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.ids import NIL
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import hold_scope, rows_of

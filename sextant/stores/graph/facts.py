@@ -14,9 +14,10 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
+from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.evidence import RelationRow
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.ids import NIL, relation_id
+from sextant.stores.graph.ids import relation_id
 from sextant.stores.graph.transfer import GraphTransaction
 from sextant.stores.postgresql.queries import load_queries
 

@@ -13,6 +13,7 @@ from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import Community, Entity, Relation
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.telemetry import notify
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.neo4j.projection import Projection
 from sextant.stores.graph.neo4j.projector import read_progress
@@ -28,7 +29,6 @@ from sextant.stores.graph.protocol import (
     GraphStore,
     Hop,
     Vector,
-    notify,
 )
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
+from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.evidence import (
     Accepted,
     Added,
@@ -25,7 +26,7 @@ from sextant.stores.graph.evidence import (
     drop_problem_rows,
     one_line,
 )
-from sextant.stores.graph.ids import NIL, name_digest, name_tokens
+from sextant.stores.graph.ids import name_digest, name_tokens
 from sextant.stores.graph.loading.assertions import (
     ENTITY_TYPES,
     MAX_BUFFERED_ROWS,

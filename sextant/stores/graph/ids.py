@@ -9,11 +9,10 @@ from operator import add
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from sextant.domain.scope import Scope
+from sextant.stores.graph.arrays import relation_bytes
 from sextant.text.analysis import Analyzer, Tokenizer, drop_stop_word
 from sextant.text.characters import normalise_name, remember_short
 from sextant.text.stopwords import CHINESE_STOP_WORDS
-
-NIL = UUID(int=0)
 
 _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
@@ -38,23 +37,6 @@ def graph_key(scope: Scope) -> UUID:
 def relation_id(source_id: UUID, target_id: UUID, relation_type: str) -> UUID:
     """Return the id of a relation; `relation_key` in SQL computes the same."""
     return UUID(bytes=relation_bytes(source_id.bytes, target_id.bytes, relation_type))
-
-
-def relation_bytes(source_id: bytes, target_id: bytes, relation_type: str) -> bytes:
-    """Return the id of a relation as 16 bytes; faster than UUIDs for many."""
-    key = source_id + target_id + relation_type.encode()
-    return hashlib.md5(key, usedforsecurity=False).digest()
-
-
-@lru_cache(maxsize=16_384)  # questions meet the same relations again and again
-def relation_text(source_id: bytes, target_id: bytes, relation_type: str) -> str:
-    """Return the id of a relation as text."""
-    return id_text(relation_bytes(source_id, target_id, relation_type).hex())
-
-
-def id_text(digits: str) -> str:
-    """Return an id in the form of `str(UUID)` from its 32 hexadecimal digits."""
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def name_digest(norm: str) -> int:

@@ -7,9 +7,10 @@ from uuid import UUID
 
 import numpy as np
 
-from sextant.stores.chunks.grams import lowercase, salt_grams
+from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.queries import load_queries
+from sextant.text.characters import lowercase
 
 _SQL = load_queries("graph_names")
 

@@ -9,10 +9,7 @@ convert rows of either graph store to domain objects.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -25,36 +22,6 @@ from sextant.domain.graph import Community, Entity, Finding, Relation
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.postgresql.values import Embedded
-
-logger = logging.getLogger(__name__)
-
-_collected: ContextVar[list[str] | None] = ContextVar("notices", default=None)
-
-
-@contextmanager
-def collect_notices() -> Iterator[list[str]]:
-    """Collect distinct notices while the block runs, including those of tasks started in it."""
-    collected: list[str] = []
-    token = _collected.set(collected)
-    try:
-        yield collected
-    finally:
-        _collected.reset(token)
-
-
-def notify(sentence: str, *, logged: bool = True) -> None:
-    """Log a warning and add it to the collected notices, unless they contain it already.
-
-    `logged`: false if the log has the warning already.
-    """
-    collected = _collected.get()
-    if collected is not None:
-        if sentence in collected:
-            return
-        collected.append(sentence)
-    if logged:
-        logger.warning(sentence)
-
 
 Row = Mapping[str, Any]
 

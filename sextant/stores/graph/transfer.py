@@ -12,7 +12,8 @@ from psycopg.rows import dict_row
 
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
-from sextant.stores.graph.ids import NIL, name_digest
+from sextant.stores.graph.arrays import NIL
+from sextant.stores.graph.ids import name_digest
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries

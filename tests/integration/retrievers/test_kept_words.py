@@ -21,12 +21,12 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
+from sextant.domain.telemetry import collect_notices
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.index.scope_index import BUILDING, ScopeIndex, ScopeIndexes
 from sextant.stores.array_files import ArrayFiles, Arrays, index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.protocol import collect_notices
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases

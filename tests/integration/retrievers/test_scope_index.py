@@ -13,6 +13,7 @@ import pytest
 from sextant.domain.graph import Community, Finding
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.telemetry import collect_notices
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import BEHIND, ScopeIndexes
@@ -21,7 +22,6 @@ from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.protocol import collect_notices
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

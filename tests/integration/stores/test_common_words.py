@@ -10,10 +10,11 @@ import pytest
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.grams import gram_hashes, lowercase
+from sextant.stores.chunks.grams import gram_hashes
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import Scored
+from sextant.text.characters import lowercase
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 600

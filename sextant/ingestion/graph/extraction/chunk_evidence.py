@@ -29,12 +29,11 @@ from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrence
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, Tag
 from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
 from sextant.ingestion.graph.resolution.name_keys import definitions
-from sextant.stores.chunks.grams import lowercase
 from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.text.analysis import NAMES
-from sextant.text.characters import normalise_name, remember_short
+from sextant.text.characters import lowercase, normalise_name, remember_short
 from sextant.text.name_linker import NameTrie, is_linkable
 from sextant.text.values import DATE, is_unit, normalise_values
 

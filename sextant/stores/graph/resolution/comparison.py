@@ -19,9 +19,8 @@ import numpy as np
 from psycopg.rows import class_row
 
 from sextant.domain.scope import Scope
-from sextant.stores.graph.arrays import IdTable, halves_of
+from sextant.stores.graph.arrays import NIL, IdTable, halves_of
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.ids import NIL
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries

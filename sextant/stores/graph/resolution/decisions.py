@@ -16,8 +16,8 @@ from psycopg.rows import class_row
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
+from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.ids import NIL
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries

@@ -14,13 +14,13 @@ from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.telemetry import collect_notices
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.graph_factory import BEHIND, GONE, ProjectedGraph, open_graph_store
 from sextant.stores.graph.ids import entity_id, graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.protocol import collect_notices
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.neo4j_server import Neo4jServer

@@ -12,13 +12,13 @@ from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.telemetry import collect_notices
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow
 from sextant.stores.graph.graph_factory import BEHIND, ProjectedGraph
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.neo4j.store import Neo4jGraph
-from sextant.stores.graph.protocol import collect_notices
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import fresh_database

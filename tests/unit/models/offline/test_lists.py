@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.models.offline.lists import complete_lists
+from sextant.models.offline.passages import complete_lists
 from tests.unit.models.offline.passages import item
 
 MODES = "The search has three modes:"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.distractors import Siblings
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.siblings import Siblings
 from tests.unit.models.offline.passages import item
 
 MOTORS = "The motor M-4 runs at 900 rpm. The motor M-7 runs at 1200 rpm."

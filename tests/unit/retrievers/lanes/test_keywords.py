@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.lanes.question_terms import extract_keywords
-from sextant.stores.chunks.grams import lowercase
-from sextant.text.characters import has_cjk
+from sextant.text.characters import has_cjk, lowercase
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
 questions = st.text(

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sextant.retrievers.memory.packed import GramPostings, PackedScope, Packing
-from sextant.stores.chunks.grams import lowercase
 from sextant.stores.chunks.snapshot import Block
+from sextant.text.characters import lowercase
 
 PIECES = st.sampled_from(
     [

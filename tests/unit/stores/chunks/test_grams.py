@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.stores.chunks.grams import lowercase, salt_grams
-from sextant.text.characters import is_cjk
+from sextant.stores.chunks.grams import salt_grams
+from sextant.text.characters import is_cjk, lowercase
 
 MIXED = st.text(
     st.one_of(

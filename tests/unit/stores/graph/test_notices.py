@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.stores.graph.protocol import collect_notices, notify
+from sextant.domain.telemetry import collect_notices, notify
 
 
 def test_what_is_told_again_within_one_request_is_logged_once(

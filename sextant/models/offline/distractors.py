@@ -1,0 +1,260 @@
+"""What looks like an answer and is none: of a sibling or a namesake of what is asked for, or the opposite of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.passages import is_row, read_document_texts, read_full_text
+from sextant.models.offline.wording import Paraphrases, strip_borrowed_part
+from sextant.text.characters import find_whole, normalise, plain_of, simplify
+from sextant.text.identifiers import CHINESE_UNITS, codes_in, spelling_of
+from sextant.text.quantities import SURNAMES
+from sextant.text.sentences import is_ended
+from sextant.text.statements import clauses, find_denied, negates
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
+
+if TYPE_CHECKING:
+    from sextant.models.offline.features import Sentence
+
+_PREFIX = re.compile(r"[a-z]+")
+# "Unit 148", "plan B"; a word that ends like a verb ("costs 300") counts something.
+_NUMBERED = re.compile(
+    r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
+)
+_CHINESE_NUMBERED = re.compile(
+    r"(?P<before>第?)(?P<mark>\d+|[一二三四五六七八九十]+)(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届](?![\u4e00-\u9fff]?间))"
+)
+# 305会议室, with the noun's first two characters; a unit would count something.
+_CHINESE_ROOM = re.compile(
+    rf"(?<![\d.])(?P<mark>\d{{2,6}})(?P<kind>(?![{CHINESE_UNITS}号號])[\u4e00-\u9fff]{{2}})"
+)
+_OPENS = r"(?:^|[|。！？；\n])\s*"
+# "Grade 5 and above" is told of grade 6, too.
+_BOUND = r"(?! ?(?:to|-|–|~|or|and (?:above|over|up|below|under|higher|lower|older|more|less)|[及或至到]|以[上下前后]|起))"
+_TITLE_CHARS = 40
+# Who asks what is more than P-20 is answered by another one.
+_COMPARES = re.compile(r"\bthan\b|\b(?:compar|differ|successor|replac|instead)|比|区别|替代|取代")
+
+
+class Siblings:
+    """Others of the kind of what one question names by a code or a number.
+
+    Args:
+        question: names codes, or numbers of a kind.
+        passages: in which the sentences stand.
+    """
+
+    def __init__(self, question: str, passages: Sequence[RetrievedItem]) -> None:
+        plain = plain_of(question)
+        names = [] if _COMPARES.search(plain) else list(_find_names(question, passages))
+        self._named = [re.compile(named) for named, _ in names]
+        self._others = [re.compile(others) for _, others in names]
+        self._above = [plain_of(_read_heading(passage)) for passage in passages] if names else []
+        self._texts = [passage.text for passage in passages]
+
+    def stand_alone(self) -> bool:
+        """Return whether something that is named stands in no passage, and others of its kind do."""
+        text = plain_of("\n".join([*self._above, *self._texts])) if self._named else ""
+        return any(
+            others.search(text) and not named.search(text)
+            for named, others in zip(self._named, self._others, strict=True)
+        )
+
+    def are_named(self, source: int, start: int, text: str) -> bool:
+        """Return whether a sentence is about a sibling, by itself or by what stands over it like a title.
+
+        Args:
+            source: the index of its passage.
+            start: where it begins there.
+            text: the sentence.
+        """
+        if not self._named:
+            return False
+        lines = self._texts[source][:start].split("\n")[::-1]
+        titles = (
+            plain_of(line) for line in lines if len(line) < _TITLE_CHARS and not is_ended(line)
+        )
+        for plain in (plain_of(text), *titles, self._above[source]):
+            if any(named.search(plain) for named in self._named):
+                return False
+            if any(others.search(plain) for others in self._others):
+                return True
+        return False
+
+
+def _read_heading(passage: RetrievedItem) -> str:
+    path: Sequence[str] = passage.metadata.get("section_path") or ("",)
+    return path[-1]
+
+
+def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[str, str]]:
+    """Yield patterns of each name in a question, and of the others of its kind."""
+    plain = plain_of(question)
+    for code in codes_in(question):
+        letters = "".join(_PREFIX.findall(plain_of(code))[:1])
+        yield spelling_of(code), rf"(?<![a-z\d-]){letters}[-_.]?\d"
+    for found in _NUMBERED.finditer(question):
+        kind, mark = found["kind"].lower(), found["mark"].lower()
+        if kind not in ENGLISH_STOP_WORDS:
+            other = r"\d+" if mark.isdigit() else "[a-z]"
+            yield (
+                rf"(?<![\w.]){mark}(?!\w)",
+                rf"\b(?<!above )(?<!below )(?<!from ){kind} {other}(?![\w.]){_BOUND}",
+            )
+    for found in _CHINESE_NUMBERED.finditer(plain):
+        number, kind = r"(?:\d+|[一二三四五六七八九十]+)", re.escape(found["kind"])
+        yield (
+            rf"(?<!\d){found['mark']}(?![\d一二三四五六七八九十])",
+            rf"{found['before']}{number}{kind}{_BOUND}",
+        )
+    for found in _CHINESE_ROOM.finditer(plain):
+        # Such numbers name something where they open sentences or rows.
+        other = rf"(?<![\d.])\d{{2,6}}{found['kind']}"
+        if any(re.search(_OPENS + other, plain_of(passage.text)) for passage in passages):
+            yield rf"(?<![\d.]){found['mark']}(?!\d)", other
+
+
+# Somebody by name and whose they are: "Maria Santos of Eastbank", "Eastbank's Maria Santos", 东岸银行的王芳.
+_NAME = r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w-]+))+"
+_BODY = r"[A-Z][\w&-]*(?: (?:&|[A-Z][\w&-]*))*"
+_NAMED_BODY = re.compile(
+    rf"\b(?P<name>{_NAME}),? ?(?:\b(?:of|at|from|with)(?: the)? |[,(] ?)(?P<body>{_BODY})"
+    rf"|\b(?P<before>{_BODY})['’]s? (?P<named>{_NAME})"
+    rf"|(?P<han_body>[\u4e00-\u9fff]{{2,12}}?)的(?P<han>[{''.join(sorted(SURNAMES))}][\u4e00-\u9fff]{{1,2}})"
+)
+
+
+def find_namesakes(question: str, passages: Sequence[RetrievedItem]) -> set[int]:
+    """Return the places of passages about a namesake of somebody whom the question names with their body.
+
+    They have the name and not the body, nor has their document, while another passage has both.
+    """
+    named = list(_NAMED_BODY.finditer(question))
+    if not named:
+        return set()
+    plain = [read_full_text(passage) for passage in passages]
+    documents = read_document_texts(passages)
+    others = set[int]()
+    for found in named:
+        body = normalise(found["body"] or found["before"] or found["han_body"])
+        name = normalise(found["name"] or found["named"] or found["han"])
+        names = [name, name[:2]] if found["han"] else [name]  # 王芳 of 王芳住
+        name = next((one for one in names if _has_both(plain, one, body)), "")  # "" stands nowhere
+        others |= {
+            index
+            for index, (text, document) in enumerate(zip(plain, documents, strict=True))
+            if find_whole(text, name) and body not in document
+        }
+    return others
+
+
+def _has_both(texts: Sequence[str], name: str, body: str) -> bool:
+    return any(body in text and find_whole(text, name) for text in texts)
+
+
+# Whether something is so is answered by either; which things are so is not.
+_ASKS_WHICH = re.compile(
+    r"\b(?:which|what|who|whom|whose|where|when|why|how)\b|[哪谁何几]|什么|多少|怎", re.I
+)
+_ASKS_WHO = re.compile(r"\b(?:which|who|whom)\b|[哪谁]|什么(?:人|样)", re.I)
+_EITHER = re.compile(r"(\w)[不没]\1|是否|能否|可否")
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|may|can|could|must|should|shall|will|do|does|did|ha[sd]|have)\b|可以?|能够?|允许|必须|应当?",
+    re.I,
+)
+# Such a sentence denies in other words, or in part.
+_IN_PART = re.compile(
+    r"\b(?:only|except\w*|unless|until|before|fail\w*|lack\w*|refus\w*|avoid\w*|exclud\w*|exempt\w*|instead|rather)\b"
+    r"|[除仅只才拒缺免]|以前|之前|以外|避免",
+    re.I,
+)
+# Of what is asked, the least that a clause has to say to speak of it.
+_LEAST_SHARED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _PolarStatement:
+    """What a sentence says of the asked predicate: that it is so, that it is not, both, or nothing.
+
+    Attributes:
+        of_subject: how many terms of the question's subject it has.
+        is_whole: whether it has all that is asked about the subject.
+    """
+
+    affirms: bool
+    denies: bool
+    of_subject: int
+    is_whole: bool
+
+
+def find_opposites(question: str, sentences: Sequence[Sentence]) -> set[int]:
+    """Return the places of sentences that say the opposite of what is asked, where another says what is.
+
+    The other one has all that is asked about, stands in the same passage, or speaks as much of the subject. Nothing is opposite to a
+    question that either answer settles ("Is it …?").
+    """
+    text = simplify(strip_borrowed_part(question))
+    if _EITHER.search(text) or not _ASKS_WHICH.search(text):
+        return set()
+    is_denied = negates(text)
+    asked = _split_question(text, is_denied)
+    paraphrases = Paraphrases(question)
+    subject, predicate = (paraphrases.read_terms(part) for part in asked)
+    if not predicate:
+        return set()
+    least = _LEAST_SHARED if is_denied else 1.0
+    said = [_read(one, paraphrases, subject - predicate, predicate, least) for one in sentences]
+    right = {at for at, one in enumerate(said) if (one.denies if is_denied else one.affirms)}
+    wrong = {at for at, one in enumerate(said) if (one.affirms if is_denied else one.denies)}
+
+    def is_outdone(at: int) -> bool:
+        return any(
+            said[other].is_whole
+            or sentences[at].source == sentences[other].source
+            or said[other].of_subject >= max(1, said[at].of_subject)
+            for other in right
+        )
+
+    return {at for at in wrong - right if _is_plain(sentences[at].text) and is_outdone(at)}
+
+
+def _is_plain(text: str) -> bool:
+    return not is_row(text) and _IN_PART.search(simplify(text)) is None
+
+
+def _split_question(text: str, is_denied: bool) -> tuple[str, str]:
+    """Return what a question asks of and what it asks about that; ("", "") where it cannot be told."""
+    if is_denied:
+        ahead, denied = find_denied(text)
+        return ahead, _ASKS_WHICH.split(denied)[0].strip() or denied
+    found = _AUXILIARY.search(text)
+    return (
+        (text[: found.start()], text[found.end() :])
+        if found and _ASKS_WHO.search(text)
+        else ("", "")
+    )
+
+
+def _read(
+    sentence: Sentence,
+    paraphrases: Paraphrases,
+    subject: frozenset[str],
+    predicate: frozenset[str],
+    least: float,
+) -> _PolarStatement:
+    about = [
+        part
+        for part in clauses(simplify(sentence.text))
+        if len(paraphrases.read_terms(part) & predicate) >= least * len(predicate)
+    ]
+    denials = sum(map(negates, about))
+    return _PolarStatement(
+        denials < len(about),
+        denials > 0,
+        len(sentence.terms & subject),
+        predicate <= sentence.terms,
+    )
