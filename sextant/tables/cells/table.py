@@ -97,12 +97,13 @@ def rows_summing_up(
         ]
         label = " ".join(labels)[:_LONGEST_LABEL]
         is_unnamed = are_named and not labels
+        digits = _digits_summed(totals)
         if (
             _sums_up(cells)
             or (_MAY_SUM_UP.search(label) and _sums_or_means(totals))
             or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(totals))
-            or (is_unnamed and _digits_summed(totals))
-            or _digits_summed(totals) >= _NO_CHANCE
+            or (is_unnamed and digits)
+            or digits >= _NO_CHANCE
         ):
             found.add(row)
             for sums in above:

@@ -77,13 +77,6 @@ def dates_in(question: str, year: int | None = None) -> list[Bound]:
     return found
 
 
-def without_dates(text: str) -> str:
-    """Return a normalised text without its dates, those of a month or a year included."""
-    for start, end, *_ in sorted(_read(text, None), reverse=True):
-        text = f"{text[:start]} {text[end:]}"
-    return text
-
-
 def _bounds(text: str, start: int, end: int, first: Decimal, last: Decimal) -> Iterator[Bound]:
     ahead = next(
         ((one, m) for one, form in _AHEAD if (m := form.search(text, _near(start), start))), None

@@ -79,17 +79,6 @@ def asks_computation(question: str) -> bool:
     return any(form.search(text) for form in forms) or bool(bounds_in(text))
 
 
-def without_asking(question: str) -> str:
-    """Return what a question speaks of, without its bounds and the words that ask for something computed."""
-    text, grammar = plain_of(question), grammar_of(question)
-    for start, end in sorted({span for span, *_ in bounds_in(text)}, reverse=True):
-        text = f"{text[:start]} {text[end:]}"
-    forms = (grammar.share, *grammar.operations.values(), grammar.group, grammar.rows, COMPARING)
-    for form in (*grammar.ranks, *forms):
-        text = form.sub(" ", text)
-    return text
-
-
 def clauses_of(question: str) -> list[str]:
     """Return the clauses of a question, each of which asks and stands alone; [] where one leans on another."""
     parts = [_JOINING.sub("", part.strip()) for part in _CUT.split(question)]
