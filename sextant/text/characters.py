@@ -42,6 +42,8 @@ MARKS = "".join(
     char for char in map(chr, range(0x300, 0xE00)) if unicodedata.category(char) in {"Mn", "Mc"}
 )
 _CJK = re.compile(f"[{IDEOGRAPHS}]")
+NOTE_MARK = re.compile(r"\[(?:note |注)(\w{1,4}(?:, \w{1,4})*)\]")
+"""A reference to notes, or the label before a note's own words, as parsing writes them; the group has the labels."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -28,8 +28,14 @@ from sextant.models.offline.features import (
     Sentence,
     read_sentences,
 )
-from sextant.models.offline.passages import Span, complete_lists, is_row, read_document_texts
-from sextant.models.offline.summary import summary_of_named
+from sextant.models.offline.passages import (
+    Span,
+    complete_lists,
+    complete_notes,
+    is_row,
+    read_document_texts,
+)
+from sextant.models.offline.summary import read_named_section, summary_of_named
 from sextant.models.protocols import Embedder
 from sextant.text.identifiers import find_unmentioned
 from sextant.text.vocabulary import respell
@@ -212,10 +218,19 @@ class ExtractiveAnswerer:
         ranking = await self.rank(question, items, language=language)
         if ranking is None:
             return Extraction((), 0 if items else None)
+        opposites = find_opposites(question, ranking.sentences)
+        sentences = ranking.evidence.sentences
+        section = (
+            [] if ranking.evidence.asks_of_kind else read_named_section(question, items, sentences)
+        )
+        if section and not opposites:
+            return Extraction(
+                _quote(items, complete_notes(items, [one.span for one in section])), None
+            )
         if self._estimate(ranking) < self._weights.bar:
             return Extraction((), ranking.best.source)
-        chosen = self._choose(ranking, find_opposites(question, ranking.sentences))
-        return Extraction(_quote(items, complete_lists(question, items, chosen)), None)
+        chosen = complete_lists(question, items, self._choose(ranking, opposites))
+        return Extraction(_quote(items, complete_notes(items, chosen)), None)
 
     def _estimate(self, ranking: Ranking) -> float:
         """Return the probability that the best sentence answers.
@@ -281,7 +296,7 @@ class ExtractiveAnswerer:
                 break
         sources = list(dict.fromkeys(one.source for one in chosen))
         behind_best = sorted(chosen[1:], key=lambda one: (sources.index(one.source), one.start))
-        return [(one.source, one.start, one.end) for one in (best, *behind_best)]
+        return [one.span for one in (best, *behind_best)]
 
 
 def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str) -> Evidence | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
 from sextant.models.offline.passages import (
+    Span,
     find_key,
     find_unruled_tables,
     is_row,
@@ -93,6 +94,7 @@ _OWN_SHARE = 2 / 3
 _ALIKE = 0.8
 # Farther ahead says no more.
 _MOST_LEAD = 1.5
+_LONGEST_LABEL = 40
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NUMBER_WORD = re.compile(
     r"[一二三四五六七八九十百千万亿半两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
@@ -138,6 +140,11 @@ class Sentence:
     terms: frozenset[str]
     heading: str
     language: str
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.source, self.start, self.end
 
     @property
     def meaning(self) -> str:
@@ -234,6 +241,11 @@ class Evidence:
         self._type = next((kind for kind, form in _ASKS.items() if form.search(self._question)), "")
         self._names = set(_NAME.findall(question))
 
+    @property
+    def asks_of_kind(self) -> bool:
+        """Whether the question asks for a quantity, a date, a name or a reason."""
+        return bool(self._quantity or self._type)
+
     def measure_sentences(self) -> Numbers:
         """Return the features of each sentence but its similarity, shape (sentences, features)."""
         rows = [list(self._measure(index).values()) for index in range(len(self.sentences))]
@@ -284,6 +296,7 @@ class Evidence:
         # A row says nothing without the head of its table.
         present = sentence.terms | self._heads[index]
         heading |= self._find_question_above(index)
+        said = _read_value(sentence.text) or sentence.terms
         before = self._neighbour(index, index - 1)
         neighbours = [one for one in (before, self._neighbour(index, index + 1)) if one]
         return {
@@ -301,9 +314,7 @@ class Evidence:
             "is_question": float(is_question(sentence.text)),
             "follows_question": float(before is not None and is_question(before.text)),
             "length": math.log(1 + len(sentence.terms)),
-            "says_nothing_new": float(
-                sentence.terms <= heading or sentence.terms <= self._weights.keys()
-            ),
+            "says_nothing_new": float(said <= heading or said <= self._weights.keys()),
             "other_language": float(sentence.language != self._language),
             "similarity": 0.0,
         }
@@ -346,6 +357,12 @@ class Evidence:
         else:
             return 0.0
         return 1.0 if found else -1.0
+
+
+def _read_value(text: str) -> frozenset[str]:
+    """Return the terms behind the label of a field: "Employee: Cid Law" tells who asks of Cid Law nothing new."""
+    label, _, value = plain_of(text).partition(":")
+    return frozenset(terms(value)) if len(label) <= _LONGEST_LABEL else frozenset()
 
 
 def _measure_lead(values: Numbers, elsewhere: npt.NDArray[np.bool_]) -> float:

@@ -1,4 +1,4 @@
-"""What a passage says: what can be quoted of it, the names above it, its tables, and the lists that a line introduces."""
+"""What a passage says: what can be quoted of it, the names above it, its tables and notes, and the lists that a line introduces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.wording import WORD, Paraphrases, terms
-from sextant.text.characters import IDEOGRAPHS, normalise, plain_of
+from sextant.text.characters import IDEOGRAPHS, NOTE_MARK, normalise, plain_of
 from sextant.text.sentences import is_ended, sentence_spans
 
 Span = tuple[int, int, int]
@@ -216,6 +216,36 @@ def complete_lists(
     last = max(span[1] for span in below)
     others = [one for one in spans[1:] if one[0] != source or not start <= one[1] < last]
     return [*completed, *others]
+
+
+def complete_notes(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
+    """Return `spans`, each with the notes behind it that its marks refer to."""
+    completed = list[Span]()
+    for span in spans:
+        source, start, end = span
+        labels = [
+            one
+            for mark in NOTE_MARK.finditer(items[source].text, start + 1, end)
+            for one in mark[1].split(", ")
+        ]
+        notes = (_find_note(items, source, label) for label in labels)
+        completed += [one for one in (span, *filter(None, notes)) if one not in completed]
+    return completed
+
+
+def _find_note(items: Sequence[RetrievedItem], source: int, label: str) -> Span | None:
+    """Return the note of this label in the passage, else in another of its document, of the same page first."""
+    home = items[source]
+    others = [at for at, one in enumerate(items) if document_of(one) == document_of(home)]
+    others.sort(
+        key=lambda at: (at != source, items[at].metadata.get("page") != home.metadata.get("page"))
+    )
+    for at in others:
+        for start, end in quotable_spans(items[at].text):
+            mark = NOTE_MARK.match(items[at].text, start, end)
+            if mark and mark[1] == label:
+                return at, start, end
+    return None
 
 
 def _choose_rows(

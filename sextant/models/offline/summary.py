@@ -8,9 +8,11 @@ doi:10.1016/0306-4573(95)00052-I).
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.features import Sentence
 from sextant.models.offline.passages import (
     Span,
     document_of,
@@ -18,8 +20,8 @@ from sextant.models.offline.passages import (
     names_of_document,
     quotable_spans,
 )
-from sextant.models.offline.wording import content_words
-from sextant.text.characters import has_cjk, plain_of
+from sextant.models.offline.wording import content_words, strip_borrowed_part
+from sextant.text.characters import has_cjk, plain_of, simplify
 
 _ASKS = re.compile(
     r"\b(?:summari[sz]e|summary|sum up|overview|outline|gist"
@@ -78,6 +80,26 @@ def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | No
     most = max(found.values(), default=0.0)
     named = [document for document, share in found.items() if share == most]
     return named[0] if words and len(named) == 1 and most >= enough else None
+
+
+def read_named_section(
+    question: str, items: Sequence[RetrievedItem], sentences: Sequence[Sentence]
+) -> list[Sentence]:
+    """Return all sentences of the one short section whose title is all that `question` names: "What happens in week 3?".
+
+    Args:
+        question: one that asks for nothing of a kind.
+        items: the passages found.
+        sentences: what may be quoted of them.
+    """
+    words = set(content_words(simplify(strip_borrowed_part(question))))
+    sections = defaultdict[tuple[str, ...], list[Sentence]](list)
+    for one in sentences:
+        path = tuple(items[one.source].metadata.get("section_path") or ())
+        if words and words == set(content_words(simplify(" ".join(path[-1:])))):
+            sections[document_of(items[one.source]), *path].append(one)
+    found = next(iter(sections.values())) if len(sections) == 1 else []
+    return found if len(found) <= _QUOTES else []
 
 
 def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:

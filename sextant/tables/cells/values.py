@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
 
+from sextant.text.characters import NOTE_MARK
 from sextant.text.number_words import SCALES
 
 
@@ -79,9 +80,9 @@ _IN_TEXT = re.compile(
 )
 
 
-# References to notes, as `sextant.ingestion.parsing.raised` writes them, or as raised figures: "40 EUR [note 2]" and
+# References to notes, or raised figures: "40 EUR [note 2]" and
 # "40² EUR" are 40 EUR.
-_NOTES = re.compile(r"\s*\[(?:note |注)\w{1,4}(?:, \w{1,4})*\]|(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]+")
+_NOTES = re.compile(rf"\s*{NOTE_MARK.pattern}|(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]+")
 _POWER = re.compile(r"10[⁻⁺]?[¹²³⁰⁴-⁹]")  # normalised, 10⁶ would be 106
 
 

@@ -1,0 +1,122 @@
+"""A field that repeats the question is no answer, a section that alone is named is, and notes come with what refers to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from tests.unit.models.offline.passages import item
+
+
+def form(*lines: str) -> RetrievedItem:
+    return replace(item("\n\n".join(lines)), id=lines[1])
+
+
+RECEIPTS = [
+    form("Receipt", f"Guest: {name}", "Room type: double", f"Balance due: {due} EUR")
+    for name, due in (("Ida Moor", "340.00"), ("Tom Reed", "95.00"), ("Una Voss", "120.00"))
+]
+BILLS = [
+    form("电费单", f"户名：{name}", "付款方式：银行转账", f"应缴金额：{due}元")
+    for name, due in (("王芳", "85.20"), ("李强", "120.50"), ("赵敏", "64.00"))
+]
+
+
+def section(title: str, text: str, document: str = "plan") -> RetrievedItem:
+    metadata = {"section_path": ["Plan", title], "document_title": "Plan"}
+    return replace(item(text), document_id=document, metadata=metadata)
+
+
+STAGES = [
+    section(
+        f"Stage {number}",
+        f"{work} The team of stage {number} reports on Fridays. Lunch is at noon.",
+    )
+    for number, work in enumerate(
+        ("Clear the site of rubble.", "Pour the foundations.", "Raise the timber frame."), start=1
+    )
+]
+FAULTS = [
+    section("E-17", "电机过热。停机冷却二十分钟。"),
+    section("E-18", "皮带打滑。请张紧皮带。"),
+]
+
+
+async def quote(question: str, items: Sequence[RetrievedItem]) -> list[str]:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, items, language=language)
+    return [one.sentence for one in found.quotations]
+
+
+@pytest.mark.parametrize(
+    ("question", "items", "answer"),
+    [
+        ("What is the balance due of Ida Moor?", RECEIPTS, "Balance due: 340.00 EUR"),
+        ("王芳的应缴金额是多少？", BILLS, "应缴金额：85.20元"),
+    ],
+)
+async def test_a_field_that_repeats_the_question_goes_behind_what_is_asked(
+    question: str, items: Sequence[RetrievedItem], answer: str
+) -> None:
+    assert (await quote(question, items))[0] == answer
+
+
+async def test_a_field_answers_what_asks_for_its_label() -> None:
+    assert (await quote("Who is Tom Reed?", RECEIPTS))[0] == "Guest: Tom Reed"
+
+
+@pytest.mark.parametrize(
+    ("question", "items", "told"),
+    [
+        (
+            "What happens in stage 3?",
+            STAGES,
+            [
+                "Raise the timber frame.",
+                "The team of stage 3 reports on Fridays.",
+                "Lunch is at noon.",
+            ],
+        ),
+        ("E-17怎么办？", FAULTS, ["电机过热。", "停机冷却二十分钟。"]),
+    ],
+)
+async def test_a_section_that_alone_is_named_is_told_in_its_order(
+    question: str, items: Sequence[RetrievedItem], told: list[str]
+) -> None:
+    assert await quote(question, items) == told
+
+
+@pytest.mark.parametrize(
+    ("question", "items"),
+    [
+        ("How many people work in stage 3?", STAGES),
+        ("What happens in stage 3?", [*STAGES, replace(STAGES[2], document_id="other")]),
+        ("What happens in stage 9?", STAGES),
+    ],
+)
+async def test_what_asks_for_more_or_names_no_one_section_tells_none_whole(
+    question: str, items: Sequence[RetrievedItem]
+) -> None:
+    assert (await quote(question, items))[:1] != ["Raise the timber frame."]
+
+
+async def test_a_note_comes_with_what_refers_to_it() -> None:
+    fares = "| Fare | Price |\n| --- | --- |\n| Night | 12 EUR [note 2] |\n| Day | 8 EUR |"
+    notes = [section("Fares", "[note 1] Net of tax."), section("Fares", "[note 2] From 23:00 on.")]
+    foreign = section("Fares", "[note 2] Of another text.", document="other")
+    found = await quote(
+        "What is the price of the night fare?", [section("Fares", fares), foreign, *notes]
+    )
+    assert found == ["Night | 12 EUR [note 2]", "[note 2] From 23:00 on."]
+
+
+async def test_a_note_in_the_passage_comes_before_one_of_its_label_elsewhere() -> None:
+    text = "退款须在七天内申请[注1]。\n\n[注1] 节假日顺延。"
+    found = await quote(
+        "退款须在几天内申请？", [section("退款", text), section("发货", "[注1] 偏远地区除外。")]
+    )
+    assert found[:2] == ["退款须在七天内申请[注1]。", "[注1] 节假日顺延。"]
