@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Sequence
-from keyword import iskeyword
 from typing import Annotated
 
 import typer
@@ -16,35 +15,35 @@ import typer
 from sextant.cli.terminal import note, report
 from sextant.domain.errors import DependencyError, OptionInvalid, SextantError
 
-# The room that each command's module lies in, in the order of `--help`; the module has the command's name (import_ for
-# a word of Python's own) and holds it as `app`. It must stay light: what is heavy is imported inside the command.
+# The module of each command, in the order of `--help`; it holds the command in its `app`. It must stay light: what is
+# heavy is imported inside the command.
 COMMANDS = {
-    "demo": "asking",
-    "ingest": "documents",
-    "import": "documents",
-    "export": "documents",
-    "ask": "asking",
-    "search": "asking",
-    "chat": "asking",
-    "serve": "serving",
-    "worker": "serving",
-    "mcp": "serving",
-    "keys": "serving",
-    "chunks": "documents",
-    "structure": "documents",
-    "searches": "asking",
-    "graphs": "documents",
-    "graph": "knowledge",
-    "documents": "documents",
-    "entities": "knowledge",
-    "communities": "knowledge",
-    "reembed": "upkeep",
-    "backup": "upkeep",
-    "restore": "upkeep",
-    "eval": "asking",
-    "doctor": "upkeep",
-    "config": "upkeep",
-    "version": "upkeep",
+    "demo": "asking.demo",
+    "ingest": "documents.transfer",
+    "import": "documents.transfer",
+    "export": "documents.transfer",
+    "ask": "asking.ask",
+    "search": "asking.search",
+    "chat": "asking.ask",
+    "serve": "serving.serve",
+    "worker": "serving.worker",
+    "mcp": "serving.mcp",
+    "keys": "serving.keys",
+    "chunks": "documents.chunks",
+    "structure": "documents.documents",
+    "searches": "asking.search",
+    "graphs": "documents.documents",
+    "graph": "knowledge.graph",
+    "documents": "documents.documents",
+    "entities": "knowledge.entities",
+    "communities": "knowledge.communities",
+    "reembed": "upkeep.backup",
+    "backup": "upkeep.backup",
+    "restore": "upkeep.backup",
+    "eval": "asking.eval",
+    "doctor": "upkeep.doctor",
+    "config": "upkeep.doctor",
+    "version": "upkeep.doctor",
 }
 
 _INTERRUPTED = 130
@@ -98,9 +97,8 @@ def _app(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_root)
     called = [name for name in arguments[:1] if name in COMMANDS]
-    for name in called or COMMANDS:
-        module = f"{name}_" if iskeyword(name) else name
-        app.add_typer(importlib.import_module(f"sextant.cli.{COMMANDS[name]}.{module}").app)
+    for module in dict.fromkeys(COMMANDS[name] for name in called or COMMANDS):
+        app.add_typer(importlib.import_module(f"sextant.cli.{module}").app)
     return app
 
 

@@ -26,7 +26,7 @@ from sextant.retrievers.modes import constants_of
 from sextant.retrievers.pages.cursor import ListingKey
 from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
-from sextant.server.routing.guards import rag_of
+from sextant.server.routing.router import rag_of
 from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
 from sextant.server.schemas.answers import SearchBody
 from sextant.server.sse import EventStream, while_connected

@@ -16,8 +16,8 @@ from sextant.server import edge, openapi, problems
 from sextant.server.lifespan import serving
 from sextant.server.mcp import server as mcp_server
 from sextant.server.observe.metrics import Metrics, observing
-from sextant.server.openai.errors import PREFIX, OpenAIErrors, describe_failure
 from sextant.server.openai.routes import router as openai_router
+from sextant.server.openai.schemas import PREFIX, OpenAIErrors, describe_failure
 from sextant.server.routes import (
     documents,
     graphs,

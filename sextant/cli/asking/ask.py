@@ -1,4 +1,4 @@
-"""`sextant ask`: a question in, a cited answer out, streamed."""
+"""`sextant ask` and `chat`: a question in, a cited answer out, streamed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
 from sextant.cli.with_sextant import chosen_graph, with_sextant
 
 if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterator
+
     from sextant.facade import Sextant
     from sextant.facade.questions import Options
 
@@ -80,3 +83,115 @@ async def _ask(
     answer = await print_answer(rag.stream(question, **options), quiet=as_json)
     if as_json:
         terminal.emit(answer)
+
+
+_LEAVES = frozenset({"/exit", "/quit", "/bye"})
+_HELP = """Ask in Chinese or English; an answer may lean on what was said before.
+/new forgets the conversation, /exit or Ctrl-D ends it, Ctrl-C stops an answer."""
+
+
+@app.command("chat")
+def chat(
+    graph: GraphId = GRAPH,
+    mode: Mode = "auto",
+    top_k: TopK = None,
+    thread: Annotated[
+        str | None,
+        typer.Option("--thread", help="Keep the conversation under this name, and go on with it."),
+    ] = None,
+    *,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the conversations that are kept, and leave.")
+    ] = False,
+) -> None:
+    """Talk with the documents, question after question.
+
+    Takes one question a line, also from a pipe. /new forgets what was said, /exit ends.
+    """
+    if listed:
+        with_sextant(_list)
+        return
+    import asyncio
+
+    from sextant.cli.session import open_session
+
+    options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k, "thread_id": thread}
+    # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
+    with asyncio.Runner() as runner:
+        session = open_session(to_answer=True)
+        rag = runner.run(session.__aenter__())
+        try:
+            options["graph_id"] = runner.run(chosen_graph(rag, graph))
+            _converse(runner, rag, options)
+        finally:
+            runner.run(session.__aexit__(None, None, None))
+
+
+def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
+    history: list[dict[str, str]] = []
+    for question in _questions():
+        if question == "/new":
+            history.clear()
+            runner.run(_forget(rag, options.get("thread_id")))
+            continue
+        try:
+            answer = runner.run(_turn(rag, question, {**options, "history": tuple(history)}))
+        except KeyboardInterrupt:
+            terminal.note("\nStopped. Ctrl-D or /exit ends the conversation.")
+            continue
+        # A conversation that is kept has its history itself.
+        if answer and not options.get("thread_id"):
+            history.append({"role": "user", "content": question})
+            history.append({"role": "assistant", "content": answer})
+
+
+def _questions() -> Iterator[str]:
+    """Yield what is typed, a line each, without empty lines, until the end."""
+    import sys
+
+    shown = sys.stdin.isatty()
+    if shown:
+        import readline  # noqa: F401 - importing it gives `input` its arrow keys
+
+        terminal.note(_HELP)
+    while True:
+        try:
+            line = input("\n> " if shown else "").strip()
+        except (EOFError, KeyboardInterrupt):
+            return
+        if line.lower() in _LEAVES:
+            return
+        if line in {"/help", "/?"}:
+            terminal.note(_HELP)
+        elif line:
+            yield line
+
+
+async def _turn(rag: Sextant, question: str, options: Options) -> str:
+    """Answer one question; its failure is told, and the conversation goes on."""
+    from sextant.cli.asking.answers import print_answer
+    from sextant.domain.errors import SextantError
+
+    try:
+        return (await print_answer(rag.stream(question, **options))).answer
+    except SextantError as error:
+        terminal.report(error, as_json=False)
+        return ""
+
+
+async def _forget(rag: Sextant, thread: str | None) -> None:
+    """Forget a kept conversation; where that fails, it is told, and the conversation goes on."""
+    from sextant.domain.errors import ConversationNotFound, SextantError
+
+    try:
+        if thread:
+            await rag.conversations().forget(thread)
+    except ConversationNotFound:
+        pass
+    except SextantError as error:
+        terminal.report(error, as_json=False)
+
+
+async def _list(rag: Sextant) -> None:
+    for one in await rag.conversations().known():
+        terminal.say(f"{one.updated_at:%Y-%m-%d %H:%M}  {one.thread_id}  {one.title}")

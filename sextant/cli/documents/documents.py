@@ -1,4 +1,4 @@
-"""`sextant documents`: list the documents of a knowledge base, or delete one."""
+"""`sextant documents`, `structure` and `graphs`: which documents and knowledge bases there are, and how a document is built."""
 
 from __future__ import annotations
 
@@ -9,13 +9,89 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
-from sextant.cli.with_sextant import with_sextant
+from sextant.cli.with_sextant import with_part, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
+    from sextant.facade.knowledge.chunks import StructureNode
 
 app = typer.Typer()
+
+
+@app.command("structure")
+def structure(
+    document: Annotated[
+        UUID, typer.Argument(metavar="ID", help="From `documents list`.", parser=document_id)
+    ],
+    graph: GraphId = GRAPH,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a document's sections, and what each is about."""
+    root = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.structure(document))
+    if as_json:
+        terminal.emit(root)
+    else:
+        _print(root, 0)
+
+
+def _print(node: StructureNode, depth: int) -> None:
+    space = "  " * depth
+    page = f"  (page {node.page})" if node.page is not None else ""
+    terminal.heading(f"{space}{node.title}{page}")
+    if node.summary:
+        terminal.prose(node.summary, f"{space}  ")
+    if node.keywords:
+        terminal.faint(f"{space}  {', '.join(node.keywords)}")
+    for child in node.children:
+        _print(child, depth + 1)
+
+
+graphs = typer.Typer(help="List the knowledge bases, or delete one.")
+app.add_typer(graphs, name="graphs")
+
+
+@graphs.callback(invoke_without_command=True)
+def list_graphs(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """List the knowledge bases with their documents and chunks, or delete one."""
+    if context.invoked_subcommand is not None:
+        return
+    listed = with_sextant(lambda rag: rag.graphs())
+    if as_json:
+        terminal.emit(listed)
+        return
+    rows = [
+        (graph.graph_id, str(graph.documents), str(graph.chunks), terminal.date(graph.created_at))
+        for graph in listed
+    ]
+    terminal.table(("GRAPH", "DOCUMENTS", "CHUNKS", "CREATED"), rows)
+    for graph in listed:
+        for warning in graph.warnings:
+            terminal.warn(terminal.on_one_line(f"! {graph.graph_id}: {warning}"))
+
+
+@graphs.command("delete")
+def delete_graph(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="From `sextant graphs`.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a knowledge base with everything in it; asks first."""
+    if not yes:
+        typer.confirm(
+            f"Delete the knowledge base {terminal.printable(graph)!r} with all its documents?",
+            abort=True,
+            err=True,
+        )
+    with_sextant(lambda rag: rag.delete_graph(graph))
+    if as_json:
+        terminal.emit({"deleted": graph})
+    else:
+        terminal.say(f"Deleted {graph}.")
+
+
 documents = typer.Typer(help="List or delete the documents of a knowledge base.")
 app.add_typer(documents, name="documents")
 

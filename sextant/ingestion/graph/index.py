@@ -31,9 +31,9 @@ from sextant.ingestion.graph.extraction.chunk_evidence import (
 from sextant.ingestion.graph.extraction.extract_terms import Term
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, build_tagger
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
+from sextant.stores.graph.extraction import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.names import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import normalise_name

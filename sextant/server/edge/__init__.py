@@ -8,7 +8,6 @@ from typing import cast
 from fastapi import FastAPI
 from starlette.types import Scope
 
-from sextant.server.edge.body_limit import BodyLimit
 from sextant.server.edge.foreign import LibraryRoutes
 from sextant.server.edge.headers import (
     BoundedStatements,
@@ -17,7 +16,7 @@ from sextant.server.edge.headers import (
     SecurityHeaders,
     Starting,
 )
-from sextant.server.edge.slots import Slots
+from sextant.server.edge.limits import BodyLimit, Slots
 from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import RequestMeasurements
 from sextant.server.observe.metrics import Metrics

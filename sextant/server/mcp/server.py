@@ -47,7 +47,7 @@ from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.mcp.tools import Ask, Call, Caller, CallerOf, Tools
 from sextant.server.problems import problem_of
-from sextant.server.routing.guards import Reader, rag_of
+from sextant.server.routing.router import Reader, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.runs import Runs
 from sextant.stores.documents.document_reader import document_id_of

@@ -17,7 +17,7 @@ import orjson
 from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Source, Token
 from sextant.domain.errors import error_of
 from sextant.nodes.citing.cited_text import SUPPORTED, UNVERIFIED
-from sextant.server.openai.errors import error_body
+from sextant.server.openai.schemas import error_body
 from sextant.server.schemas.answers import on_wire
 from sextant.text.characters import language_of
 

@@ -13,10 +13,9 @@ from sextant.server.answers import AnswerRequest, stream_answer, whole
 from sextant.server.lifespan import serving_of
 from sextant.server.openai import messages
 from sextant.server.openai.completions import CompletionWriter
-from sextant.server.openai.errors import errors
-from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList
+from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList, errors
 from sextant.server.openapi import answers, as_json
-from sextant.server.routing.guards import Reader, rag_of
+from sextant.server.routing.router import Reader, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import answer_examples as examples
 from sextant.server.sse import MEDIA_TYPE

@@ -21,8 +21,7 @@ from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.problems import problem_of, request_id_of
-from sextant.server.routing.guards import Reader, Writer, rag_of
-from sextant.server.routing.router import DocumentId
+from sextant.server.routing.router import DocumentId, Reader, Writer, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import document_examples as examples
 from sextant.server.schemas.documents import (

@@ -18,7 +18,7 @@ from sextant.retrievers.pages.cursor import ListingKey
 from sextant.server.connections import content_type_of, is_encoded, lines_of
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems
-from sextant.server.routing.guards import Admin, Reader, Writer, rag_of
+from sextant.server.routing.router import Admin, Reader, Writer, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
 from sextant.server.schemas.graphs import (

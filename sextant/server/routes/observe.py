@@ -13,7 +13,7 @@ from sextant.server.observe.metrics import MEDIA_TYPE, observed_process
 from sextant.server.observe.metrics_endpoint import is_scraper
 from sextant.server.observe.readiness import DependencyState, is_ready
 from sextant.server.openapi import Responses, answers
-from sextant.server.routing.guards import Requires
+from sextant.server.routing.router import Requires
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas.wire import Wire
 

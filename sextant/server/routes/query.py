@@ -18,7 +18,7 @@ from sextant.server.answers import AnswerRequest, resume_stream, stream_answer, 
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import as_json, problems
 from sextant.server.problems import problem_fields
-from sextant.server.routing.guards import Reader
+from sextant.server.routing.router import Reader
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import answer_examples as examples
 from sextant.server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire

@@ -9,7 +9,7 @@ from fastapi import Body, Request
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.answers import run_search
 from sextant.server.openapi import answers
-from sextant.server.routing.guards import Reader, rag_of, search_turn
+from sextant.server.routing.router import Reader, rag_of, search_turn
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
 from sextant.server.schemas.answers import SearchBody

@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import Query, Request
 
 from sextant.server.openapi import answers
-from sextant.server.routing.guards import Reader, rag_of
-from sextant.server.routing.router import DocumentId
+from sextant.server.routing.router import DocumentId, Reader, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
 from sextant.server.schemas.documents import StructureBody

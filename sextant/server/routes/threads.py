@@ -10,7 +10,7 @@ from fastapi import Path, Query, Request, Response
 from sextant.graph.threads import LONGEST_THREAD, Thread
 from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.server.openapi import answers, problems
-from sextant.server.routing.guards import Reader, rag_of
+from sextant.server.routing.router import Reader, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import answer_examples as examples
 from sextant.server.schemas.answers import ThreadBody, ThreadPage, ThreadQuery, TurnsBody

@@ -20,8 +20,7 @@ from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import ConversationTurn
 from sextant.retrievers.chunk_search.ranking import MetadataWeights
 from sextant.retrievers.chunk_search.search import SearchRequest
-from sextant.server.pages import Cursor
-from sextant.server.schemas.wire import Filters, GraphName, Wire
+from sextant.server.schemas.wire import Cursor, Filters, GraphName, Wire
 
 ModeName = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]
 

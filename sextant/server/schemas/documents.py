@@ -15,8 +15,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, storable
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.knowledge.chunks import StructureNode
-from sextant.server.pages import Cursor
-from sextant.server.schemas.wire import GraphName, Problem, Wire
+from sextant.server.schemas.wire import Cursor, GraphName, Problem, Wire
 from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text
 

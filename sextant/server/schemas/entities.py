@@ -11,8 +11,7 @@ from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.knowledge.entities import Duplicates, EntityView
 from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
-from sextant.server.pages import Cursor
-from sextant.server.schemas.wire import GraphName, OfGraph, Wire
+from sextant.server.schemas.wire import Cursor, GraphName, OfGraph, Wire
 
 
 class Weights(Wire):

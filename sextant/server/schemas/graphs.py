@@ -11,8 +11,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sextant.server.pages import Cursor
-from sextant.server.schemas.wire import OfGraph, Wire
+from sextant.server.schemas.wire import Cursor, OfGraph, Wire
 
 
 class CommunityQuery(OfGraph):

@@ -115,3 +115,14 @@ class OfAnyGraph(Wire):
     graph_id: GraphName | None = Field(
         None, description="Where the document must be; by default wherever it is."
     )
+
+
+_LONGEST = 2000  # characters of a cursor
+
+Cursor = Annotated[
+    str | None,
+    Field(
+        max_length=_LONGEST,
+        description="`nextCursor` of the page before, with everything else as it was.",
+    ),
+]

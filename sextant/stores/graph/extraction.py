@@ -1,27 +1,77 @@
-"""Record which passages a chat model has read, and which failed.
-
-A passage without a row is waiting. Rows are written by the graph's writer in the transaction that
-stores the evidence, so a passage is never recorded as done without its evidence.
-"""
+"""What extraction reads of a graph and its chunks, and what it has done."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+import numpy as np
 from psycopg.rows import class_row
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import SextantError
 from sextant.domain.scope import Scope
+from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import hold_scope, rows_of
+from sextant.text.characters import lowercase
 
-_SQL = load_queries("graph_extraction")
+_SQL = load_queries("graph_names")
+
+
+async def read_names(writer: GraphWriter) -> list[tuple[UUID, str]]:
+    """Return every entity that can be found by name, with each of its spellings."""
+    cursor = await writer.connection.execute(_SQL["names"], {"scope_id": writer.scope_id})
+    return await cursor.fetchall()
+
+
+async def has_chunks(writer: GraphWriter) -> bool:
+    """Return whether the scope has chunks."""
+    cursor = await writer.connection.execute(_SQL["has_chunks"], {"scope_id": writer.scope_id})
+    return (await cursor.fetchone()) == (True,)
+
+
+async def chunks_containing(
+    writer: GraphWriter, names: Sequence[str], *, outside: Sequence[UUID]
+) -> list[tuple[UUID, str]]:
+    """Return id and text of the chunks that contain one of `names` as ILIKE finds them.
+
+    The search uses the index of the keyword lane and includes a chunk's context. Chunks of the
+    documents `outside` are left out.
+    """
+    words = sorted({folded for name in names if (folded := lowercase(name))})
+    if not words:
+        return []
+    grams = salt_grams(words, writer.scope_id)
+    cursor = await writer.connection.execute(
+        _SQL["containing"],
+        {
+            "scope_id": writer.scope_id,
+            "document_ids": list(outside),
+            "words": words,
+            "gram_words": [index for index, group in enumerate(grams, start=1) for _ in group],
+            "grams": np.concatenate(grams).tolist(),
+        },
+    )
+    return await cursor.fetchall()
+
+
+async def live(writer: GraphWriter, versions: Mapping[UUID, int]) -> set[UUID]:
+    """Return the documents whose live version is the given one."""
+    key = {
+        "scope_id": writer.scope_id,
+        "document_ids": list(versions),
+        "versions": list(versions.values()),
+    }
+    cursor = await writer.connection.execute(_SQL["live"], key)
+    return {document_id async for (document_id,) in cursor}
+
+
+_EXTRACTION_SQL = load_queries("graph_extraction")
 _PAGE = 200  # passages read at a time
 
 
@@ -76,14 +126,14 @@ class ExtractionStore:
 
     async def counts(self, scope: Scope, document_id: UUID | None = None) -> ExtractionCounts:
         """Count the passages by state."""
-        query = _SQL["counts"]
+        query = _EXTRACTION_SQL["counts"]
         key = {"document_id": document_id}
         rows = await rows_of(self._database, scope, class_row(ExtractionCounts), query, **key)
         return rows[0] if rows else ExtractionCounts()
 
     async def failures(self, scope: Scope, document_id: UUID | None = None) -> list[Failures]:
         """Return the failures, most frequent first."""
-        query = _SQL["failures"]
+        query = _EXTRACTION_SQL["failures"]
         return await rows_of(
             self._database, scope, class_row(Failures), query, document_id=document_id
         )
@@ -93,7 +143,7 @@ class ExtractionStore:
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
             if found is not None:
-                await connection.execute(_SQL["retry"], {"scope_id": found.scope_id})
+                await connection.execute(_EXTRACTION_SQL["retry"], {"scope_id": found.scope_id})
 
     async def _page(
         self, scope: Scope, document_id: UUID | None, attempts: int, last: tuple[UUID, int]
@@ -102,7 +152,7 @@ class ExtractionStore:
             self._database,
             scope,
             class_row(PendingChunk),
-            _SQL["waiting"],
+            _EXTRACTION_SQL["waiting"],
             document_id=document_id,
             attempts=attempts,
             last_document=last[0],
@@ -113,7 +163,7 @@ class ExtractionStore:
 
 async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:
     """Record that a passage has been read; `version` is the prompt's."""
-    await writer.execute(_SQL["done"], **_usage_values(chunk_id, usage, version))
+    await writer.execute(_EXTRACTION_SQL["done"], **_usage_values(chunk_id, usage, version))
 
 
 async def note_failed(
@@ -121,7 +171,9 @@ async def note_failed(
 ) -> None:
     """Record that a passage could not be read, and why."""
     values = _usage_values(chunk_id, usage, version)
-    await writer.execute(_SQL["failed"], **values, error_code=error.code, error=str(error))
+    await writer.execute(
+        _EXTRACTION_SQL["failed"], **values, error_code=error.code, error=str(error)
+    )
 
 
 def _usage_values(chunk_id: UUID, usage: Usage, version: int) -> dict[str, object]:

@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 
 from sextant.server import connections
 from sextant.server.connections import MOST_BYTES
-from sextant.server.edge import body_limit
-from sextant.server.edge.body_limit import BodyLimit
+from sextant.server.edge import limits as body_limit
+from sextant.server.edge.limits import BodyLimit
 
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

@@ -12,8 +12,7 @@ from sextant.domain.api_keys import Permission
 from sextant.domain.errors import SextantError
 from sextant.server.app import create_app
 from sextant.server.auth.caller import Principal
-from sextant.server.routing.guards import Reader, Requires
-from sextant.server.routing.router import PUBLIC, require_guards
+from sextant.server.routing.router import PUBLIC, Reader, Requires, require_guards
 
 
 async def open_to_all() -> str:

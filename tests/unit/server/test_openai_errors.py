@@ -7,8 +7,8 @@ import orjson
 from starlette.types import Message, Receive, Scope, Send
 
 from sextant.domain.errors import GraphNotFound, OptionInvalid
-from sextant.server.edge.body_limit import BodyLimit
-from sextant.server.openai.errors import OpenAIErrors
+from sextant.server.edge.limits import BodyLimit
+from sextant.server.openai.schemas import OpenAIErrors
 from sextant.server.problems import answer_with, problem_of
 
 

@@ -109,7 +109,7 @@ def test_the_exit_status_tells_whose_fault_it_is(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("sextant.cli.upkeep.version.app", failing(error))
+    monkeypatch.setattr("sextant.cli.upkeep.doctor.app", failing(error))
     assert cli.run(["version"]) == status
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -120,7 +120,7 @@ def test_the_exit_status_tells_whose_fault_it_is(
 
 @pytest.mark.parametrize(
     ("command", "module", "goes_on"),
-    [("import", "documents.import_", True), ("version", "upkeep.version", False)],
+    [("import", "documents.transfer", True), ("version", "upkeep.doctor", False)],
 )
 def test_who_stops_a_command_is_told_what_stays(
     command: str,
@@ -148,7 +148,7 @@ def test_who_loses_the_database_amid_an_import_is_told_what_stays(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gone = DatabaseUnavailable("PostgreSQL does not answer.", next_step="Run `sextant doctor`.")
-    monkeypatch.setattr("sextant.cli.documents.import_.app", failing(gone, "import"))
+    monkeypatch.setattr("sextant.cli.documents.transfer.app", failing(gone, "import"))
     assert cli.run(["import"]) == 3
     assert "What is stored stays" in capsys.readouterr().err
 
@@ -157,7 +157,7 @@ def test_an_error_is_json_where_json_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
-    monkeypatch.setattr("sextant.cli.upkeep.version.app", failing(error))
+    monkeypatch.setattr("sextant.cli.upkeep.doctor.app", failing(error))
     assert cli.run(["version", "--json"]) == 2
     assert json.loads(capsys.readouterr().err)["error"] == {
         "code": "question_invalid",

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from sextant.server import uploading
-from sextant.server.edge import body_limit
+from sextant.server.edge import limits as body_limit
 from tests.integration.server.documents.conftest import Settled
 
 FORM = {"content-type": "multipart/form-data; boundary=cut"}

@@ -1,15 +1,32 @@
-"""The supervisor of `sextant serve --workers`, which notices at once that a process has ended, and why."""
+"""The processes of `sextant serve`: one that ends well when it is told to, or several and their supervisor."""
 
 from __future__ import annotations
 
 import logging
+import signal
 from socket import socket
+from types import FrameType
 
+from uvicorn import Server
 from uvicorn.importer import import_from_string
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
 from sextant.domain.errors import SextantError
+
+
+class Alone(Server):
+    """Uvicorn's server, but the signal that stopped it is not raised again once all is finished.
+
+    Uvicorn would die of it at last, with 143 of SIGTERM, which service managers show as a failure, and
+    without Python's exit handlers.
+    """
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
+        """See uvicorn; a second Ctrl-C does not wait for what is under way."""
+        self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
+        self.should_exit = True
+
 
 _log = logging.getLogger("uvicorn.error")
 
