@@ -35,17 +35,18 @@ _INVISIBLE = re.compile(
 _BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 # Who speaks in a conversation, as chat templates and habits have it, by letters alone.
 _ROLES = frozenset({
-    "assistant", "availabletools", "human", "inst", "instruction", "instructions", "sys", "system", "systemmessage",
-    "systemprompt", "think", "thinking", "tool", "toolcall", "toolcalls", "toolresults", "user", "usermessage",
-    "助手", "指令", "用户", "系统", "系统提示",
+    "assistant", "availabletools", "developer", "human", "inst", "instruction", "instructions", "sys", "system",
+    "systemmessage", "systemprompt", "think", "thinking", "tool", "toolcall", "toolcalls", "toolresults", "user",
+    "usermessage",
+    "人类", "使用者", "助理", "助手", "开发者", "指令", "用户", "用戶", "系统", "系統", "系统提示", "系統提示", "系统消息", "系统指令",
 })  # fmt: skip
 _TURNS = frozenset({"input", "output", "response"})  # what a heading calls a turn, too
-# Where something may begin: a tag, by a sign or an entity; a token in square brackets, or the number of a passage at
-# the beginning of a line; a turn at the beginning of a line, which ends in a colon.
+# Where something may begin: a tag, by a sign or an entity; a token in square brackets or two braces, or the number of a
+# passage at the beginning of a line; a turn at the beginning of a line, which ends in a colon.
 _OPENING = re.compile(
     rf"(?P<tag><|&(?:amp;)*(?:lt|#0*60|#x0*3c)\b;?)"
     rf"|(?<![^{_BREAKS}])[^\S{_BREAKS}]*+(?P<number>\[)(?=\d+\])"
-    rf"|(?P<token>\[)(?=(?P<inside>[^\[\]]{{1,60}})\])"
+    rf"|(?P<token>\[|\{{(?=\{{))(?=\{{?(?P<inside>[^\[\]{{}}]{{1,60}})[\]}}])"
     rf"|(?<![^{_BREAKS}])(?P<marks>[^\w{_BREAKS}]*+)(?P<role>[a-z\u4e00-\u9fff]+(?:[ _-][a-z]+)?)[^\w:{_BREAKS}]*+(?P<turn>:)",
     re.IGNORECASE,
 )
@@ -58,7 +59,7 @@ _NO_LETTER = re.compile(r"[\W\d_]+")
 # Tokens that some endpoints read amid a word, too; others in capitals behind a word are an index of a program's.
 _CAPITALS = re.compile(r"/?(?:INST|THINK|(?:SYSTEM|AVAILABLE|TOOL)(?:_[A-Z]+)+)")
 _UNKNOWN_TOKEN = re.compile(r"/?[A-Z]+(?:_[A-Z]+)+")
-DEFUSED = {"<": "‹", ":": "∶"}
+DEFUSED = {"<": "‹", ":": "∶", "：": "꞉", "{": "❴"}
 """What stands in a prompt for a sign that would make a delimiter; no plain form (NFKC) leads back."""
 _DEFUSED = DEFUSED | {"&": "‹", "[": "("}
 
@@ -74,7 +75,7 @@ class _Plain(dict[int, str]):
 
 # Signs of other scripts that look like those of the tags (Unicode's confusables).
 _LOOK_ALIKES = {
-    "<": "﹤〈⟨˂❮ᐸ", ">": "﹥〉⟩˃❯ᐳ", "A": "АΑ", "C": "СϹ", "E": "ЕΕ", "I": "ІΙ", "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ",
+    "<": "﹤〈⟨˂❮ᐸ", ">": "﹥〉⟩˃❯ᐳ", "[": "【〖〔⟦", "]": "】〗〕⟧", "A": "АΑ", "C": "СϹ", "E": "ЕΕ", "I": "ІΙ", "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ",
     "S": "Ѕ", "T": "ТΤ", "V": "Ѵ", "Y": "УΥ", "a": "аɑα", "c": "сϲ", "d": "ԁ", "e": "е", "g": "ɡց", "h": "һ",
     "i": "іɩιı", "k": "кκ", "m": "м", "n": "ո", "o": "оοօ", "p": "рρ", "s": "ѕꜱ", "t": "тτ", "u": "սυ",
     "v": "νᴠѵ", "w": "ԝѡ", "y": "у",
@@ -96,7 +97,7 @@ def as_data(text: str) -> str:
     for found in _OPENING.finditer(seen):
         if (at := _delimiter_in(found, seen)) is not None:
             index = shown[at]
-            parts += [text[end:index], _DEFUSED[seen[at]]]
+            parts += [text[end:index], _DEFUSED.get(text[index], _DEFUSED[seen[at]])]
             end = index + 1
     return "".join([*parts, text[end:]])
 
@@ -108,12 +109,13 @@ def _delimiter_in(found: re.Match[str], seen: str) -> int | None:
         return found.start() if _is_tag(seen[found.end() : found.end() + _TAG_REACH]) else None
     if kind == "turn":
         role, is_headed = _letters_of(found["role"]), "#" in found["marks"]
-        is_role = role in _ROLES and (is_headed or role.isascii())
-        return found.start("turn") if is_role or (is_headed and role in _TURNS) else None
+        is_turn = role in _ROLES or (is_headed and role in _TURNS)
+        return found.start("turn") if is_turn else None
     if kind == "number":
         return found.start("number")
     before = seen[: found.start()][-1:]
-    return found.start("token") if _is_token(found["inside"], before) else None
+    is_token = _is_token(found["inside"], before, in_braces=seen[found.start()] == "{")
+    return found.start("token") if is_token else None
 
 
 def _is_tag(behind: str) -> bool:
@@ -134,8 +136,10 @@ def _is_tag(behind: str) -> bool:
     return any(name.startswith(_TAGS) for name in names) or (is_closed and bool(names & _ROLES))
 
 
-def _is_token(inside: str, before: str) -> bool:
-    """Return whether a chat template's token stands in square brackets behind this character."""
+def _is_token(inside: str, before: str, *, in_braces: bool) -> bool:
+    """Return whether a chat template's token stands in brackets behind this character."""
+    if in_braces:  # which hold other variables, too
+        return _letters_of(inside) in _ROLES
     if before.isalnum() or before == "_":
         return _CAPITALS.fullmatch(inside) is not None
     return _letters_of(inside) in _ROLES or _UNKNOWN_TOKEN.fullmatch(inside) is not None

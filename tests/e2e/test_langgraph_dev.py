@@ -195,3 +195,15 @@ async def test_our_own_routes_are_there_too(server: str) -> None:
     async with httpx.AsyncClient(base_url=server, timeout=60) as client:
         graphs = (await client.get("/api/graphs")).json()["graphs"]
         assert "studio" in [graph["graphId"] for graph in graphs]
+
+
+@pytest.mark.parametrize("body", [{}, {"namespace_prefix": None}])
+async def test_a_search_of_stored_items_without_a_namespace_is_refused_with_its_way_out(
+    server: str, body: dict[str, None]
+) -> None:
+    async with httpx.AsyncClient(base_url=server) as browser:
+        answer = await browser.post("/store/items/search", json=body)
+        every = await browser.post("/store/items/search", json={"namespace_prefix": []})
+    assert (answer.status_code, answer.json()["code"]) == (422, "option_invalid")
+    assert "namespace_prefix" in answer.json()["nextStep"]
+    assert every.status_code == 200

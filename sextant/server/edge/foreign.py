@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sextant.domain.api_keys import Permission
-from sextant.domain.errors import Forbidden, SextantError
+from sextant.domain.errors import Forbidden, OptionInvalid, SextantError
 from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_to_http
 from sextant.server.routing.router import is_guarded
@@ -34,7 +34,8 @@ _PERMISSIONS: dict[str, Permission | None] = {
     "/metrics": Permission.ADMIN,
 }
 # What is mounted behind LangGraph's login (`sextant.server.studio`), by the first segment of the path.
-_BEHIND_LOGIN = frozenset({"assistants", "threads", "runs", "store"})
+_STORE, _NAMESPACE = "store", "namespace_prefix"
+_BEHIND_LOGIN = frozenset({"assistants", "threads", "runs", _STORE})
 # LangGraph's in-process client comes by this root path, which no request can set.
 _IN_PROCESS = "/noauth"
 
@@ -51,18 +52,43 @@ class LibraryRoutes:
             if scope["type"] != "lifespan":
                 await _require_allowed(scope)
         except (SextantError, HTTPException) as error:
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008, "reason": ""})
-                return
-            request = Request(scope)
-            answer = (
-                answer_to(error, request)
-                if isinstance(error, SextantError)
-                else await answer_to_http(request, error)
-            )
-            await answer(scope, receive, send)
+            await _refuse(error, scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        try:
+            await self._app(scope, receive, send)
+        except (KeyError, TypeError) as error:
+            if _first_segment(scope) != _STORE:
+                raise
+            await _refuse(_missing_field(error), scope, receive, send)
+
+
+def _missing_field(error: KeyError | TypeError) -> OptionInvalid:
+    """Return what a request to LangGraph's store lacks, which its schema does not demand and its code takes."""
+    field = error.args[0] if isinstance(error, KeyError) and error.args else _NAMESPACE
+    return OptionInvalid(
+        f"`{field}` is missing, or of another type.",
+        next_step=f"Send `{_NAMESPACE}` as a list of strings; an empty one names all items of yours.",
+    )
+
+
+async def _refuse(
+    error: SextantError | HTTPException, scope: Scope, receive: Receive, send: Send
+) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        return
+    request = Request(scope)
+    answer = (
+        answer_to(error, request)
+        if isinstance(error, SextantError)
+        else await answer_to_http(request, error)
+    )
+    await answer(scope, receive, send)
+
+
+def _first_segment(scope: Scope) -> str:
+    path: str = scope.get("path", "")
+    return path.split("/")[1] if "/" in path else ""
 
 
 async def _require_allowed(scope: Scope) -> None:
@@ -83,7 +109,7 @@ async def _require_allowed(scope: Scope) -> None:
         raise HTTPException(405)  # nobody else answers at an address of ours
     path: str = getattr(route, "path", "")
     if isinstance(route, Mount) and not path:
-        if scope["path"].split("/")[1] not in _BEHIND_LOGIN:
+        if _first_segment(scope) not in _BEHIND_LOGIN:
             raise HTTPException(404)
         # LangGraph's own login turns what is no matter of keys, such as a frozen database, into a 500.
         await _require_permission(scope, Permission.READ)
