@@ -271,15 +271,35 @@ def find_parts(text: str, names: Iterable[str]) -> Iterator[NamePart]:
         if part not in known and (at == start or part != _thing(text, at, found.start())):
             continue
         if found["whole"] is None:
-            whole = next((name for name in longest_first if text.startswith(name, begin)), "")
-            whole = whole or (_thing(text, begin, end) if found["article"] else "")
+            whole = _whole_at(text, begin, end, longest_first, has_article=bool(found["article"]))
         else:
-            begin = found.end("whole")
-            whole = next((name for name in longest_first if text.endswith(name, 0, begin)), "")
-            whole = whole or (found["whole"] if _is_noun(found["whole"]) else "")
-            begin -= len(whole)
+            whole = _chinese_whole(found["whole"], longest_first)
+            begin = found.end("whole") - len(whole)
         if whole and part not in {"", whole}:
             yield NamePart(part, at, whole, begin)
+
+
+def _whole_at(
+    text: str, start: int, end: int, longest_first: Iterable[str], *, has_article: bool
+) -> str:
+    """Return the name of a whole that begins at `start`: all that its article calls a thing, if that goes on behind a name."""
+    name = next((name for name in longest_first if text.startswith(name, start)), "")
+    thing = _thing(text, start, end) if has_article else ""
+    return thing if thing.startswith(name) else name
+
+
+def _chinese_whole(phrase: str, longest_first: Iterable[str]) -> str:
+    """Return the name of a whole: the name of several words that ends the phrase, or the phrase, if it is a noun.
+
+    A single word at its end (系统 of 制动系统) names a kind of things, unless only 该, 我们 and the like stand before it.
+    """
+    known = next((name for name in longest_first if phrase.endswith(name)), "")
+    if not known:
+        return phrase if _is_noun(phrase) else ""
+    if known == phrase or len(cut_tagged_words(known)) > 1:
+        return known
+    is_compound = _FUNCTION_TAGS.isdisjoint(tag[0] for _, tag in cut_tagged_words(phrase))
+    return phrase if is_compound else known
 
 
 def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:

@@ -138,3 +138,23 @@ def test_a_sentence_says_what_something_is_part_of(
     for one in parts:
         assert text.startswith(one.part, one.part_start)
         assert text.startswith(one.whole, one.whole_start)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("刹车片是制动系统的一部分。", "制动系统"),
+        ("心脏是循环系统的重要组成部分。", "循环系统"),
+        ("刹车片是该系统的一部分。", "系统"),
+        ("客服部是我们公司的一部分。", "公司"),
+        ("The pad is part of the braking system.", "braking system"),
+        ("The pad is part of the braking, which wears.", "braking"),
+    ],
+)
+def test_a_whole_is_all_that_is_named_and_not_the_word_it_ends_or_begins_with(
+    text: str, whole: str
+) -> None:
+    names = ("刹车片", "心脏", "客服部", "系统", "公司", "pad", "braking")
+    [found] = find_parts(text, names)
+    assert found.whole == whole
+    assert text.startswith(whole, found.whole_start)
