@@ -106,6 +106,7 @@ def create_query_workflow(
     settings: Settings | None = None,
     dependencies: Dependencies | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
+    context: Context | None = None,
 ) -> Workflow:
     """Build the query workflow as a compiled LangGraph graph.
 
@@ -116,6 +117,7 @@ def create_query_workflow(
         settings: for dependencies to be opened; by default from the environment and `.env`.
         dependencies: an open store and models, which stay the caller's to close.
         checkpointer: keeps conversations by `thread_id`, where wanted.
+        context: the choices for runs that bring none of their own, such as those of a subagent.
 
     Returns:
         A graph to be run by `await workflow.ainvoke({"query": "…", "graph_id": "…"})`, or by `invoke`; `context`
@@ -125,7 +127,7 @@ def create_query_workflow(
     async def resolve() -> Dependencies:
         return dependencies or await get_shared_dependencies(settings)
 
-    bound = partial(_bound, resolve)
+    bound = partial(_bound, resolve, context or _NO_CHOICES)
     builder: StateGraph[State, Any, Any, Any] = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
@@ -156,7 +158,7 @@ def create_query_workflow(
     return Workflow(**parts).with_config(recursion_limit=_MOST_STEPS)  # as `Pregel.copy` does
 
 
-def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
+def _bound(resolve: Resolve, default: Context, node: Node, tries: int = 1) -> _BoundNode:
     """Return `node` with its dependencies, announced and timed; its final failure is an event.
 
     It is an event because LangGraph's server shows callers no exception's message. Nodes are held to the answer's
@@ -169,7 +171,9 @@ def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
         runtime.stream_writer(as_values(Status(name, attempt=state.attempts)))
         started, outcome = time.perf_counter(), EventOutcome.FAILED
         try:
-            context = RunContext(runtime.context or _NO_CHOICES, await resolve())
+            # Within another graph, a run that is given no context finds that of the graph around it.
+            choices = runtime.context if isinstance(runtime.context, Context) else default
+            context = RunContext(choices, await resolve())
             started = time.perf_counter()
             if node is not analyze:  # which says itself what is wrong with a question
                 check_edits(state)
@@ -202,7 +206,7 @@ def _language_of_failure(node: Node, state: State, runtime: Runtime[Context]) ->
     """Return the language to tell a failure in; until `analyze` is done the state has that of the last turn, if any."""
     if node is not analyze:
         return state.language
-    chosen = runtime.context.language if runtime.context else "auto"
+    chosen = runtime.context.language if isinstance(runtime.context, Context) else "auto"
     last = state.messages[-1].text if state.messages else ""
     return language_of(state.query or last) if chosen == "auto" else chosen
 

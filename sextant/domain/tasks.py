@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from functools import cache
 from typing import Any, TypeVar
 
@@ -51,14 +52,23 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     The calling thread may have a running loop of its own, which is blocked meanwhile. All calls
     share one background loop, so connections opened on it stay useful from call to call.
     """
-    with _starting:
-        loop = _background_loop()
-    waiting = asyncio.run_coroutine_threadsafe(make(), loop)
+    waiting = _submit(make)
     try:
         return waiting.result()
     except BaseException:
         waiting.cancel()
         raise
+
+
+async def run_in_background(make: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+    """Run the coroutine that `make` returns on the loop of `run_sync`; cancelling the one cancels the other."""
+    return await asyncio.wrap_future(_submit(make))
+
+
+def _submit(make: Callable[[], Coroutine[Any, Any, _Result]]) -> Future[_Result]:
+    with _starting:
+        loop = _background_loop()
+    return asyncio.run_coroutine_threadsafe(make(), loop)
 
 
 @cache

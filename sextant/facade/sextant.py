@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -112,8 +113,15 @@ class Sextant(Asking):
         await self._parts.warm_up()
 
     async def dependencies(self) -> Dependencies:
-        """Return the workflow's dependencies, for a graph of your own (`graph.create_query_workflow`)."""
-        return (await self._parts.workflow())[0]
+        """Return the workflow's dependencies, for a graph of your own (`graph.create_query_workflow`).
+
+        A question that names no user is this one's.
+        """
+        opened, _ = await self._parts.workflow()
+        if opened.settings.user_id == self.user_id:
+            return opened
+        own = opened.settings.model_copy(update={"user_id": self.user_id})
+        return replace(opened, settings=own)
 
     async def ingest(
         self,

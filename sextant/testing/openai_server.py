@@ -29,6 +29,7 @@ from sextant.testing.replies import (
     completion_body,
     error_body,
     failing,
+    tool_calls_of,
     usage_of,
 )
 
@@ -272,6 +273,8 @@ async def _deltas(reply: Reply) -> AsyncIterator[dict[str, Any]]:
     yield {"role": "assistant", "content": ""}
     if reply.refusal is not None:
         yield {"refusal": reply.refusal}
+    if reply.tool_calls:
+        yield {"tool_calls": tool_calls_of(reply)}
     sent = 0
     while True:
         for piece in (*reply.pieces, None):

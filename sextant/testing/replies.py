@@ -87,6 +87,7 @@ class Reply:
         endless: whether the pieces are repeated until the client disconnects.
         break_after: number of pieces after which the connection is cut; None: never.
         refusal: the model's refusal in its own field of the API; `text` should be empty then.
+        tool_calls: what the model calls instead of answering, as pairs of a tool's name and its arguments.
         finish_reason: why the answer ends.
         usage: whether tokens are reported.
         error_code: `error.code` of an error's body.
@@ -102,6 +103,7 @@ class Reply:
     endless: bool = False
     break_after: int | None = None
     refusal: str | None = None
+    tool_calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
     finish_reason: str = "stop"
     usage: bool = True
     error_code: str | None = None
@@ -126,6 +128,24 @@ def fence_json(value: object) -> Reply:
     """Return `value` as JSON in a code fence between sentences, as small models write it."""
     written = json.dumps(value, ensure_ascii=False, indent=1)
     return Reply(f"Sure! Here is the JSON:\n```json\n{written}\n```\nLet me know if you need more.")
+
+
+def calling(name: str, **arguments: object) -> Reply:
+    """Return a call of a tool; text of the model comes with none."""
+    return Reply(tool_calls=[(name, arguments)], finish_reason="tool_calls")
+
+
+def tool_calls_of(reply: Reply) -> list[dict[str, Any]]:
+    """Return the tool calls of a reply as the API has them, each with its own id."""
+    return [
+        {
+            "index": index,
+            "id": f"call_{index}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)},
+        }
+        for index, (name, arguments) in enumerate(reply.tool_calls)
+    ]
 
 
 def invalid_json() -> Reply:
@@ -177,7 +197,13 @@ def broken_after(pieces: int, text: str = "It begins well and then") -> Reply:
 
 def completion_body(reply: Reply, model: str, prompt: str) -> dict[str, Any]:
     """Return the body of an unstreamed chat completion."""
-    message = {"role": "assistant", "content": reply.text or None, "refusal": reply.refusal}
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": reply.text or None,
+        "refusal": reply.refusal,
+    }
+    if reply.tool_calls:
+        message |= {"tool_calls": tool_calls_of(reply)}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
     body = {"id": "scripted", "object": "chat.completion", "created": 0, "model": model}
     return (

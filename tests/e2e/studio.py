@@ -31,14 +31,14 @@ _QUIET = {
 
 
 @contextmanager
-def developing(environment: Mapping[str, str]) -> Iterator[str]:
-    """Provide the address of a server on a free port of this machine."""
+def developing(environment: Mapping[str, str], folder: Path = ROOT) -> Iterator[str]:
+    """Provide the address of a server of the folder's graphs on a free port of this machine."""
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
     with (
         http.reserve_port() as held,
         subprocess.Popen(
             [*command, "--port", str(port := held.getsockname()[1]), "--n-jobs-per-worker", "4"],
-            cwd=ROOT,
+            cwd=folder,
             env={**environment, **_QUIET},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

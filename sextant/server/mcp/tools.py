@@ -23,8 +23,8 @@ from sextant.domain.questions import ChunkFilters
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_CHARS, MOST_RELATED
-from sextant.server.answers import run_search
 from sextant.server.mcp import texts
+from sextant.server.mcp.calls import find_passages, find_related
 from sextant.server.mcp.results import (
     Answered,
     FoundPage,
@@ -32,7 +32,6 @@ from sextant.server.mcp.results import (
     RelatedPassages,
     answer_result,
     preview_text,
-    related_items,
 )
 from sextant.server.schemas.answers import SearchBody
 from sextant.text.characters import count_noun
@@ -129,13 +128,7 @@ class Tools:
             "cursor": cursor, "debug": debug,
         })  # fmt: skip
         async with caller.place():
-            page = await run_search(caller.rag, body)
-        results = texts.fitting(page.results)
-        hint = texts.left_out_text(len(results), len(page.results))
-        structured = page.model_dump() | {"results": results, "graph_id": graphId, "hint": hint}
-        if hint:
-            structured["next_cursor"] = None  # it would pass over what was left out
-        found = FoundPage(**structured)
+            found = await find_passages(caller.rag, body)
         return _result(found, texts.search_text(found))
 
     async def related(
@@ -154,16 +147,9 @@ class Tools:
         started = time.perf_counter()
         caller = self._caller_of(call)
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
-        chunks = await caller.rag.chunks(graphId)
-        around = [related_items(one) for one in await chunks.reading.related(chunkId, limit)]
-        results = texts.fitting(around)
-        found = RelatedPassages(
-            graph_id=graphId,
-            chunk_id=chunkId,
-            results=results,
-            hint=texts.left_out_text(len(results), len(around)),
-            debug=_measure_call(started) if debug else None,
-        )
+        found = await find_related(caller.rag, chunkId, graphId, limit)
+        if debug:
+            found = found.model_copy(update={"debug": _measure_call(started)})
         return _result(found, texts.format_related(found))
 
     async def preview(

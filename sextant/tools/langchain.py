@@ -1,0 +1,240 @@
+"""`kb_search`, `kb_ask` and `kb_related`: text for the model that calls, a typed result for the program.
+
+They do what the tools of the same names do over MCP. Whose knowledge base they work on is bound when they are
+made, and is no argument that a model could fill in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from pydantic import BaseModel, ConfigDict, Field
+
+from sextant.domain.errors import SextantError
+from sextant.domain.questions import ChunkFilters
+from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.domain.settings import Settings
+from sextant.domain.tasks import run_in_background, run_sync
+from sextant.facade import Sextant
+from sextant.facade.knowledge.chunk_reader import MOST_RELATED
+from sextant.server.mcp import texts
+from sextant.server.mcp.calls import find_passages, find_related
+from sextant.server.mcp.results import Answered, FoundPage, RelatedPassages, answer_result
+from sextant.server.mcp.tools import ChunkId, Mode, Query, RankingMode
+from sextant.server.schemas.answers import SearchBody
+
+R = TypeVar("R")
+Name = str | Callable[[], str]
+
+
+class KnowledgeTools(NamedTuple):
+    """The three tools of one knowledge base."""
+
+    search: BaseTool
+    ask: BaseTool
+    related: BaseTool
+
+
+class _Arguments(BaseModel):
+    """What a model may say; a field that there is not is refused, since it may have been meant to bound."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+Bounds = Annotated[ChunkFilters | None, Field(description="Bounds on what is searched.")]
+
+
+class SearchArguments(_Arguments):
+    """What `kb_search` takes."""
+
+    query: Query
+    mode: RankingMode | None = Field(
+        None,
+        description="Rank as this mode does; without, by meaning, words and metadata.",
+    )
+    limit: int = Field(10, ge=1, le=50, description="Passages wanted.")
+    filters: Bounds = None
+
+
+class AskArguments(_Arguments):
+    """What `kb_ask` takes."""
+
+    query: Query
+    mode: Mode = Field("auto", description="How to retrieve; auto lets the question decide.")
+    filters: Bounds = None
+
+
+class RelatedArguments(_Arguments):
+    """What `kb_related` takes."""
+
+    chunk_id: ChunkId
+    limit: int = Field(10, ge=1, le=MOST_RELATED, description="Passages wanted.")
+
+
+def create_tools(
+    rag: Sextant | None = None,
+    *,
+    graph_id: Name = DEFAULT_GRAPH,
+    user_id: Name | None = None,
+    settings: Settings | None = None,
+) -> KnowledgeTools:
+    """Return the tools over one knowledge base, for `create_agent` and whatever else takes LangChain's tools.
+
+    Each returns text for the model, and its result as the message's `artifact`. What goes wrong on purpose (no
+    such knowledge base, a model that is down) is a message of status `error` that says what to do.
+
+    Args:
+        rag: an open one, which stays the caller's to close. None: one is opened at the first call, on an event
+            loop of its own, and serves this process until it ends.
+        graph_id: the knowledge base, or a function that is asked for it at each call.
+        user_id: whose, or such a function; by default the user of `rag`, or of the settings.
+        settings: for what is opened; by default those of the environment and `.env`.
+    """
+    calls = _Calls(rag, settings, graph_id, user_id)
+    return KnowledgeTools(
+        calls.tool(
+            "kb_search",
+            calls.search,
+            SearchArguments,
+            "Find the passages of the team's documents that fit a query best. Each has a chunk id, which kb_related takes.",
+        ),
+        calls.tool(
+            "kb_ask",
+            calls.ask,
+            AskArguments,
+            "Answer a question from the team's documents. Every sentence is cited; the markers [n] are those of the sources below it.",
+        ),
+        calls.tool(
+            "kb_related",
+            calls.related,
+            RelatedArguments,
+            "Find the passages around one: before and after it, in its section, and those that mention the same things.",
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """The calls on one knowledge base, as its text and its typed result."""
+
+    rag: Sextant | None
+    settings: Settings | None
+    graph_id: Name
+    user_id: Name | None
+
+    def tool(
+        self,
+        name: str,
+        call: Callable[..., Coroutine[Any, Any, tuple[str, Any]]],
+        arguments: type[BaseModel],
+        description: str,
+    ) -> BaseTool:
+        """Return a call as a tool for callers with an event loop and without."""
+
+        async def arun(config: RunnableConfig, **given: Any) -> tuple[str, Any]:  # noqa: ANN401 - the fields of `arguments`
+            if self.rag is not None:
+                return await _raise_to_model(call(**given))
+            with _detach_from_caller(config):
+                return await run_in_background(lambda: _raise_to_model(call(**given)))
+
+        def run(config: RunnableConfig, **given: Any) -> tuple[str, Any]:  # noqa: ANN401
+            with _detach_from_caller(config):
+                return run_sync(lambda: _raise_to_model(call(**given)))
+
+        return StructuredTool.from_function(
+            run,
+            arun,
+            name=name,
+            description=description,
+            args_schema=arguments,
+            response_format="content_and_artifact",
+            handle_tool_error=True,
+        )
+
+    async def search(
+        self, query: str, mode: str | None, limit: int, filters: ChunkFilters | None
+    ) -> tuple[str, FoundPage]:
+        """Search passages."""
+        rag, graph_id = await self._bound()
+        body = SearchBody.model_validate(
+            {"query": query, "mode": mode, "limit": limit, "filters": filters, "graph_id": graph_id}
+        )
+        found = await find_passages(rag, body)
+        return texts.search_text(found), found
+
+    async def ask(
+        self, query: str, mode: str, filters: ChunkFilters | None
+    ) -> tuple[str, Answered]:
+        """Answer a question."""
+        rag, graph_id = await self._bound()
+        bounds = filters.model_dump(mode="json", exclude_defaults=True) if filters else None
+        answer = await rag.query(query, graph_id=graph_id, mode=mode, filters=bounds)
+        found = answer_result(graph_id, answer, debug=False)
+        return texts.answer_text(found), found
+
+    async def related(self, chunk_id: str, limit: int) -> tuple[str, RelatedPassages]:
+        """Find passages around one."""
+        rag, graph_id = await self._bound()
+        found = await find_related(rag, chunk_id, graph_id, limit)
+        return texts.format_related(found), found
+
+    async def _bound(self) -> tuple[Sextant, str]:
+        """Return the knowledge bases of whom the tools are bound to, and the name of the one."""
+        rag = await _open_shared(self.settings) if self.rag is None else self.rag
+        if self.user_id is not None:
+            rag = rag.as_user(_name_of(self.user_id))
+        return rag, await rag.find_graph(_name_of(self.graph_id))
+
+
+def _name_of(name: Name) -> str:
+    return name() if callable(name) else name
+
+
+async def _raise_to_model(call: Awaitable[R]) -> R:
+    """Return what a call returns; what goes wrong on purpose is told to the model."""
+    try:
+        return await call
+    except SextantError as error:
+        parts = [f"{error.code}: {error.message}", error.next_step]
+        raise ToolException(" ".join(filter(None, parts))) from error
+
+
+@contextmanager
+def _detach_from_caller(config: RunnableConfig) -> Iterator[None]:
+    """Let a workflow on another loop be a run of its own.
+
+    As a part of the caller's it would write to the caller's checkpointer and streams, which may belong to the
+    caller's loop. The caller's tracers see its steps all the same.
+    """
+    token = var_child_runnable_config.set({"callbacks": config.get("callbacks")})
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
+# What was opened for tools without an open `Sextant`, on the loop of `run_sync`, until this process ends.
+_opened: list[tuple[Settings | None, Sextant]] = []
+_opening = asyncio.Lock()
+_left_open = AsyncExitStack()
+
+
+async def _open_shared(settings: Settings | None) -> Sextant:
+    """Return the knowledge bases that these settings name; the same for the same settings."""
+    async with _opening:
+        for known, rag in _opened:
+            if known == settings:
+                return rag
+        rag = await _left_open.enter_async_context(Sextant.open(settings))
+        _opened.append((settings, rag))
+        return rag
+
+
+kb_search, kb_ask, kb_related = create_tools()
