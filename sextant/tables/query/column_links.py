@@ -13,7 +13,7 @@ from sextant.tables.query.comparisons import COMPARING, NONE_OF, bounds_in
 from sextant.tables.query.families import find_related, is_implied
 from sextant.tables.query.grammar import MASK, VALUE_MASK, Grammar
 from sextant.tables.query.places import find_numbered_columns
-from sextant.tables.query.units import currencies_asked, in_other_currencies, in_unit
+from sextant.tables.query.units import currencies_in, in_other_currencies, in_unit
 from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of
 from sextant.text.identifiers import marks_in
 from sextant.text.segmenter import words_of
@@ -118,7 +118,7 @@ def link_names(reading: QuestionReading, question: str, table: DataTable) -> lis
     if not reading.columns or _needs_number(reading, table):
         _take_partly_named(reading, names if not reading.columns else _numeric(columns))
     _take_related(reading, columns)
-    for span in currencies_asked(reading.text):
+    for span in currencies_in(reading.text):
         reading.take(*span, " ")
     return [
         Condition(index, words=frozenset(words), blanks=index in ticked)

@@ -85,7 +85,7 @@ def in_unit(columns: Sequence[Column], word: str) -> list[Column]:
     return [column for column in numbers if unit and unit_counted(column) == unit]
 
 
-def currencies_asked(text: str) -> list[tuple[int, int]]:
+def currencies_in(text: str) -> list[tuple[int, int]]:
     """Return where a question names the currency of its answer, and not of a bound: 多少人民币, "in euros"."""
     return [
         match.span()
