@@ -17,13 +17,13 @@ from sextant.models.protocols import Reranker
 from sextant.retrievers.chunk_search.ranking import (
     Found,
     MetadataRanking,
-    MetadataWeights,
     QuestionSignals,
     Ranked,
     rank_by_metadata,
     with_bm25,
     with_rerank,
 )
+from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes

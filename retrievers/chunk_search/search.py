@@ -35,7 +35,8 @@ from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
-from sextant.retrievers.chunk_search.ranking import MetadataWeights, Ranked
+from sextant.retrievers.chunk_search.ranking import Ranked
+from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.warnings import warn_of_unknown
 from sextant.retrievers.memory.hot import HotTraits, ScopeCache

@@ -19,10 +19,10 @@ from sextant.domain.errors import (
     Wording,
 )
 from sextant.domain.settings import Settings
-from sextant.models.batches import in_batches
 from sextant.models.chat.allowance import charge
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.structured import ModelReply
+from sextant.models.endpoint import in_batches
 from sextant.models.protocols import Reranker
 from sextant.models.reranker import build_reranker
 from sextant.text.characters import estimate_tokens, language_of

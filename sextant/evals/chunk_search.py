@@ -28,12 +28,8 @@ from sextant.evals.sets import CORPUS, QUERIES, names_of_sets, parser_of_sets
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.protocols import Embedder
 from sextant.retrievers.chunk_search.ranker import scores_of
-from sextant.retrievers.chunk_search.ranking import (
-    PRESETS,
-    MetadataWeights,
-    QuestionSignals,
-    rank_by_metadata,
-)
+from sextant.retrievers.chunk_search.ranking import QuestionSignals, rank_by_metadata
+from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,

@@ -17,8 +17,8 @@ from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.metadata.offline_descriptions import describe
 from sextant.ingestion.progress import OnCount, silent
 from sextant.ingestion.transfer.documents import join_chunks
-from sextant.ingestion.transfer.evidence import line_evidence
-from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
+from sextant.ingestion.transfer.line_reader import read_line
+from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, line_evidence
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.embedding_space import check_space

@@ -19,14 +19,8 @@ from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
 from sextant.ingestion.transfer.documents import GAP, ImportUpkeep, align_chunks, chunk_id, upload
 from sextant.ingestion.transfer.evidence import EvidenceWriter
-from sextant.ingestion.transfer.line_reader import Source, read_into
-from sextant.ingestion.transfer.lines import (
-    ChunkLine,
-    DocumentLine,
-    LineInvalid,
-    LineProblem,
-    check_sections,
-)
+from sextant.ingestion.transfer.line_reader import Source, check_sections, read_into
+from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, LineProblem
 from sextant.ingestion.transfer.spool import (
     DOCUMENTS_ROOM,
     Numbered,

@@ -15,15 +15,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
-import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from uuid import UUID
 
 from sextant.domain.document_warnings import DocumentWarning
@@ -35,11 +31,9 @@ from sextant.domain.errors import (
     FileRejected,
     FileUnsafe,
     SextantError,
-    Superseded,
 )
 from sextant.domain.settings import Settings
 from sextant.domain.system import give_back
-from sextant.domain.tasks import end
 from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -49,129 +43,14 @@ from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import Describe, ParserHosts, parse_file
 from sextant.ingestion.parsing.images import Captions
 from sextant.ingestion.progress import OnProgress, Progress, Stages, silent
-from sextant.ingestion.shares import WorkShares
 from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
+from sextant.ingestion.workers import Heartbeats, WorkShares
 from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.versions import ReadyVersion
 from sextant.stores.work.jobs import JobStore
-
-
-def worker_name() -> str:
-    """Name this process, told apart from all others: host, process namespace (of a container) and id."""
-    return f"{_machine()}:{os.getpid()}"
-
-
-def is_dead(worker: str | None) -> bool:
-    """Return whether `worker` was a process of this machine and has ended; False where that is not known.
-
-    A process that has been given the id of the dead one makes it look alive; then its heartbeat
-    tells, later.
-    """
-    machine, _, process = (worker or "").rpartition(":")
-    if machine != _machine() or not process.isdecimal():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return _is_zombie(int(process))
-
-
-def _is_zombie(process: int) -> bool:
-    """Killed, but not yet waited for by its parent: only where /proc says so."""
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] == "Z"
-
-
-def _machine() -> str:
-    # Two containers may have one host name and the same process ids.
-    try:
-        namespace = Path("/proc/self/ns/pid").stat().st_ino
-    except OSError:
-        namespace = 0
-    return f"{socket.gethostname()}:{namespace}"
-
-
-# Progress is written down this often, beside the work: a small file would spend a tenth of its time on it. A lost
-# job is stopped after this long.
-_WATCH_SECONDS = 1.0
-# Whoever ends a job writes that with all that belongs to it.
-_ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
-
-
-class Heartbeats:
-    """Keeps the records of running jobs.
-
-    Args:
-        jobs: the records.
-        seconds: between two heartbeats.
-    """
-
-    def __init__(self, jobs: JobStore, seconds: float) -> None:
-        self._jobs = jobs
-        self._seconds = seconds
-        self._noted: dict[UUID, Progress] = {}
-
-    @asynccontextmanager
-    async def of(self, job: Job) -> AsyncIterator[None]:
-        """Write heartbeats of a job that was just claimed, as long as the block runs.
-
-        Raises:
-            Superseded: the job is lost; the block was stopped.
-        """
-        try:
-            async with asyncio.timeout(None) as ours:
-                beating = asyncio.create_task(self._beat(job, ours))
-                try:
-                    yield
-                finally:
-                    await end(beating)
-                    self._noted.pop(job.id, None)
-        except TimeoutError:
-            if not ours.expired():
-                raise
-            raise Superseded(
-                f"The ingestion of {job.filename} was cancelled, or somebody else has it.",
-                next_step="Nothing to do, unless you want it again: then ingest the file again.",
-            ) from None
-
-    def note(self, job: Job, progress: Progress) -> None:
-        """Have written down how far a job is, within a second."""
-        self._noted[job.id] = progress
-
-    async def _beat(self, job: Job, ours: asyncio.Timeout) -> None:
-        """Write heartbeats, and stop the work as soon as the job is lost.
-
-        A job that is done is not: whoever did it is told a moment later.
-        """
-        written, mine = time.monotonic(), True
-        while mine:
-            await asyncio.sleep(min(self._seconds, _WATCH_SECONDS))
-            with suppress(DependencyError):
-                noted = self._noted.pop(job.id, None)
-                if noted is not None or time.monotonic() - written >= self._seconds:
-                    with suppress(Superseded):  # closed: by whom is asked below
-                        await self._write(job, noted)
-                    written = time.monotonic()
-                mine = await self._jobs.is_mine(job)
-        if not ours.expired():
-            ours.reschedule(asyncio.get_running_loop().time())
-
-    async def _write(self, job: Job, noted: Progress | None) -> None:
-        """Write how far the job is, if it got further; either way it lives."""
-        if noted is None or noted.stage in _ENDED or not isinstance(noted.stage, JobStage):
-            await self._jobs.heartbeat(job)
-        else:
-            await self._jobs.progress(job, noted.stage, noted.done, noted.total)
-
 
 log = logging.getLogger(__name__)
 

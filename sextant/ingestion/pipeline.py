@@ -27,12 +27,13 @@ from sextant.ingestion.captions import Captioner
 from sextant.ingestion.files import Paths, find_files, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.job_runner import JobRunner, is_dead, worker_name
+from sextant.ingestion.job_runner import JobRunner
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.guards import check_size
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
 from sextant.ingestion.progress import OnProgress, Progress
+from sextant.ingestion.workers import is_dead, worker_name
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload

@@ -20,7 +20,7 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from sextant.domain.errors import ModelUnavailable, OptionInvalid, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.domain.system import install_extra
-from sextant.models.batches import in_batches
+from sextant.models.endpoint import in_batches
 from sextant.models.failures import Retries, Service
 from sextant.models.protocols import Reranker
 

@@ -22,7 +22,7 @@ from sextant.ingestion.transfer.lines import (
     DecisionLine,
     EntityLine,
     LineProblem,
-    MentionedEntity,
+    line_evidence,
 )
 from sextant.ingestion.transfer.spool import (
     DOCUMENTS_ROOM,
@@ -372,34 +372,6 @@ class EvidenceWriter:
         if lost := [one for one in named if one not in chunks]:
             chunks |= await chunks_by_external_id(self._writer, lost)
         return ends, chunks
-
-
-def line_evidence(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
-    """Return what a chunk line says: it mentions its entities and both ends of its triples.
-
-    Its entities come last, so that their types and descriptions hold.
-    """
-    listed = [
-        one if isinstance(one, MentionedEntity) else MentionedEntity(name=one)
-        for one in line.entities
-    ]
-    ends = [MentionedEntity(name=end) for triple in line.triples for end in (triple[0], triple[2])]
-    mentions = [
-        MentionRow(
-            entity_id(scope, one.name),
-            chunk,
-            MentionKind.IMPORT,
-            one.name,
-            one.entity_type,
-            one.description,
-        )
-        for one in (*ends, *listed)
-    ]
-    relations = [
-        RelationRow(entity_id(scope, source), entity_id(scope, target), kind, chunk)
-        for source, kind, target in line.triples
-    ]
-    return GraphEvidence(mentions, relations)
 
 
 def _collect_names(batch: Sequence[Numbered[SpooledRelation | DecisionLine]]) -> set[str]:

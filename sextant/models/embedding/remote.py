@@ -17,9 +17,8 @@ import numpy as np
 from sextant.domain.errors import ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.models import wordings
-from sextant.models.batches import in_batches
 from sextant.models.embedding.prefixes import Prefixes, prefixes_of
-from sextant.models.endpoint import Endpoint
+from sextant.models.endpoint import Endpoint, in_batches
 from sextant.models.failures import Retries, Service
 from sextant.models.protocols import Vectors
 

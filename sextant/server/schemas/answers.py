@@ -18,8 +18,8 @@ from sextant.domain.answers import Answer, Trust
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import ConversationTurn
-from sextant.retrievers.chunk_search.ranking import MetadataWeights
 from sextant.retrievers.chunk_search.search import SearchRequest
+from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.server.schemas.wire import Cursor, Filters, GraphName, Wire
 
 ModeName = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]

@@ -21,9 +21,9 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
-from sextant.ingestion.job_runner import worker_name
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress
+from sextant.ingestion.workers import worker_name
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore

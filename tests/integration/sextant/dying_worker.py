@@ -13,7 +13,7 @@ from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings
 from sextant.facade.worker import Worker
-from sextant.ingestion import job_runner
+from sextant.ingestion import job_runner, workers
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor
@@ -31,7 +31,7 @@ async def main(data_dir: str, stage: str, far: str) -> None:
         if reached == stage and done >= int(far):
             wait_to_be_killed()
 
-    class Stopping(job_runner.Heartbeats):
+    class Stopping(workers.Heartbeats):
         def note(self, job: Job, progress: Progress) -> None:
             super().note(job, progress)
             stop(progress.stage.value, progress.done, progress.total)

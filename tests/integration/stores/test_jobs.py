@@ -10,7 +10,7 @@ from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import ConflictError, FileBroken
 from sextant.domain.scope import Scope
-from sextant.ingestion import job_runner
+from sextant.ingestion import workers
 from sextant.ingestion.progress import Progress
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered
@@ -140,11 +140,11 @@ async def test_whoever_has_just_done_a_job_has_not_lost_it(
     seconds: float,
 ) -> None:
     """The watch may look between the last commit and the end of the work."""
-    monkeypatch.setattr(job_runner, "_WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "_WATCH_SECONDS", 0.0)
     await upload(documents, scope, "a.txt", "a")
     job = await jobs.claim("w", user_id=scope.user_id)
     assert job is not None
-    async with job_runner.Heartbeats(jobs, seconds).of(job):
+    async with workers.Heartbeats(jobs, seconds).of(job):
         await jobs.finish(job, 1)
         for _ in range(50):
             assert [one.stage for one in await jobs.list(scope)] == [JobStage.DONE]
@@ -153,12 +153,12 @@ async def test_whoever_has_just_done_a_job_has_not_lost_it(
 async def test_whoever_watches_sees_at_once_that_a_job_is_begun_and_soon_how_far_it_is(
     documents: DocumentStore, jobs: JobStore, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "_WATCH_SECONDS", 0.0)
     await upload(documents, scope, "a.txt", "a")
     job = await jobs.claim("w", user_id=scope.user_id)
     assert job is not None
     assert [one.stage for one in await jobs.list(scope)] == [JobStage.PARSE]
-    beats = job_runner.Heartbeats(jobs, 60.0)
+    beats = workers.Heartbeats(jobs, 60.0)
     async with beats.of(job):
         beats.note(job, Progress("a.txt", JobStage.EMBED, 3, 7))
         now = JobStage.PARSE
@@ -171,13 +171,13 @@ async def test_whoever_watches_sees_at_once_that_a_job_is_begun_and_soon_how_far
 async def test_a_job_that_is_cancelled_is_stopped(
     documents: DocumentStore, jobs: JobStore, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "_WATCH_SECONDS", 0.0)
     await upload(documents, scope, "a.txt", "a")
     job = await jobs.claim("w", user_id=scope.user_id)
     assert job is not None
 
     async def work() -> None:
-        async with job_runner.Heartbeats(jobs, 60.0).of(job):
+        async with workers.Heartbeats(jobs, 60.0).of(job):
             await jobs.fail(job, FileBroken("The file is damaged."))
             await asyncio.Event().wait()
 

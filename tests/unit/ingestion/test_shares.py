@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
-from sextant.ingestion.shares import WorkShares
+from sextant.ingestion.workers import WorkShares
 
 Share = Callable[[str], AbstractAsyncContextManager[None]]
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sextant.ingestion.job_runner import is_dead, worker_name
+from sextant.ingestion.workers import is_dead, worker_name
 
 
 def test_a_living_process_is_not_dead() -> None:

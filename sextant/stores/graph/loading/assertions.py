@@ -26,9 +26,8 @@ import numpy.typing as npt
 
 from sextant.domain.graph import MentionKind
 from sextant.stores.graph.arrays import NIL
-from sextant.stores.graph.evidence import Accepted, GraphEvidence
+from sextant.stores.graph.evidence import Accepted, GraphEvidence, collect_assertions
 from sextant.stores.graph.ids import name_tokens
-from sextant.stores.graph.loading.asserted import collect_assertions
 
 Array = npt.NDArray[Any]
 

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from sextant.ingestion.graph.communities.outlines import leans_on_others, statements
-from sextant.ingestion.graph.communities.report_titles import title_of
+from sextant.ingestion.graph.communities.reports import title_of
 from sextant.stores.chunks.stored import StoredChunk
 from tests.unit.ingestion.graph.test_reports import chunk
 

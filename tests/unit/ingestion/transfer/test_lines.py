@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sextant.ingestion.transfer.line_reader import read_line
 from sextant.ingestion.transfer.lines import (
     ChunkLine,
     DocumentLine,
@@ -17,7 +18,6 @@ from sextant.ingestion.transfer.lines import (
     RelationLine,
     Remark,
     created_at,
-    read_line,
 )
 
 

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import ChunkSearchSettings
 from sextant.retrievers.chunk_search.ranking import (
-    PRESETS,
     Found,
     MetadataRanking,
-    MetadataWeights,
     QuestionSignals,
     Ranked,
     hierarchy_share,
@@ -25,6 +23,7 @@ from sextant.retrievers.chunk_search.ranking import (
     topic_share,
     with_rerank,
 )
+from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from sextant.stores.chunks.metadata import ChunkMetadata
 from sextant.text.analysis import terms
 

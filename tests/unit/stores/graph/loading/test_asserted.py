@@ -15,9 +15,9 @@ from sextant.stores.graph.evidence import (
     GraphEvidence,
     MentionRow,
     RelationRow,
+    collect_assertions,
     drop_problem_rows,
 )
-from sextant.stores.graph.loading.asserted import collect_assertions
 
 ids = st.integers(1, 4).map(lambda number: UUID(int=number))
 texts = st.sampled_from(["Ada", " Ada  Lovelace ", "", "\0", "爱达", "x" * 201, "N\ud800N"])
