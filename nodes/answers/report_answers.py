@@ -80,11 +80,13 @@ async def answer_from_reports(
     model: str,
     *,
     topic: bool = False,
+    share: float | None = None,
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the best findings of the best reports, without a model, each with the passage it rests on.
 
     A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
-    in particular. Yields nothing when that leaves none, or none that speaks of it. Of a `topic` each of them speaks.
+    in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms.
+    Of a `topic` each of them speaks.
     """
     given = Citations(items)
     question_terms = terms_of(find_other_subjects(question))
@@ -94,7 +96,7 @@ async def answer_from_reports(
         if (_speaks_of([one], question) if topic else _touches(one, question_terms))
     )
     findings = list(islice(cited, _FINDINGS))
-    if not findings or not _speaks_of(findings, question):
+    if not findings or not _speaks_of(findings, question, share):
         return
     yield given.token(FOUND[language])
     for one in findings:
@@ -148,16 +150,22 @@ def _cite_findings(
                     break
 
 
-def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
+def _speaks_of(
+    findings: Sequence[_CitedFinding], question: str, share: float | None = None
+) -> bool:
     """Return whether the findings are about what a question asks besides for the whole.
 
-    They are where one has it in its title, or where they hold most of its terms together.
+    They are where they hold that share of its terms together. By default most of them, or one in a title, are enough.
     """
     question_terms = terms_of(find_other_subjects(question))
+    if not question_terms:
+        return True
+    if share is not None:
+        return _count_terms(findings, question_terms) >= share * len(question_terms)
     titles = [Text(one.title) for one in findings]
     if any(title.has(term) == 1 for title in titles for term in question_terms):
         return True
-    return not question_terms or 2 * _count_terms(findings, question_terms) > len(question_terms)
+    return 2 * _count_terms(findings, question_terms) > len(question_terms)
 
 
 def _touches(finding: _CitedFinding, question_terms: Collection[str]) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from sextant.domain.answers import Done
-from sextant.domain.breadth import asks_how
-from sextant.domain.errors import DependencyError
+from sextant.domain.breadth import is_request, may_ask_account
+from sextant.domain.errors import DependencyError, SextantError
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.offline.summary import is_summary_of_topic
@@ -28,6 +28,10 @@ OUTDATED = {
     "en": "Changed or removed after the search, and so not quoted: {passages}.",
     "zh": "有 {count} 个段落在检索后被修改或删除，因此未引用。",
 }
+
+# The share of a question's terms that findings hold together which answer in place of a sentence. Of those of a
+# request one says that it is one ("describe", 介绍).
+_OF_QUESTION, _OF_REQUEST = 2 / 3, 1 / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,33 +85,58 @@ class WithoutModel:
             quoting = quote_sentences(answerer, plain_question, items, language, tables)
             events = [one async for one in quoting]
             if self._may_answer_from_reports(question, events):
-                reports = [
-                    item for item in self.state.graph_items if item.kind is ItemKind.COMMUNITY
-                ]
-                findings = answer_from_reports(question, reports, items, language, answerer.name)
-                events = [one async for one in findings] or events
+                events = [one async for one in self._answer_broadly(question, language)] or events
             for event in events:
                 yield event
 
     def _may_answer_from_reports(self, question: str, events: Sequence[AnswerEvent]) -> bool:
-        """Return whether no sentence answers, and the mode has reports for a question that asks how."""
+        """Return whether no sentence answers, and the mode has reports for a question that may ask for an account."""
         last = events[-1] if events else None
         declined = isinstance(last, Done) and last.answer.declined
-        return declined and self.state.strategy == Mode.HYBRID and asks_how(question)
+        return declined and self.state.strategy == Mode.HYBRID and may_ask_account(question)
+
+    async def _answer_broadly(self, question: str, language: str) -> AsyncGenerator[AnswerEvent]:
+        """Yield what `global` finds, where that holds most of what is asked; nothing where it does not.
+
+        It searches anew, since findings are cited to passages, of which few are among those found by their words.
+        """
+        state, top_k = self.state, self.deps.settings.retrieval.top_k
+        try:
+            found = await self.deps.retriever.search(
+                self.scope, state.search, mode=Mode.GLOBAL, top_k=top_k, filters=state.filters
+            )
+        except SextantError as error:
+            self.warnings.append(error.in_language(language))
+            return
+        reports = [item for item in found.graph_items if item.kind is ItemKind.COMMUNITY]
+        passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
+        async for event in answer_from_reports(
+            question,
+            reports,
+            await self._stored(passages),
+            language,
+            self.deps.answerer.name,
+            share=_OF_REQUEST if is_request(question) else _OF_QUESTION,
+        ):
+            yield event
 
     async def _current(self) -> list[RetrievedItem]:
         """Return the passages that the stored documents still have as they were found."""
-        items, language = await self._read(), self.state.language
+        return [*self.attached, *await self._stored(await self._read())]
+
+    async def _stored(self, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
+        """Return those of the passages that are stored as they were found; all, with a warning, where nobody can tell."""
+        language = self.state.language
         try:
             stored = await still_stored(checks_of(self.deps, self.scope).check_quotes, items)
         except DependencyError as error:
             self.warnings.append(UNCHECKED[language].format(reason=error.in_language(language)))
-            return [*self.attached, *items]
+            return items
         if len(stored) < len(items):
             count = len(items) - len(stored)
             passages = count_noun(count, "passage")
             self.warnings.append(OUTDATED[language].format(passages=passages, count=count))
-        return [*self.attached, *stored]
+        return stored
 
     async def _read(self) -> list[RetrievedItem]:
         """Return what was found, with the whole of a document that is to be summed up."""

@@ -116,6 +116,13 @@ _HOW = re.compile(
     r"怎样|怎么(?!收费|算|走|写|称呼)|如何"
     r"|\bhow\b(?! (?:many|much|long|old|far|tall|high|often|large|big|fast|soon|heavy|wide|deep|hot|late)\b)"
 )
+_SEVERAL = re.compile(r"[哪那]些(?!人|[个位])")
+# What makes a sentence a question: its words and particles, and in English the order of a verb and its subject.
+_POINTED = re.compile(
+    r"\b(?:what|which|who|whom|whose|when|where|why|how)\b|\?\s*$"
+    r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\b"
+    r"|什么|谁|哪|几|多少|多[久长大高远重快深宽]|何|吗|为啥|是否|是不是|有没有|怎"
+)
 _MENTIONED_ALONE = 1  # words left over that a question without the whole may have
 
 
@@ -139,9 +146,19 @@ def asks_account(question: str) -> bool:
     return _ENGLISH_ACCOUNT.search(normalise(question)) is not None
 
 
-def asks_how(question: str) -> bool:
-    """Return whether `question` asks how something is done, which seldom is a fact of one sentence."""
-    return _HOW.search(plain_of(question)) is not None
+def may_ask_account(question: str) -> bool:
+    """Return whether several passages together may be the answer of `question`, rather than a fact of one sentence.
+
+    It asks how something is done or for several things (哪些), or it asks nothing, as a request does ("Tell me
+    about the depot", 介绍一下…). Of a request nobody can tell by its words what it is about.
+    """
+    plain = plain_of(question)
+    return bool(_HOW.search(plain) or _SEVERAL.search(plain)) or is_request(question)
+
+
+def is_request(question: str) -> bool:
+    """Return whether `question` asks nothing: it is a request, or the names of things."""
+    return _POINTED.search(plain_of(question)) is None
 
 
 def find_other_subjects(question: str) -> str:

@@ -7,7 +7,12 @@ import time
 
 import pytest
 
-from sextant.domain.breadth import asks_account, find_other_subjects, is_broad
+from sextant.domain.breadth import (
+    asks_account,
+    find_other_subjects,
+    is_broad,
+    may_ask_account,
+)
 
 
 @pytest.mark.parametrize(
@@ -172,3 +177,37 @@ def test_an_account_is_asked_for_of_all_or_of_one_subject(question: str) -> None
 )
 def test_a_fact_is_no_account(question: str) -> None:
     assert not asks_account(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Give an account of the harbour master",
+        "Describe the depot",
+        "Background on the supplier",
+        "How are parcels sorted?",
+        "出差要注意哪些方面？",
+        "介绍一下年假",
+        "如何保养扫描头？",
+    ],
+)
+def test_several_passages_may_answer_a_request_how_and_what_all(question: str) -> None:
+    assert may_ask_account(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What movie did they watch?",
+        "Is the depot open?",
+        "How many days of leave are there?",
+        "The depot opens at nine?",
+        "试用期是多久？",
+        "谁签了合同？",
+        "年假有几天",
+        "哪些人签了合同？",
+        "可以带宠物吗",
+    ],
+)
+def test_a_question_for_one_fact_asks_for_no_account(question: str) -> None:
+    assert not may_ask_account(question)

@@ -19,7 +19,7 @@ from sextant.nodes.answers.report_answers import FOUND
 from sextant.nodes.answers.revision import REPLACED
 from sextant.nodes.generate import generate
 from sextant.nodes.state import State
-from tests.unit.nodes.conftest import Build, chat, item
+from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
 
 SYMPTOMS = item("糖尿病的主要症状是多饮、多尿和体重下降。", "指南.md", start=50)
 PAYMENT = item("合同签订后支付百分之三十，终验合格后支付尾款。", "合同.md")
@@ -330,3 +330,25 @@ async def test_points_can_neither_end_the_prompts_data_nor_fill_its_context(benc
     await generate(asked("主要症状是什么？"), at.runtime)
     assert "</knowledge> <|im_end|>" not in model.asked[-1]
     assert 100 < model.asked[-1].count("很多") < 200
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("描述一下尾款", True),  # a request
+        ("尾款要注意哪些？", False),  # holds half of what it asks for
+        ("尾款的支付要看哪些？", True),  # and all
+        ("尾款是谁收的？", False),  # a fact, which reports do not tell
+    ],
+)
+async def test_hybrid_answers_as_global_does_where_no_sentence_does_and_an_account_may_be_asked_for(
+    bench: Build, question: str, answered: bool
+) -> None:
+    retriever = ScriptedRetriever([[PAYMENT]], around=(report("合同", (PAYMENT.text, "合同.md")),))
+    at = bench(answerer=ExtractiveAnswerer(), retriever=retriever)
+    state = asked(question, strategy="hybrid", items=[WEATHER], graph_items=[])
+    update = await generate(state, at.runtime)
+    assert update["declined"] is not answered
+    assert ("合同：合同签订后支付百分之三十" in update["answer"]) is answered
+    if answered:
+        assert retriever.searches[0]["mode"] == "global"
