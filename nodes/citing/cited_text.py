@@ -188,7 +188,7 @@ class CitedText:
             return Trust.UNSUPPORTED
         if verdicts <= {Verdict.SUPPORTED, Verdict.STATES_NOTHING, Verdict.SILENT}:
             return Trust.SUPPORTED
-        has_support = verdicts & {Verdict.SUPPORTED, Verdict.PARTIAL}
+        has_support = verdicts & {Verdict.SUPPORTED, Verdict.PARTIAL, Verdict.FOREIGN}
         return Trust.PARTIAL if has_support else Trust.UNSUPPORTED
 
     @property

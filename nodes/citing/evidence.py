@@ -37,6 +37,7 @@ class EvidencePart:
         column: of a cell the name of its column.
         clauses: of a sentence, between its marks.
         statements: of a sentence, each of one or several clauses.
+        wording: the part as it is written, with the clause that it takes its subject from.
     """
 
     passage: int
@@ -53,6 +54,7 @@ class EvidencePart:
     column: str = ""
     clauses: tuple[Text, ...] = ()
     statements: tuple[Text, ...] = ()
+    wording: str = ""
 
     @property
     def rates(self) -> frozenset[str]:

@@ -14,9 +14,10 @@ from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.passage_parts import all_parts
 from sextant.nodes.citing.statements import states
 from sextant.nodes.citing.support import headings
-from sextant.nodes.citing.terms import terms_of
+from sextant.nodes.citing.terms import find_separators, terms_of
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.identifiers import codes_in, find_unmentioned
+from sextant.text.sentences import sentence_spans
 from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in
 
 _LEAST_STEM = 5
@@ -59,6 +60,15 @@ class StatedFact:
     rates: frozenset[str] = frozenset()
 
 
+def _cut_facts(sentence: str) -> list[str]:
+    """Return the pieces of a sentence between its marks and conjunctions, none of which cuts a value: a year and a half."""
+    pieces, start = list[str](), 0
+    for mark in find_separators(_FACTS, sentence):
+        pieces.append(sentence[start : mark.start()])
+        start = mark.end()
+    return [*pieces, sentence[start:]]
+
+
 class EvidenceIndex:
     """The parts of an answer's passages, in which sentences are looked up.
 
@@ -85,6 +95,13 @@ class EvidenceIndex:
         return "\n".join(normalise(f"{headings(item)} {item.text}") for item in self.items)
 
     @cached_property
+    def openings(self) -> list[str]:
+        """Return the first sentence of each passage."""
+        return [
+            item.text[slice(*next(iter(sentence_spans(item.text)), (0, 0)))] for item in self.items
+        ]
+
+    @cached_property
     def languages(self) -> list[str]:
         """Return the language of each passage."""
         return [language_of(item.text) for item in self.items]
@@ -92,7 +109,7 @@ class EvidenceIndex:
     def find_facts(self, sentence: str) -> list[StatedFact]:
         """Return what a sentence says, one thing after the other."""
         facts = list[StatedFact]()
-        for text in _FACTS.split(sentence):
+        for text in _cut_facts(sentence):
             if not text or not states(text):
                 continue
             terms = terms_of(text)

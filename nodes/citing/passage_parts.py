@@ -22,6 +22,7 @@ from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
+from sextant.text.statements import split_joined
 from sextant.text.values import (
     ORDINAL,
     normalise_values,
@@ -37,6 +38,10 @@ _STATEMENT = re.compile(r"[；;]|,\s(?=(?:and|but|while|whereas) )")
 _ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
 _OPENS = re.compile(r"\s*(?:[-*+•·#|>]|\d{1,2}[.)、：]|[A-Z]\d\s|\d\d:\d\d\s)")
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
+# A text that begins by saying what a thing is speaks of that thing: 帕特纳赫峡谷（…）是一座…, Jacksonville is the ….
+_TOPIC = re.compile(
+    r"\W*([^，。,.;；:：、\d\n]{1,40}?)\s*(?:[（(]|是(?![否由])|\b(?:is|was|are|were) (?:an?|the|one)\b)"
+)
 _WRAPPED_CHARS = 40
 
 
@@ -77,7 +82,8 @@ def all_parts(items: Sequence[RetrievedItem], withheld: Collection[int] = ()) ->
 
 
 def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
-    above = _heading_text(item)
+    topic = _TOPIC.match(item.text)
+    above = Text(f"{headings(item)} {topic[1] if topic else ''}")
     spans = [span for span in _sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
     lead = ""
     for at, span in enumerate(spans):
@@ -120,8 +126,9 @@ def _of_sentence(
         sentence,
         layers,
         () if several else every,
-        clauses=tuple(map(Text, cut(MARKED, sentence))),
+        clauses=tuple(map(Text, cut_clauses(sentence))),
         statements=statements,
+        wording=sentence,
     )
     if not several:
         return
@@ -142,9 +149,23 @@ def _of_sentence(
             (NEAR, near),
             (INHERITED, lead),
         )
+        wording = f"{clauses[named or 0] if inherits else ''} {clauses[position]}"
         yield EvidencePart(
-            index, span, sentence, of_clause, values, every, is_clause=True, inherits=inherits
+            index,
+            span,
+            sentence,
+            of_clause,
+            values,
+            every,
+            is_clause=True,
+            inherits=inherits,
+            wording=wording,
         )
+
+
+def cut_clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence, cut at its marks and where each side says that something is so."""
+    return [piece for clause in cut(MARKED, sentence) for piece in split_joined(clause)]
 
 
 def _split_counts(clause: str) -> list[str]:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 from sextant.nodes.citing.evidence import (
     AHEAD,
+    BEHIND,
     COLUMNS,
     HEADING,
     INHERITED,
@@ -18,7 +19,7 @@ from sextant.nodes.citing.evidence import (
 from sextant.nodes.citing.evidence_index import (
     StatedFact,
 )
-from sextant.nodes.citing.passage_parts import MARKED
+from sextant.nodes.citing.passage_parts import cut_clauses
 from sextant.nodes.citing.sentence_look import SentenceLook, competes, is_of_same_row
 from sextant.nodes.citing.subjects import (
     ANY_MARK,
@@ -29,7 +30,7 @@ from sextant.nodes.citing.subjects import (
     marks_by_kind,
     subject_words,
 )
-from sextant.nodes.citing.terms import Text, cut, is_code, names_in, terms_of, wording_of
+from sextant.nodes.citing.terms import Text, is_code, names_in, terms_of, wording_of
 from sextant.text.characters import plain_of
 from sextant.text.values import WEEKDAY, TextValue, normalise_values
 
@@ -58,13 +59,36 @@ class SubjectLook(SentenceLook):
     def _has_codes(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a part speaks of the things that are named by a code, as far as any does."""
         codes = [term for term in (*self._subject, *fact.terms) if is_code(term)]
-        return all(self._level(part, code) >= NEAR or not self._is_anywhere(code) for code in codes)
+        return all(
+            self._level(part, code) >= NEAR
+            or not self._is_anywhere(code)
+            or self._is_topic(code, part)
+            for code in codes
+        )
+
+    def _is_topic(self, code: str, part: EvidencePart) -> bool:
+        """Return whether a passage begins with a code, and the sentence of a part names no other."""
+        first = self._evidence.openings[part.passage]
+        return Text(first).has(code) == 1.0 and not any(map(is_code, terms_of(part.sentence)))
 
     def _misses_name(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
         same = [part for part in parts if not self._is_foreign(part)]
         names = names_in(fact.text).intersection(fact.new) if same else ()
-        return any(all(self._level(part, name) < NEAR for part in same) for name in names)
+        return any(
+            all(
+                self._level(part, name) < NEAR or self._names_someone_else(part, name)
+                for part in same
+            )
+            for name in names
+        )
+
+    def _names_someone_else(self, part: EvidencePart, name: str) -> bool:
+        """Return whether a part has other names in the place of one that stands elsewhere in its sentence or next to it."""
+        if part.is_row or self._level(part, name) > BEHIND:
+            return False
+        others = names_in(part.wording) - {*self._subject, *terms_of(self._sentence)}
+        return bool(others)
 
     def _replaces(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
@@ -117,10 +141,24 @@ class SubjectLook(SentenceLook):
         )
 
     def _is_swapped_in(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a word of a fact stands in the place of one of the question or of the part."""
+        """Return whether a word of a fact stands in the place of one of the question, of the part, or of its nearest clause."""
+        names = [one for one in subject_words(fact.text) if not one.is_mark]
+        for clause in self._nearest_clause(part, fact):
+            exchanged = find_swapped(fact.text, clause.plain)
+            if any(one.term in exchanged and not clause.has(one.term) for one in names):
+                return True
         swapped = self._swapped | find_swapped(fact.text, part.sentence)
         words = (one for one in subject_words(fact.text) if one.term in swapped)
         return any(not self._is_vouched(word, (part,), is_swapped=True) for word in words)
+
+    def _nearest_clause(self, part: EvidencePart, fact: StatedFact) -> list[Text]:
+        """Return the clause that has more terms of a fact than any other of its sentence; nothing for two that do."""
+        if self._is_foreign(part):
+            return []
+        counts = [sum(clause.has(term) == 1.0 for term in fact.terms) for clause in part.clauses]
+        most = max(counts, default=0)
+        nearest = [one for one, count in zip(part.clauses, counts, strict=True) if count == most]
+        return nearest if len(nearest) == 1 and len(part.clauses) > 1 and most > 1 else []
 
     def _is_vouched(
         self,
@@ -258,7 +296,7 @@ def _marked_pieces(part: EvidencePart) -> Iterator[tuple[str, Mapping[str, froze
         return
     above = [text.plain for level, text in part.layers if level in (HEADING, INHERITED)]
     marks = {kind: its for text in above for kind, its in marks_by_kind(text).items()}
-    for clause in cut(MARKED, part.sentence):
+    for clause in cut_clauses(part.sentence):
         marks.pop("", None)
         marks.update(marks_by_kind(clause))
         yield clause, dict(marks)

@@ -52,7 +52,9 @@ class Claim:
 
     @property
     def language(self) -> str:
-        """Return `zh` or `en`, by what most terms are."""
+        """Return `zh` or `en`: that of its statement, else by what most terms are."""
+        if self.statement:
+            return language_of(self.statement)
         return "zh" if len(self.pairs) > len(self.words) else "en"
 
     @property
@@ -233,7 +235,9 @@ class _Denials:
         self._letters = _letters(sentence)
         self._denied = [part for part in parts if negates(part)]
         self._complete = complete_denials(parts)
-        self._affirmed = TermLookup("\n".join(part for part in parts if part not in self._denied))
+        affirmed = [part for part in parts if part not in self._denied]
+        self._affirmed = TermLookup("\n".join(affirmed))
+        self._affirmed_clauses = [TermLookup(part) for part in affirmed]
 
     def turn_round(self, other: _Denials, least: float) -> bool:
         """Return whether `other` says something that is denied here."""
@@ -248,11 +252,20 @@ class _Denials:
         )
 
     def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
-        """Return whether `least` of a claim's terms stands where nothing is denied, and not half of it where something is."""
+        """Return whether `least` of a claim's terms stands where nothing is denied, and less of it where something is.
+
+        That is not half of it, or no more than a part of what one clause without denial has.
+        """
         affirmed = self._affirmed.covers(claim)
         if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
             return False
-        return all(2 * TermLookup(denied).covers(claim) < affirmed for denied in self._denied)
+        denials = [TermLookup(denied) for denied in self._denied]
+        clauses = [clause.held(claim) for clause in self._affirmed_clauses]
+        return all(
+            2 * denial.covers(claim) < affirmed
+            or any(denial.held(claim) < held for held in clauses)
+            for denial in denials
+        )
 
 
 def _letters(text: str) -> str:

@@ -30,6 +30,7 @@ _CAPITAL_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+(?![A-Za-z0
 _LETTERED = re.compile(rf"(?<![a-z0-9])[a-z](?![的是为和与或在有])[{IDEOGRAPHS}]")
 _WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
+_HAN_END = re.compile(f"[{IDEOGRAPHS}]+\\Z")
 _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
 # What speaks of the answer or its sources, not of the world.
 _FILLER_EN_WORDS = """
@@ -138,6 +139,16 @@ def is_code(term: str) -> bool:
     return "-" in term or any(map(str.isdigit, term)) or _LETTERED.fullmatch(term) is not None
 
 
+def find_measure(text: str, value: TextValue) -> str:
+    """Return the adjective of one ideograph ahead of a value, which says what is measured: 长 of 长702米; "" for none."""
+    plain = plain_of(text)
+    for one in normalise_values(text):
+        if value.matches(one.value) and (run := _HAN_END.search(plain[: one.start])):
+            *_, (last, tag) = cut_tagged_words(run[0])
+            return last if len(last) == 1 and tag == "a" else ""
+    return ""
+
+
 def find_counts(text: str) -> list[tuple[TextValue, str]]:
     """Return numbers without a unit, each with the word that names what it counts: 2 and 成人 of 2名成人."""
     plain, found = plain_of(text), normalise_values(text)
@@ -229,9 +240,21 @@ def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
     ]
 
 
+def find_separators(separator: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Return where a text is cut, which is never within a value: October 8, 2015."""
+    found = list(separator.finditer(text))
+    # Offsets of values are those of the normalised text.
+    values = normalise_values(text) if found and len(plain_of(text)) == len(text) else ()
+    return [
+        one
+        for one in found
+        if not any(value.start < one.start() and one.end() < value.end for value in values)
+    ]
+
+
 def cut(separator: re.Pattern[str], text: str) -> list[str]:
     """Return the pieces of a text, each up to and with its separator."""
-    edges = [0, *(match.end() for match in separator.finditer(text)), len(text)]
+    edges = [0, *(match.end() for match in find_separators(separator, text)), len(text)]
     return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
 
 

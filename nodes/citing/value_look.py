@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
-from sextant.nodes.citing.evidence import EvidencePart
+from sextant.nodes.citing.evidence import NEAR, EvidencePart
 from sextant.nodes.citing.evidence_index import (
     Assessment,
     StatedFact,
     Support,
 )
 from sextant.nodes.citing.sentence_look import competes, is_of_same_row
-from sextant.nodes.citing.terms import find_counts
+from sextant.nodes.citing.terms import find_counts, find_measure
 from sextant.nodes.citing.word_look import WordLook
 from sextant.text.values import TIMES, WEEKDAY, TextValue
 
@@ -57,6 +57,10 @@ class ValueLook(WordLook):
         ]
         if not outcomes:
             return self._of_words(fact, subject)
+        if self._is_scattered(found):
+            return Assessment(
+                Support.CONTRADICTED, 0.0, tuple(p for _, one in found for p in one.parts)
+            )
         outcomes = self._without_conditions(found, outcomes)
         worst = min(outcomes, key=lambda one: one.support)
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
@@ -87,6 +91,24 @@ class ValueLook(WordLook):
         return Support.CONTRADICTED if owned else Support.PARTIAL
 
     @staticmethod
+    def _is_scattered(found: Sequence[tuple[TextValue, Assessment]]) -> bool:
+        """Return whether two numbers of a fact stand apart, each with another one of the other's kind: two were exchanged."""
+        said = [
+            (value, part)
+            for value, one in found
+            if one.support is Support.SUPPORTED
+            for part in one.parts
+        ]
+        stated = [value for value, _ in found]
+        return any(
+            not is_of_same_row(part, other)
+            and _has_instead(its, part, other, stated)
+            and _has_instead(value, other, part, stated)
+            for (value, part), (its, other) in combinations(said, 2)
+            if part is not other
+        )
+
+    @staticmethod
     def _without_conditions(
         found: Sequence[tuple[TextValue, Assessment]], outcomes: list[Assessment]
     ) -> list[Assessment]:
@@ -106,12 +128,7 @@ class ValueLook(WordLook):
     def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
         covered = self._covered(part, subject)
         if asked := self._evidence.asked_values:
-            matching = sum(
-                1.0
-                if _holds(part.conditions if part.is_row else part.values, value)
-                else 0.5 * _holds(part.conditions, value)
-                for value in asked
-            )
+            matching = sum(self._share_of_asked(part, value) for value in asked)
             covered += 0.3 * matching / len(asked)
         if self._phrases:
             covered += _OF_PHRASES * sum(map(part.owns, self._phrases)) / len(self._phrases)
@@ -119,6 +136,19 @@ class ValueLook(WordLook):
             extra = [term for term in part.label if term not in subject and self._level(part, term)]
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         return covered
+
+    def _share_of_asked(self, part: EvidencePart, value: TextValue) -> float:
+        """Return how far a part speaks of a value of the question; a range only where no other part has the value itself."""
+        own = part.conditions if part.is_row else part.values
+        if not self._is_said(value):
+            return 1.0 if _holds(own, value) else 0.5 * _holds(part.conditions, value)
+        if any(_is_exactly(value, v) for v in own):
+            return 1.0
+        return 0.5 * any(_is_exactly(value, v) for v in part.conditions)
+
+    def _is_said(self, value: TextValue) -> bool:
+        every = (v for part in self._parts for v in part.values)
+        return any(v.unit == value.unit and _is_exactly(value, v) for v in every)
 
     def _of_value(self, value: TextValue, fact: StatedFact, scores: dict[int, float]) -> Assessment:
         """Return one number: said by the part that speaks most of the subject, of those with a number of its kind."""
@@ -142,12 +172,22 @@ class ValueLook(WordLook):
                 return Assessment(Support.CONTRADICTED, 0.0, (rival,))
             return Assessment(Support.UNSUPPORTED, 0.0)
         score = scores[id(best)]
-        if self._is_exchanged(value, fact, best):
+        if measure := "" if best.is_row else find_measure(fact.text, value):
+            beside = [p for p in self._parts if p.is_clause and _is_of_same_sentence(p, best)]
+            if find_measure(best.wording, value) == measure:
+                rivals = [p for p in rivals if p not in beside]
+                rival = max(rivals, key=lambda p: scores[id(p)], default=None)
+            elif any(_measures(p, measure, value) for p in beside):
+                return Assessment(Support.CONTRADICTED, score, (best,))
+            else:
+                measure = ""
+        if not measure and self._is_exchanged(value, fact, best):
             return Assessment(Support.CONTRADICTED, score, (best,))
         if (
             any(self._owns_more(one, best, fact) for one in rivals)
             or self._names_another_cell(best)
             or self._names_rival(fact, best, rivals)
+            or (value.date and self._is_said_of_rival(fact, best, rivals))
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
         is_beside = (
@@ -159,6 +199,18 @@ class ValueLook(WordLook):
         if rival and (is_beside or self._owns_more(best, rival, fact)):
             rival = None
         return Assessment(self._between(best, score, rival, scores), score, (best,))
+
+    def _is_said_of_rival(
+        self, fact: StatedFact, best: EvidencePart, rivals: Sequence[EvidencePart]
+    ) -> bool:
+        """Return whether a part has none of what a fact says of its date, and one with another date has all of it."""
+        new = [term for term in fact.new if self._is_known(term)]
+        return (
+            bool(new)
+            and not best.is_row
+            and all(self._level(best, term) <= NEAR for term in new)
+            and any(all(map(rival.owns, new)) for rival in rivals if rival.passage == best.passage)
+        )
 
     def _rivals(
         self, value: TextValue, carriers: Sequence[EvidencePart], best: EvidencePart | None
@@ -215,6 +267,29 @@ class ValueLook(WordLook):
         return bool(asked and days) and not any(_holds(days, value) for value in asked)
 
 
+def _has_instead(
+    value: TextValue, part: EvidencePart, other: EvidencePart, stated: Sequence[TextValue]
+) -> bool:
+    """Return whether a part has, instead of a value that stands in another one, a number of its kind that is not stated.
+
+    Of two clauses of one sentence each has only its own numbers.
+    """
+    is_near = _is_of_same_sentence(part, other)
+    return any(
+        competes(value, v) and v.unit == value.unit and not any(s.matches(v) for s in stated)
+        for v in (part.values if is_near or not part.conditions else part.conditions)
+    )
+
+
+def _is_of_same_sentence(one: EvidencePart, other: EvidencePart) -> bool:
+    return (one.passage, one.span) == (other.passage, other.span)
+
+
+def _measures(part: EvidencePart, measure: str, value: TextValue) -> bool:
+    """Return whether a part measures the same as `value` does, with another number."""
+    return any(competes(value, v) and find_measure(part.wording, v) == measure for v in part.values)
+
+
 def _has_unit(part: EvidencePart, value: TextValue) -> bool:
     return any(
         v.unit == value.unit or value.dimension == v.dimension == "money" for v in part.values
@@ -232,6 +307,12 @@ def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
         return True
     alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]
     return any(_is_in_range(low, high, asked) for low, high in pairwise([None, *alike, None]))
+
+
+def _is_exactly(asked: TextValue, value: TextValue) -> bool:
+    """Return whether a value is the one that is asked for; what is less than ten is not said of ten."""
+    is_below = value.bound == "max" and asked.bound != "max"
+    return asked.matches(value) and not asked.opposes(value) and not is_below
 
 
 def _is_in_range(low: TextValue | None, high: TextValue | None, asked: TextValue) -> bool:

@@ -10,11 +10,13 @@ from sextant.nodes.citing.evidence_index import (
     StatedFact,
     Support,
 )
+from sextant.nodes.citing.sentence_look import competes
 from sextant.nodes.citing.subject_look import SubjectLook
 from sextant.nodes.citing.subjects import (
     subject_words,
 )
 from sextant.nodes.citing.terms import Text, terms_of
+from sextant.text.values import TextValue
 
 # Of several that say it a passage that the model cites goes first.
 _OF_CITED = 0.05
@@ -69,6 +71,7 @@ class WordLook(SubjectLook):
             or self._is_of_another(part, fact)
             or self._replaces(part, fact)
             or self._is_swapped_in(part, fact)
+            or self._is_at_another_value(part, fact)
         ):
             return Assessment(Support.PARTIAL, coverage, (part,))
         if (
@@ -79,6 +82,17 @@ class WordLook(SubjectLook):
             return Assessment(Support.SUPPORTED, coverage, (part,))
         return Assessment(
             Support.PARTIAL if coverage > 0.3 else Support.UNSUPPORTED, coverage, (part,)
+        )
+
+    def _is_at_another_value(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a passage says a fact beside another value than the one that is asked for, which stands elsewhere."""
+        clauses = [one for one in self._parts if one.values and one.passage == part.passage]
+        own = [one for one in clauses if fact.new and all(map(one.owns, fact.new))]
+        return any(
+            own
+            and any(_holds(one, value) for one in clauses)
+            and all(_competes(one, value) and not _holds(one, value) for one in own)
+            for value in self._evidence.asked_values
         )
 
     def _is_together(self, part: EvidencePart, terms: Collection[str]) -> bool:
@@ -152,6 +166,14 @@ class WordLook(SubjectLook):
             for about, is_said, is_own in zip(named, says, have_subject, strict=True)
             if is_said
         )
+
+
+def _holds(part: EvidencePart, value: TextValue) -> bool:
+    return any(map(value.matches, part.values))
+
+
+def _competes(part: EvidencePart, value: TextValue) -> bool:
+    return any(competes(value, other) and other.unit == value.unit for other in part.values)
 
 
 def _has_subject(clause: Text, new: Collection[str], fact: StatedFact) -> bool:

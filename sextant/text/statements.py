@@ -18,11 +18,16 @@ _ENGLISH = re.compile(
     r"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b",
     re.IGNORECASE,
 )
-# Behind "and" only what denies, or says that something is so, is a clause for certain: on the deck and not in the hall.
+# Behind "and" what denies is a clause for certain: on the deck and not in the hall. Others: `split_joined`.
 _CLAUSE = re.compile(
     r"[,;:，；：。.!?！？]\s*|\b(?:but|while|although|whereas)\b|但是?|而"
-    r"|\band\s+(?=(?:is\s+|are\s+)?(?:not|never|prohibited|forbidden|banned)\b|(?:is|are|may|can|must|will)\b)"
-    r"|(?<=[\u4e00-\u9fff])且(?=[不未没無无勿禁严嚴])",
+    r"|\band\s+(?=(?:is\s+|are\s+)?(?:not|never|prohibited|forbidden|banned)\b|(?:is|are|may|can|must|will)\b)",
+    re.IGNORECASE,
+)
+_JOINS = re.compile(r"\s(?=and\s)|(?<=[\u4e00-\u9fff])(?=[且并][\u4e00-\u9fff])", re.IGNORECASE)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|do|does|did|may|can|must|shall|should|will|costs?|pays?)\b"
+    r"|[可能得须应禁许准会是为有]|不",
     re.IGNORECASE,
 )
 # "Not in the hall" denies what the clause ahead says of something else.
@@ -72,10 +77,22 @@ def find_denied(text: str) -> tuple[str, str]:
     return text[: found.start()], next(iter(_CLAUSE.split(behind)))
 
 
+def split_joined(text: str) -> list[str]:
+    """Return the clauses that "and" or 且 joins, each of which says that something is so; of a list one."""
+    pieces = list[str]()
+    start = 0
+    for joint in _JOINS.finditer(text):
+        before, behind = text[start : joint.start()], text[joint.end() :]
+        if _FINITE.search(before) and _FINITE.search(behind):
+            pieces.append(before)
+            start = joint.end()
+    return [*pieces, text[start:]]
+
+
 def clauses(text: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
-    return [part for part in parts if part.strip()]
+    return [piece for part in parts if part.strip() for piece in split_joined(part)]
 
 
 def complete_denials(parts: Sequence[str]) -> dict[str, str]:

@@ -394,3 +394,49 @@ def test_a_value_is_bound_to_the_range_that_is_asked_for(asked: str, days: int, 
     for one in (5, 10, 15):
         found = assess(stated.format(one), LEAVE, question=f"{asked}有几天年假？")
         assert (found is Support.SUPPORTED) is (one == days)
+
+
+CHAIRS = """Korean economist Hoesung Lee is the chair since October 8, 2015. Before him the panel was led by his deputy Ismail Gizouli,
+who was named acting chair after Rajendra Pachauri resigned in February 2015. The chairs before were Rajendra Pachauri,
+elected in May 2002; Robert Watson in 1997; and Bert Bolin in 1988."""
+CITY = """The city had an estimated population of 853,382 in 2014. It lies in a region that had a population of 1,345,596 in 2010."""
+RANKS = "In 2012 the country placed 139th out of 176 countries, with a score of 27/100."
+GORGE = "长岩峡谷是一座长702米，深80米的峡谷。"
+SENIOR = "工作满一年的员工年假为5天，工作满十年的员工年假为10天。"
+LEADERS = "Ward A is led by Dr. Pell and Ward B is led by Dr. Noor."
+SNACK = "产品有蛋黄、柠檬、椰子三种口味，其中蛋黄口味最受欢迎。"
+GUN = "AK-130舰炮由设计局研制。1976年6月开始设计。1985年11月1日入役。"
+ACTOR = "刘德一（原名刘德益），演员。1957年考入训练班学艺。2008年6月15日病逝于成都。"
+STATIONS = "江苏电视台于2008年退出。辽宁电视台也于2009年退出。"
+TERRACE = "露台可以吸烟且客房内不可吸烟。"
+DECK = "Smoking is allowed on the deck and it is not allowed in the cabins."
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "right", "wrong"),
+    [
+        ("Who is the chair?", CHAIRS, "Hoesung Lee has been the chair since 8 October 2015.", "Ismail Gizouli has been the chair since October 2015."),
+        ("Who is the chair?", CHAIRS, "Hoesung Lee has been the chair since October 2015.", "Hoesung Lee has been the chair since February 2015."),
+        ("Who was elected chair in 2002?", CHAIRS, "Rajendra Pachauri was elected chair in 2002.", "Robert Watson was elected chair in 2002."),
+        ("What is the population of the city?", CITY, "The city had a population of 853,382 in 2014.", "The city had a population of 1,345,596 in 2014."),
+        ("Where did the country rank in 2012?", RANKS, "It placed 139th out of 176 countries.", "It placed 127th out of 176 countries."),
+        ("长岩峡谷有多长？", GORGE, "长岩峡谷长702米。", "长岩峡谷长80米。"),
+        ("长岩峡谷有多长？", GORGE, "峡谷长702米，深80米。", "峡谷长80米，深702米。"),
+        ("工作满十年有几天年假？", SENIOR, "工作满十年的员工有10天年假。", "工作满十年的员工有5天年假。"),
+        ("工作满十年有几天年假？", SENIOR, "年假为10天。", "工作满一年的员工有10天年假。"),
+        ("Who leads Ward A?", LEADERS, "Dr. Pell leads Ward A.", "Dr. Noor leads Ward A."),
+        ("哪种口味最受欢迎？", SNACK, "蛋黄口味最受欢迎。", "柠檬口味最受欢迎。"),
+        ("AK-130什么时候入役？", GUN, "AK-130于1985年11月1日入役。", "AK-130于1976年6月入役。"),
+        ("刘德一什么时候病逝？", ACTOR, "刘德一于2008年6月15日病逝。", "刘德一于1957年病逝。"),
+        ("哪个电视台在2009年退出？", STATIONS, "辽宁电视台于2009年退出。", "江苏电视台于2009年退出。"),
+        ("露台可以吸烟吗？", TERRACE, "露台可以吸烟。", "露台不可以吸烟。"),
+        ("客房内可以吸烟吗？", TERRACE, "客房内不可以吸烟。", "客房内可以吸烟。"),
+        ("Is smoking allowed on the deck?", DECK, "Smoking is allowed on the deck.", "Smoking is not allowed on the deck."),
+        ("How long is the term?", "The term is eighteen months.", "The term is a year and a half.", "The term is two and a half years."),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_another_name_number_or_clause_is_not_said_of_this_one(
+    question: str, passage: str, right: str, wrong: str
+) -> None:
+    assert assess(right, passage, question=question) is Support.SUPPORTED
+    assert assess(wrong, passage, question=question) is not Support.SUPPORTED
