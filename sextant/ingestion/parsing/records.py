@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
@@ -84,9 +84,9 @@ class Columns:
         names, *body = rows
         called = title_key(names)
         title = names.index(called) if called else 0
-        is_question = _is_mostly(is_prose, body, title)
+        is_question = _is_mostly_prose(body, title)
         others = (at for at in range(len(names)) if at != title)
-        prose = (at for at in others if _is_mostly(is_prose, body, at))
+        prose = (at for at in others if _is_mostly_prose(body, at))
         return cls(title, frozenset(prose if called or is_question else ()), is_question)
 
 
@@ -116,7 +116,8 @@ def table_blocks(rows: Sequence[Sequence[str]], depth: int) -> Iterator[Block]:
             yield from _prose_blocks(prose, depth + 1)
 
 
-def _is_mostly(test: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Return whether a test holds for at least half of a column's filled cells."""
-    cells = [row[column] for row in rows if column < len(row) and row[column].strip()]
-    return bool(cells) and sum(map(test, cells)) * 2 >= len(cells)
+def _is_mostly_prose(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Return whether at least half of a column's filled cells are prose; an address is none, on however many lines."""
+    cells = [" ".join(row[column].split()) for row in rows if column < len(row)]
+    filled = [*filter(None, cells)]
+    return bool(filled) and sum(map(is_prose, filled)) * 2 >= len(filled)

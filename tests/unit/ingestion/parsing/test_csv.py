@@ -64,3 +64,14 @@ def test_a_line_of_too_many_cells_is_refused_before_it_is_cut() -> None:
         csv.parse(b"abc," * 3_000_000, Limits())
     wide = b"a," * 150_000
     assert len(rows((wide + b"\n" + wide).decode(), Limits(table_cells=1_000_000))[0]) == 150_000
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ('name,address,amount\nAnn,"3 Mill Lane\nFlat 2\nHull",10\nBob,"8 High St\nYork",20\n', "3 Mill Lane\nFlat 2\nHull"),
+        ('名称,地址,面积\n甲店,"人民路3号\n二楼",90\n乙店,"中山路8号\n一楼",70\n', "人民路3号\n二楼"),
+    ],
+)  # fmt: skip
+def test_an_address_on_several_lines_stays_in_its_column(text: str, cell: str) -> None:
+    assert rows(text)[1][1] == cell
