@@ -71,8 +71,9 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
 
     A raised figure is a reference where a block of the same page (or of the document, if it has no pages) begins
     with the same figure raised, or where it stands between a number and what that counts and any block begins with
-    that figure (or it is a one, which is no power); so is a letter, or a figure from one on, behind the number that a cell is. Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it
-    never melts into a number.
+    that figure (or it is a one, which is no power); so is a letter, or a figure from one on, behind the number that a
+    cell is. Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it never
+    melts into a number.
     """
     read = list(blocks)
     marked = [index for index, block in enumerate(read) if _is_marked(block)]

@@ -215,7 +215,9 @@ def _to_date(value: CellValue, match: re.Match[str], *, day_first: bool) -> Cell
 
 
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d)(?::([0-5]\d))?")
-_OF_DURATIONS = re.compile(r"\b(?:durations?|hours|elapsed|overtime)\b|时长|工时|用时|耗时|历时")
+_OF_DURATIONS = re.compile(
+    r"\b(?:durations?|(?<!opening )(?<!office )(?<!business )hours|elapsed|overtime)\b|时长|工时|用时|耗时|历时"
+)
 _DAY_HOURS = 24
 
 

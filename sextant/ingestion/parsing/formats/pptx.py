@@ -123,10 +123,7 @@ class _Slide:
             if _kind(element) in {"ftr", "hdr", "dt"} and element.find(f".//{qn('a:fld')}") is None:
                 yield from filter(None, [self._lines(element.find(qn("p:txBody")), self._part)])
         for part in self._inherited:
-            shapes = (
-                shape for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}"))
-            )
-            for shape in shapes:
+            for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
                 for body in shape.iter(qn("p:txBody")):
                     if body.getparent().find(f".//{qn('p:ph')}") is None:
                         yield from filter(None, [self._lines(body, part)])

@@ -15,6 +15,7 @@ def table(*rows: str) -> DataTable:
 JOBS = table("Job|Time|Price", "Mill|26:30|10", "Turn|4:15|5", "Drill|0:45|9")
 HOURS = table("Employee|Hours", "Ann|7:30", "Bob|8:15", "Cy|")
 SHIFTS = table("员工|工时", "甲|7:30:10", "乙|8:15:55")
+SHOPS = table("Shop|Opening hours", "A|7:30", "B|8:15")
 STOPS = table("Stop|Departure", "A|07:30", "B|08:15")
 
 
@@ -38,6 +39,7 @@ def test_durations_are_computed_in_sixtieths(
     ("question", "asked"),
     [
         ("What is the total departure?", STOPS),
+        ("What are the total opening hours?", SHOPS),
         ("Which job has a time over 4?", JOBS),
     ],
 )
