@@ -129,8 +129,9 @@ def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[s
     if "usage" not in looked:
         return {}
     usages = (Usage(**update.get("usage", {})) for update in (looked, understood))
-    warnings = merge_warnings(looked.get("warnings", ()), *understood.get("warnings", ()))
-    return {"usage": asdict(sum(usages, Usage())), "warnings": warnings}
+    both = (looked, understood)
+    known = (warning for update in both for warning in update.get("coded_warnings", ()))
+    return {"usage": asdict(sum(usages, Usage())), "coded_warnings": merge_warnings(known)}
 
 
 # Why `auto` chooses a mode (`sextant.retrievers.modes.resolve_mode`).
@@ -151,7 +152,7 @@ async def _link_entities(state: State, runtime: Runtime[RunContext]) -> dict[str
     return {
         "entities": entities,
         "linked": [{"name": name, "ids": ids} for name, ids in known.items()],
-        "low_level_keywords": merge_warnings(entities, *state.low_level_keywords),
+        "low_level_keywords": list(dict.fromkeys([*entities, *state.low_level_keywords])),
     }
 
 
@@ -229,7 +230,8 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     return _read(question, parts) | {
         "reason": "read by the chat model",
         "entities": reply.entities,
-        "keywords": merge_warnings(reply.keywords, *reply.themes) or extract_keywords(question),
+        "keywords": list(dict.fromkeys([*reply.keywords, *reply.themes]))
+        or extract_keywords(question),
         "low_level_keywords": reply.keywords or extract_keywords(question),
         "high_level_keywords": reply.themes,
         **judged.costs,

@@ -3,20 +3,22 @@
 Whoever asks the chat model looks here first. Judgements (analyze, grade, refine) leave the answer what
 `reserve_for_answer` says; when they can afford no more, rules judge, and when the time for searching is
 over, the answer is written from what there is. Each limit that was reached is said once in the state's
-`warnings`.
+`coded_warnings`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
+from typing import Any
 
 from sextant.domain.answers import Usage
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.nodes.around import lines_of
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State, reports_of
@@ -43,23 +45,10 @@ class Limit(StrEnum):
     TIME = "answer_seconds"
 
 
-_AMOUNTS = {
-    "en": {
-        Limit.CALLS: "{most} model calls",
-        Limit.TOKENS: "{most} prompt tokens",
-        Limit.TIME: "{most:g} seconds",
-    },
-    "zh": {
-        Limit.CALLS: "{most} 次模型调用",
-        Limit.TOKENS: "{most} 个提示词元",
-        Limit.TIME: "{most:g} 秒",
-    },
-}
-_REACHED = {
-    "en": "The answer reached its limit of {most} (limits.{limit}) and was made of what there was. "
-    "Raise SEXTANT_LIMITS__{setting} for more.",
-    "zh": "回答达到了 {most}的上限（limits.{limit}），只能用已有的内容作答。"
-    "如需更多，请调高 SEXTANT_LIMITS__{setting}。",
+_USED_UP = {
+    Limit.CALLS: WarningCode.CALLS_USED_UP,
+    Limit.TOKENS: WarningCode.TOKENS_USED_UP,
+    Limit.TIME: WarningCode.TIME_USED_UP,
 }
 
 
@@ -150,12 +139,14 @@ def estimate_failed_call(messages: Messages, calls: int = 1) -> Usage:
     return Usage(calls, calls * prompt_size(messages), estimated=True)
 
 
-def limit_warning(limit: Limit, limits: LimitSettings, language: str) -> str:
-    """Return the sentence that tells of a limit."""
-    most = _AMOUNTS[language][limit].format(most=getattr(limits, limit))
-    return _REACHED[language].format(most=most, limit=limit, setting=limit.upper())
+def limit_warning(limit: Limit, limits: LimitSettings) -> CodedWarning:
+    """Return the warning that a limit was reached."""
+    return CodedWarning(_USED_UP[limit], {"most": getattr(limits, limit)})
 
 
-def merge_warnings(warnings: Iterable[str], *more: str) -> list[str]:
-    """Return `warnings` and `more`, each once."""
-    return list(dict.fromkeys([*warnings, *more]))
+def merge_warnings(
+    warnings: Iterable[Mapping[str, Any]], *more: CodedWarning
+) -> list[dict[str, Any]]:
+    """Return the warnings of a state and more of them, each once, as the state holds them."""
+    known = map(CodedWarning.from_json, warnings)
+    return [warning.to_json() for warning in distinct([*known, *more])]

@@ -13,9 +13,15 @@ from langgraph.runtime import Runtime
 
 from sextant import prompts
 from sextant.domain.answers import Answer, Done, Reset, Usage, as_values
-from sextant.domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
+from sextant.domain.errors import (
+    DependencyError,
+    ModelOutputInvalid,
+    ModelUnavailable,
+    describe_reason,
+)
 from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
 from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_events import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.answer_generator import AnswerGenerator
@@ -43,25 +49,13 @@ from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checker import checks_of
 from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of, wait_for_reader
-from sextant.nodes.judgements import BY_RULE
+from sextant.nodes.judgements import failure_reason, judged_by_rule
 from sextant.nodes.multimodal.attachments import attachments_of
 from sextant.nodes.question.conversation import AnswerMessages, closing
 from sextant.nodes.state import State, reports_of
 from sextant.nodes.table_query import ask_for_query
 from sextant.tables.query.parsing import asks_computation
 
-WITHOUT_DOCUMENTS = {
-    "en": "Answered without looking at any document.",
-    "zh": "未查阅任何文档即作答。",
-}
-MODEL_FAILED = {
-    "en": "The chat model failed, so the answer is quoted from the documents: {reason}",
-    "zh": "聊天模型出错，因此回答直接引自文档：{reason}",
-}
-NOT_COMPUTED = {
-    "en": "Nothing was computed over tables of the documents: {reason}",
-    "zh": "没有对文档中的表格进行计算：{reason}",
-}
 NO_MODEL_NAME = "none"
 
 _OF_WHOLE_TABLES = frozenset({"documentIds", "document_ids", "sectionId", "section_id"})
@@ -91,8 +85,9 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
                 await wait_for_reader()
                 runtime.stream_writer(as_values(event))
                 messages.add(event)
-    before = (warning for warning in state.warnings if warning != writer.implied)
-    warnings = merge_warnings(before, *writer.warnings, *answer.warnings)
+    before = (warning for warning in state.coded_warnings if warning != writer.implied)
+    coded_warnings = merge_warnings(before, *writer.warnings, *answer.coded_warnings)
+    warnings = word_warnings(map(CodedWarning.from_json, coded_warnings), state.language)
     most = run.deps.settings.conversations.turns
     return {
         "answer": answer.answer,
@@ -106,7 +101,8 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "model": answer.model,
         "prompt": answer.prompt,
         "usage": asdict(usage_of(state) + answer.usage + writer.lost),
-        "warnings": warnings,
+        "warnings": list(warnings),
+        "coded_warnings": coded_warnings,
         # No checkpoint of a finished turn holds the texts of passages: documents may be deleted. What came
         # with the question was needed until here.
         "before": [],
@@ -127,7 +123,7 @@ async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem
 
 async def _compute_found_tables(
     state: State, run: RunContext, scope: Scope
-) -> tuple[list[ComputedTable], list[str], dict[str, Any]]:
+) -> tuple[list[ComputedTable], list[CodedWarning], dict[str, Any]]:
     """Return what the question asks to compute of tables that were found, where all their rows may be read.
 
     Where it asks for a computation and the grammars are not sure of it, a chat model may say which. Returned are also
@@ -144,8 +140,8 @@ async def _compute_found_tables(
     try:
         found = await read_tables(state.question, state.items, parts)
     except DependencyError as error:
-        reason = error.in_language(state.language)
-        return [], [NOT_COMPUTED[state.language].format(reason=reason)], {}
+        reason = {"reason": describe_reason(error)}
+        return [], [CodedWarning(WarningCode.TABLES_NOT_COMPUTED, reason)], {}
     computed = await asyncio.to_thread(compute_tables, state.question, found, state.language)
     may_ask = found and asks_computation(state.question)
     if computed or not may_ask or not names_column_of(state.question, found[0]):
@@ -155,6 +151,11 @@ async def _compute_found_tables(
     if query is not None:
         computed = await asyncio.to_thread(compute_query, query, found[0], state.language)
     return computed, [], costs
+
+
+def _quoted(reason: dict[str, Any]) -> CodedWarning:
+    """Return the warning that the answer was quoted since the chat model failed."""
+    return CodedWarning(WarningCode.QUOTED_WITHOUT_MODEL, {"reason": reason})
 
 
 @dataclass(slots=True)
@@ -177,9 +178,9 @@ class _AnswerWriter:
     scope: Scope
     attached: list[RetrievedItem]
     tables: list[ComputedTable]
-    warnings: list[str]
+    warnings: list[CodedWarning]
     lost: Usage = field(default_factory=Usage)
-    implied: str = ""
+    implied: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer, up to and with `Done`."""
@@ -191,7 +192,7 @@ class _AnswerWriter:
             return self._instead_of_model(self.state.unreachable)
         if lacking := self._budget.lacks():
             limits = self.run.deps.settings.limits
-            self.warnings.append(limit_warning(lacking, limits, self.state.language))
+            self.warnings.append(limit_warning(lacking, limits))
             return self._without_model.events()
         return self._written(self.run.deps.chat)
 
@@ -215,7 +216,7 @@ class _AnswerWriter:
             for event in yield_fixed_answer(introduction_text, NO_MODEL_NAME):
                 yield event
             return
-        self.warnings.append(WITHOUT_DOCUMENTS[state.language])
+        self.warnings.append(CodedWarning(WarningCode.NO_DOCUMENTS_USED))
         messages = prompts.BYPASS.messages(
             state.language,
             question=prompts.as_data(state.question),
@@ -238,18 +239,17 @@ class _AnswerWriter:
                     begun = not isinstance(event, Reset)
                     yield event
         except (ModelUnavailable, ModelOutputInvalid) as error:
-            reason = error.in_language(self.state.language)
+            reason = failure_reason(error)
             if begun:
-                yield Reset(MODEL_FAILED[self.state.language].format(reason=reason))
+                yield Reset(_quoted(reason).in_language(self.state.language))
             self.lost = Usage(calls=1)
             async for event in self._instead_of_model(reason):
                 yield event
 
-    async def _instead_of_model(self, reason: str) -> AsyncGenerator[AnswerEvent]:
+    async def _instead_of_model(self, reason: dict[str, Any]) -> AsyncGenerator[AnswerEvent]:
         """Quoted, since the model failed for this reason; which also goes for what was judged by rule."""
-        language = self.state.language
-        self.warnings.append(MODEL_FAILED[language].format(reason=reason))
-        self.implied = BY_RULE[language].format(reason=reason)
+        self.warnings.append(_quoted(reason))
+        self.implied = judged_by_rule(reason).to_json()
         async for event in self._without_model.events():
             yield event
 

@@ -49,9 +49,9 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         update |= await _by_model(state, run)
     again = rounds_left and not update["sufficient"]
     if again and judging_budget(state, run).seconds <= 0:
-        late = limit_warning(Limit.TIME, run.deps.settings.limits, state.language)
-        warnings = merge_warnings(update.get("warnings", state.warnings), late)
-        update |= {"rounds": state.attempts, "warnings": warnings}
+        late = limit_warning(Limit.TIME, run.deps.settings.limits)
+        warnings = merge_warnings(update.get("coded_warnings", state.coded_warnings), late)
+        update |= {"rounds": state.attempts, "coded_warnings": warnings}
     return update
 
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic
 
 from sextant.domain.answers import Usage
-from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError, Wording
+from sextant.domain.errors import (
+    ModelOutputInvalid,
+    ModelUnavailable,
+    SextantError,
+    Wording,
+    describe_reason,
+)
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel, T
 from sextant.models.chat.structured import instruction
 from sextant.nodes.budget import (
@@ -26,10 +33,6 @@ from sextant.text.characters import estimate_tokens
 
 _log = logging.getLogger(__name__)
 
-BY_RULE = {
-    "en": "Judged by rule, without the chat model: {reason}",
-    "zh": "未用聊天模型，改按规则判断：{reason}",
-}
 LATE = {
     "en": Wording(
         "The chat model did not answer in time.",
@@ -86,8 +89,8 @@ async def ask_all(
     sizes = [prompt_size(messages) + form for messages in prompts]
     lacking = budget.lacks(sum(sizes), len(prompts))
     if lacking is not None:
-        warnings = merge_warnings(state.warnings, limit_warning(lacking, limits, state.language))
-        return Judgements([None] * len(prompts), {"warnings": warnings})
+        warnings = merge_warnings(state.coded_warnings, limit_warning(lacking, limits))
+        return Judgements([None] * len(prompts), {"coded_warnings": warnings})
     call = _CallOptions(
         chat,
         schema,
@@ -99,7 +102,7 @@ async def ask_all(
     costs: dict[str, Any] = {"usage": asdict(usage)}
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
     if failures:
-        reason = failure_reason(failures[0], "en")
+        reason = failure_error(failures[0])
         _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, reason)
         costs |= _by_rule_from_here(state, failures)
     return Judgements([outcome.reply for outcome in outcomes], costs)
@@ -136,26 +139,27 @@ class _CallOptions(Generic[T]):
 
 def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str, Any]:
     """Return what the state learns of calls that failed."""
+    reasons = list(map(failure_reason, failures))
     return {
-        "warnings": merge_warnings(
-            state.warnings, *(_by_rule(one, state.language) for one in failures)
-        ),
+        "coded_warnings": merge_warnings(state.coded_warnings, *map(judged_by_rule, reasons)),
         "by_rule": any(not isinstance(one, ModelOutputInvalid) for one in failures),
-        "unreachable": next(
-            (failure_reason(one, state.language) for one in failures if _is_unreachable(one)), ""
-        ),
+        "unreachable": next((failure_reason(one) for one in failures if _is_unreachable(one)), {}),
     }
 
 
-def failure_reason(error: Exception, language: str) -> str:
-    """Return why a call of the chat model gave nothing, with the next step; of an untyped error, that it was late."""
-    reason = error.wording(language) if isinstance(error, SextantError) else LATE[language]
-    return str(reason)
+def failure_error(error: Exception) -> SextantError:
+    """Return why a call of the chat model gave nothing; of an untyped error, that it was late."""
+    return error if isinstance(error, SextantError) else ModelUnavailable.worded(LATE)
 
 
-def _by_rule(error: Exception, language: str) -> str:
+def failure_reason(error: Exception) -> dict[str, Any]:
+    """Return why a call of the chat model gave nothing, as a parameter of a warning."""
+    return dict(describe_reason(failure_error(error)))
+
+
+def judged_by_rule(reason: Mapping[str, Any]) -> CodedWarning:
     """Return the warning that a rule stood in for the chat model."""
-    return BY_RULE[language].format(reason=failure_reason(error, language))
+    return CodedWarning(WarningCode.JUDGED_BY_RULE, {"reason": reason})
 
 
 def _is_unreachable(error: Exception) -> bool:

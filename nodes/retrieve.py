@@ -11,8 +11,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from sextant.domain.answers import Retrieved, as_values
-from sextant.domain.errors import RetrievalError, Wording
+from sextant.domain.errors import RetrievalError, Wording, describe_reason
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
 from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.attachments import attachments_text
@@ -69,8 +70,9 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         )
     except TimeoutError:
         return _late(state, run)
-    warnings = [*failed, *(warning for one in found.values() for warning in one.warnings)]
-    runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), warnings)))
+    warnings = [*failed, *(warning for one in found.values() for warning in one.coded_warnings)]
+    sentences = word_warnings(distinct(warnings), state.language)
+    runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), sentences)))
     passages = {query: _passages(one) for query, one in found.items()}
     tabular = [item for query in due.tabular for item in passages.pop(query, ())]
     around = _once(
@@ -83,26 +85,25 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "found_for": state.found_for | ids,
         "graph_items": around,
         "graph_context": assemble_graph_context(around),
-        "warnings": merge_warnings(state.warnings, *warnings),
+        "coded_warnings": merge_warnings(state.coded_warnings, *warnings),
     }
 
 
-def _retrieved_event(mode: str, found: Collection[Retrieval], warnings: Iterable[str]) -> Retrieved:
+def _retrieved_event(
+    mode: str, found: Collection[Retrieval], warnings: tuple[str, ...]
+) -> Retrieved:
     """Return the event of one round; its timings are those of the search that took longest."""
     longest = max(found, key=lambda one: one.timings["total"])
     count = len({item.id for one in found for item in _passages(one)})
-    return Retrieved(mode, count, longest.timings, tuple(dict.fromkeys(warnings)))
+    return Retrieved(mode, count, longest.timings, warnings)
 
 
 def _late(state: State, run: RunContext) -> dict[str, Any]:
     """Return what is left when the time for searching is over."""
     limits = run.deps.settings.limits
     if _has_evidence(state):
-        return {
-            "warnings": merge_warnings(
-                state.warnings, limit_warning(Limit.TIME, limits, state.language)
-            )
-        }
+        late_warning = limit_warning(Limit.TIME, limits)
+        return {"coded_warnings": merge_warnings(state.coded_warnings, late_warning)}
     late = f"nothing was found within the time for an answer, {limits.answer_seconds:g} seconds"
     error = RetrievalError({Limit.TIME: TimeoutError(late)})
     error.next_step = "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or run `sextant doctor`."
@@ -154,8 +155,8 @@ class _PendingQueries:
 
 async def _search_queries(
     state: State, runtime: Runtime[RunContext], due: _PendingQueries, mode: str, top_k: int
-) -> tuple[dict[str, Retrieval], list[str]]:
-    """Return what each query found, and what is to be said of those that failed.
+) -> tuple[dict[str, Retrieval], list[CodedWarning]]:
+    """Return what each query found, and the warnings of those that failed.
 
     Raises:
         What the first query raised, when none was answered; what is the request's fault.
@@ -175,7 +176,8 @@ async def _search_queries(
             found[query] = outcome
     if found.keys() <= set(due.tabular):
         raise failed[0]
-    return found, [error.message for error in failed]
+    causes = (CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(one)}) for one in failed)
+    return found, list(causes)
 
 
 def _searches(

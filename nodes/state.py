@@ -68,7 +68,8 @@ class OutputState:
     """What a caller gets; the shapes are those of `sextant.domain.answers`, as dicts.
 
     `messages` end with the question and its answer. A checkpoint has no `sources`: they hold texts,
-    those of attached tables whole, and the messages say where each is.
+    those of attached tables whole, and the messages say where each is. `warnings` are the sentences of
+    `coded_warnings` in `language`, that of the answer; the nodes add to the latter (`CodedWarning.to_json`).
     """
 
     messages: Messages = field(default_factory=list[AnyMessage])
@@ -84,6 +85,8 @@ class OutputState:
     grounded: bool = False
     declined: bool = False
     warnings: list[str] = field(default_factory=list[str])
+    coded_warnings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    language: Literal["en", "zh"] = "en"
     timings: dict[str, float] = field(default_factory=dict[str, float])
     model: str = ""
     prompt: str = ""
@@ -121,7 +124,6 @@ class State(InputState, OutputState):
     asked: str = ""
     before: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     question: str = ""
-    language: Literal["en", "zh"] = "en"
     complexity: Complexity = "complex"
     strategy: str = ""
     reason: str = ""
@@ -148,7 +150,7 @@ class State(InputState, OutputState):
     rounds: int = 0
     missing: str = ""
     by_rule: bool = False
-    unreachable: str = ""
+    unreachable: dict[str, Any] = field(default_factory=dict[str, Any])
     deadline: Annotated[float, UntrackedValue] = 0.0
 
 

@@ -78,7 +78,7 @@ async def ask_for_query(
     query = None if reply.reply is None else to_query(reply.reply, table)
     # A failure here says nothing of the answer's own call.
     costs: dict[str, Any] = {
-        key: cost for key, cost in reply.costs.items() if key in {"usage", "warnings"}
+        key: cost for key, cost in reply.costs.items() if key in {"usage", "coded_warnings"}
     }
     return query, costs
 

@@ -24,7 +24,8 @@ from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedI
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
-from sextant.domain.telemetry import collect_notices, milliseconds_since, searching
+from sextant.domain.telemetry import milliseconds_since, searching
+from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.entity_links import link_names
@@ -37,8 +38,7 @@ from sextant.retrievers.lanes.lane import (
     list_scores,
     log_found,
 )
-from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
-from sextant.retrievers.lanes.warnings import describe_degradation, warn_of_unknown
+from sextant.retrievers.lanes.warnings import warn_of_failures, warn_of_unknown
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.scope_memory import Texts
 from sextant.retrievers.mode_runner import Finder
@@ -52,13 +52,6 @@ from sextant.stores.scopes import KnowledgeBases
 logger = logging.getLogger(__name__)
 
 MAX_TOP_K = 1000
-
-NO_PASSAGES = {
-    "zh": "知识库里还没有段落，而问题检索的是段落；请导入文档，或用 --facts-as-passages"
-    "（HTTP 为 factsAsPassages）重新导入图谱，使其事实成为段落",
-    "en": "This knowledge base has no passages, and passages are what a question finds. Ingest documents,"
-    " or import its graph again with --facts-as-passages (over HTTP factsAsPassages).",
-}
 
 # Seed 000: each lane of a fused search returns twice what is wanted.
 _OVERFETCH = 2
@@ -232,7 +225,7 @@ class GraphRetriever(BaseRetriever):
         least = max(pairs, spec.candidates)
         request = self._request(scope, query, top_k, filters, spec, least=least)
         wanted = None if least else self._top_k(top_k)
-        with collect_notices() as notices, request.with_texts() as request:
+        with collect_warnings() as notices, request.with_texts() as request:
             found = await finder.find(spec, request, wanted)
         runs, ranking, around, timings = found.runs, found.passages, found.around, found.timings
         reports = _reports(around) if spec.reports else []
@@ -247,7 +240,7 @@ class GraphRetriever(BaseRetriever):
         if spec.signals:
             await warn_of_unknown(self.chunks, request)
         if not {VECTOR}.issuperset(spec.signals) and _wordless(request, results):
-            request.warn(NO_KEYWORDS)
+            request.warn(WarningCode.KEYWORDS_MISSING)
         if not results and spec.signals:
             await self._say_if_empty(request)
         timings["total"] = milliseconds_since(started)
@@ -256,10 +249,9 @@ class GraphRetriever(BaseRetriever):
             tuple(results),
             chosen,
             graph_items=tuple(around),
-            warnings=tuple(
-                dict.fromkeys([*describe_degradation(runs), *request.warnings, *notices])
-            ),
+            coded_warnings=tuple(distinct([*warn_of_failures(runs), *request.warnings, *notices])),
             timings=timings,
+            language=request.language,
         )
 
     async def known_names(self, scope: Scope, text: str) -> dict[str, list[str]]:
@@ -396,7 +388,7 @@ class GraphRetriever(BaseRetriever):
     async def _say_if_empty(self, request: LaneQuery) -> None:
         bases = self.knowledge_bases
         if bases is not None and not await bases.has_passages(request.scope):
-            request.warn(NO_PASSAGES)
+            request.warn(WarningCode.PASSAGES_MISSING)
 
     async def _reranked(
         self,
@@ -410,7 +402,7 @@ class GraphRetriever(BaseRetriever):
         limits = RerankLimits.of(self.settings.retrieval)
         done = await rerank(reranker, request.text, found, limits)
         if done.warning is not None:
-            request.warn(done.warning)
+            request.note(done.warning)
         timings["rerank"] = milliseconds_since(started)
         return done.items
 

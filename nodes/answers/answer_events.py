@@ -16,6 +16,7 @@ from sextant.domain.documents import Document, DocumentStatus
 from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, distinct
 from sextant.models.offline.passages import describe_fields, describe_key
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.question.arithmetic import compute_term
@@ -150,7 +151,8 @@ def ending(
     declined: bool = False,
     usage: Usage | None = None,
     prompt: str = "",
-    warnings: Sequence[str] = (),
+    warnings: Sequence[CodedWarning] = (),
+    language: str = "en",
 ) -> Iterator[Sources | Done]:
     """Yield the sources of what was given out, then the whole of it."""
     whole = Answer(
@@ -160,7 +162,8 @@ def ending(
         sources=given.sources,
         trust=trust,
         declined=declined,
-        warnings=tuple(dict.fromkeys(warnings)),
+        coded_warnings=tuple(distinct(warnings)),
+        language=language,
         model=model,
         usage=usage or Usage(),
         prompt=prompt,
@@ -178,8 +181,9 @@ def yield_fixed_answer(
     yield Done(Answer(sentence, mode="", declined=declined, model=model))
 
 
-def add_warning(event: AnswerEvent, warning: str) -> AnswerEvent:
+def add_warning(event: AnswerEvent, warning: CodedWarning, language: str) -> AnswerEvent:
     """Return the event, a `Done` with one warning more."""
     if not isinstance(event, Done):
         return event
-    return Done(replace(event.answer, warnings=(*event.answer.warnings, warning)))
+    warnings = (*event.answer.coded_warnings, warning)
+    return Done(replace(event.answer, coded_warnings=warnings, language=language))

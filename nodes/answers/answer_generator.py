@@ -12,6 +12,7 @@ from sextant.domain.answers import Answer, Done
 from sextant.domain.errors import ContextTooLong
 from sextant.domain.questions import check_question
 from sextant.domain.tasks import run_sync
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.nodes.answers.answer_events import (
     NOTHING_FOUND,
@@ -33,11 +34,7 @@ from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checker import Checks
 from sextant.text.characters import clean_text, language_of
 
-SHORTENED = {
-    "en": "The context was longer than the chat model can read, so it got less of it. Lower SEXTANT_LIMITS__CONTEXT_TOKENS,"
-    " or choose a model with more context.",
-    "zh": "上下文超出聊天模型能读的长度，因此只给了它一部分。请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
-}
+_SHORTENED = CodedWarning(WarningCode.CONTEXT_SHORTENED)
 
 
 class AnswerGenerator:
@@ -126,7 +123,7 @@ class AnswerGenerator:
             try:
                 async with aclosing(self.laid_out(query, layout, language, history)) as events:
                     async for event in events:
-                        yield add_warning(event, SHORTENED[language]) if shortened else event
+                        yield add_warning(event, _SHORTENED, language) if shortened else event
             except ContextTooLong:  # the endpoint says so before its first word
                 # Halved is what it was shown, which may be less than it might have been; tokenizers differ.
                 less = lay_out_passages(query, items, layout.tokens // 2)

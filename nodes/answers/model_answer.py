@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from sextant.domain.answers import Done, Reset, Sources, Usage
-from sextant.domain.errors import ModelUnavailable
+from sextant.domain.errors import ModelUnavailable, describe_reason
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.chat.chat_model import ChatModel, Restart
 from sextant.nodes.answers.answer_events import AnswerEvent, ending
 from sextant.nodes.answers.revision import CheckedDraft, Review, Reviser
@@ -28,23 +29,6 @@ from sextant.nodes.judgements import LATE
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
 from sextant.text.sentences import sentence_end
-
-CUT_OFF = {
-    "en": "The answer was cut off at its token limit (limits.answer_tokens). Raise SEXTANT_LIMITS__ANSWER_TOKENS for more.",
-    "zh": "回答达到长度上限（limits.answer_tokens）而被截断。如需更长，请调高 SEXTANT_LIMITS__ANSWER_TOKENS。",
-}
-THOUGHT = {
-    "en": "What came so far was the chat model's thought, not its answer.",
-    "zh": "以上是聊天模型的思考过程，不是回答。",
-}
-OUT_OF_TIME = {
-    "en": "The answer was cut off at its time limit (limits.answer_seconds). Raise SEXTANT_LIMITS__ANSWER_SECONDS for more.",
-    "zh": "回答达到时间上限（limits.answer_seconds）而被截断。如需更久，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
-}
-BROKEN_OFF = {
-    "en": "The answer ends where the chat model failed: {reason}",
-    "zh": "聊天模型出错，回答到此中断：{reason}",
-}
 
 UNBOUNDED = AnswerBudget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""
@@ -114,13 +98,13 @@ class _ModelText:
     failure: ModelUnavailable | None = None
 
     @property
-    def warnings(self) -> list[str]:
-        language = self.language
+    def warnings(self) -> list[CodedWarning]:
         if self.failure is not None:
-            return [BROKEN_OFF[language].format(reason=self.failure.in_language(language))]
+            reason = {"reason": describe_reason(self.failure)}
+            return [CodedWarning(WarningCode.ANSWER_BROKEN_OFF, reason)]
         if self.out_of_time:
-            return [OUT_OF_TIME[language]]
-        return [CUT_OFF[language]] if self.usage.truncated else []
+            return [CodedWarning(WarningCode.ANSWER_OUT_OF_TIME)]
+        return [CodedWarning(WarningCode.ANSWER_CUT_OFF)] if self.usage.truncated else []
 
     def cut_off(self, writing: Writing, texts: Sequence[str]) -> None:
         """Note the estimated cost of a text that did not come to its end."""
@@ -197,7 +181,8 @@ async def _first(
             if isinstance(piece, Restart):
                 await draft.draft.checking.close()
                 draft.draft, cleaner = _begin_draft(review), _Cleaner(texts, review.language)
-                yield Reset(THOUGHT[review.language])
+                withdrawn = CodedWarning(WarningCode.THOUGHT_WITHDRAWN)
+                yield Reset(withdrawn.in_language(review.language))
                 continue
             fed = draft.draft.text.feed(cleaner.feed(piece))
             async for event in draft.draft.checking.through(fed):
@@ -255,7 +240,13 @@ def _ending(writing: Writing, reviser: Reviser, draft: _ModelText) -> Iterator[S
     if (replacement := reviser.replacement) is not None:
         yield Sources(replacement.sources)
         yield Done(
-            replace(replacement, usage=usage, warnings=tuple(warnings), prompt=writing.prompt)
+            replace(
+                replacement,
+                usage=usage,
+                coded_warnings=tuple(distinct(warnings)),
+                prompt=writing.prompt,
+                language=draft.language,
+            )
         )
         return
     given = reviser.draft.text.given
@@ -267,4 +258,5 @@ def _ending(writing: Writing, reviser: Reviser, draft: _ModelText) -> Iterator[S
         usage=usage,
         prompt=writing.prompt,
         warnings=warnings,
+        language=draft.language,
     )

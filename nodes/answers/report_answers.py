@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise, zip_longest
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -17,6 +25,7 @@ from sextant.domain.answers import Cited, Done, Token, Trust, Usage
 from sextant.domain.breadth import find_other_subjects
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.allowance import keeping
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Numbers, Sentence, Weight
@@ -38,10 +47,6 @@ _log = logging.getLogger(__name__)
 FOUND = {
     "en": "According to the reports on this knowledge base:",
     "zh": "根据知识库各主题的报告：",
-}
-UNREAD = {
-    "en": "The chat model could not read {count} of the reports: {reason}",
-    "zh": "聊天模型未能读取 {count} 的主题报告：{reason}",
 }
 
 _FINDINGS = 6
@@ -215,7 +220,7 @@ async def map_reports(
     question: str,
     items: Sequence[RetrievedItem],
     reading: ReportReader,
-    warnings: list[str],
+    warnings: list[CodedWarning],
 ) -> AsyncGenerator[AnswerEvent]:
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
 
@@ -241,10 +246,12 @@ async def map_reports(
         read = await asyncio.gather(*calls_of_points)
     failed = [outcome for outcome in read if outcome.failure]
     if failed:
-        unread = sum(outcome.reports for outcome in failed)
-        count = f"{unread}/{len(reports)}"
-        reason = " ".join(dict.fromkeys(outcome.failure for outcome in failed))
-        warnings.append(UNREAD[reading.language].format(count=count, reason=reason))
+        params = {
+            "unread": sum(outcome.reports for outcome in failed),
+            "reports": len(reports),
+            "reasons": list({one.failure["code"]: one.failure for one in failed}.values()),
+        }
+        warnings.append(CodedWarning(WarningCode.REPORTS_NOT_READ, params))
     usage = sum((outcome.usage for outcome in read), Usage())
     noted = _format_points([point for outcome in read for point in outcome.points])
     layout = Layout(passages, noted or knowledge_of(question, items, passages))
@@ -279,7 +286,7 @@ class _Noted:
     reports: int
     points: Sequence[Point]
     usage: Usage
-    failure: str = ""
+    failure: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 async def _points(
@@ -301,7 +308,7 @@ async def _points(
             reply, usage = await reading.chat.structured(messages, Points, patient=False)
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
-        reason = failure_reason(error, reading.language)
+        reason = failure_reason(error)
         return _Noted(len(reports), (), estimate_failed_call(messages), reason)
     return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
 

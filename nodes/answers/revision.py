@@ -23,6 +23,7 @@ from sextant import prompts
 from sextant.domain.answers import Answer, Cited, Done, Reset, Token, Trust, Usage
 from sextant.domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Number, Text
 from sextant.models.chat.structured import AtMost, ModelReply
@@ -38,39 +39,6 @@ from sextant.nodes.citing.marker_forms import read_markers
 from sextant.nodes.judgements import failure_reason
 
 _log = logging.getLogger(__name__)
-
-MENDED = {
-    "en": "{count} of the answer's sentences, which no passage carried, were rewritten or left out.",
-    "zh": "回答中有 {count} 句没有段落支持，已改写或删去。",
-}
-NOT_MENDED = {
-    "en": "Sentences that no passage carries could not be mended: {reason}",
-    "zh": "没有段落支持的句子未能改写：{reason}",
-}
-CHANGED = {
-    "en": "A cited document was changed or removed meanwhile; what only it said was left out.",
-    "zh": "引用的文档在此期间被修改或删除，仅由它支持的内容已删去。",
-}
-REFUSED = {
-    "en": "Citations that do not carry their sentence were taken away.",
-    "zh": "不能支持其句子的引文已去掉。",
-}
-REPLACED = {
-    "en": "Nothing that the chat model wrote is carried by the documents, so they are quoted instead.",
-    "zh": "聊天模型所写的内容没有文档支持，因此改为直接引用文档。",
-}
-COMPLETED = {
-    "en": "No document says what the chat model wrote, so it is marked, and the documents are quoted below it.",
-    "zh": "没有文档说明聊天模型所写的内容，因此已加标记，并在其下引用文档。",
-}
-OTHER_LANGUAGE = {
-    "en": "The chat model answered in another language than the question's.",
-    "zh": "聊天模型没有用提问的语言回答。",
-}
-_LIMIT = {
-    "en": "limits.{limit} is reached. Raise SEXTANT_LIMITS__{setting}.",
-    "zh": "已达上限 limits.{limit}。请调高 SEXTANT_LIMITS__{setting}。",
-}
 
 # Of the time that is left: the answer stands there already, and what is written anew is checked after this.
 _SHARE = 0.5
@@ -166,7 +134,7 @@ class Reviser:
         self.declined = False
         self.replacement: Answer | None = None
         self.usage = Usage()
-        self.warnings = list[str]()
+        self.warnings = list[CodedWarning]()
 
     async def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield what is to be told anew or besides, if anything."""
@@ -176,7 +144,7 @@ class Reviser:
         if self.replacement is None and language_differs(
             self.draft.text.given.text, self._review.language, self._review.question
         ):
-            self.warnings.append(OTHER_LANGUAGE[self._review.language])
+            self._warn(WarningCode.ANSWER_IN_OTHER_LANGUAGE)
 
     async def _reviewed(self) -> AsyncGenerator[AnswerEvent]:
         second = await self._second()
@@ -194,7 +162,7 @@ class Reviser:
         if final.checking.unchecked and self.trust is Trust.SUPPORTED:
             self.trust = Trust.PARTIAL
         if second is not None:
-            yield Reset(self.warnings[0])
+            yield Reset(self.warnings[0].in_language(self._review.language))
             for event in second.told:
                 yield event
         self.declined = not final.text.given.citations
@@ -210,8 +178,8 @@ class Reviser:
     async def _replaced(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
         """Yield what is answered without the chat model, from what the store still has."""
         review, gone = self._review, draft.checking.gone
-        self.warnings.append(REPLACED[review.language])
-        yield Reset(REPLACED[review.language])
+        self._warn(WarningCode.ANSWER_REPLACED)
+        yield Reset(self.warnings[-1].in_language(review.language))
         left = [item for index, item in enumerate(review.passages) if index not in gone]
         if gone:  # others of the same document may be gone with them
             with suppress(DependencyError):
@@ -239,10 +207,10 @@ class Reviser:
             async for event in self._replaced(draft):
                 yield event
             return
-        self.warnings.append(COMPLETED[review.language])
+        self._warn(WarningCode.ANSWER_NOT_CONFIRMED)
         given = draft.text.given
         if draft is not self.draft:
-            yield Reset(self.warnings[0])
+            yield Reset(self.warnings[0].in_language(self._review.language))
             for event in draft.told:
                 yield event
         yield Token("\n\n")
@@ -271,11 +239,16 @@ class Reviser:
             second = await self._again(second, {})
         if not (gone or refused) and len(self._unsupported(second)) >= len(weak):
             return None
-        done = ((CHANGED, gone), (REFUSED, refused), (MENDED, bool(changes)))
-        self.warnings += [
-            notes[self._review.language].format(count=len(changes)) for notes, was in done if was
-        ]
+        if gone:
+            self._warn(WarningCode.CITED_DOCUMENT_CHANGED)
+        if refused:
+            self._warn(WarningCode.CITATIONS_REMOVED)
+        if changes:
+            self._warn(WarningCode.SENTENCES_REVISED, number=len(changes))
         return second
+
+    def _warn(self, code: WarningCode, **params: object) -> None:
+        self.warnings.append(CodedWarning(code, params))
 
     def _unsupported(self, draft: CheckedDraft) -> list[int]:
         """Return places of the sentences that should be mended."""
@@ -297,10 +270,10 @@ class Reviser:
         """Return what the chat model makes of sentences, by their places; nothing where it cannot be asked."""
         if not sentences or not self._review.repair:
             return {}
-        messages, language = self._asks_to_mend(sentences), self._review.language
+        messages = self._asks_to_mend(sentences)
         if lacking := self._budget.lacks(prompt_size(messages)):
-            reason = _LIMIT[language].format(limit=lacking, setting=lacking.upper())
-            self.warnings.append(NOT_MENDED[language].format(reason=reason))
+            limit = {"limit": str(lacking), "setting": lacking.upper()}
+            self._warn(WarningCode.REVISION_OVER_LIMIT, **limit)
             return {}
         again = self._budget.lacks(calls=2) is None
         try:
@@ -310,8 +283,7 @@ class Reviser:
             _log.warning("chat model mended nothing (%s)", error)
             tried_again = again and isinstance(error, ModelOutputInvalid)
             self.usage = estimate_failed_call(messages, 2 if tried_again else 1)
-            reason = failure_reason(error, language)
-            self.warnings.append(NOT_MENDED[language].format(reason=reason))
+            self._warn(WarningCode.REVISION_FAILED, reason=failure_reason(error))
             return {}
         known = range(1, len(sentences) + 1)
         return {

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from sextant.domain.answers import Done
 from sextant.domain.breadth import is_request, may_ask_account
-from sextant.domain.errors import DependencyError, SextantError
+from sextant.domain.errors import DependencyError, SextantError, describe_reason
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.models.offline.summary import is_summary_of_topic
 from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.computed import ComputedTable
@@ -18,16 +19,10 @@ from sextant.nodes.answers.quotations import quote_sentences
 from sextant.nodes.answers.report_answers import answer_from_reports
 from sextant.nodes.answers.whole_document import MOST_PASSAGES, with_whole_of_named
 from sextant.nodes.citing.attached import is_answered
-from sextant.nodes.citing.checker import UNCHECKED, checks_of, still_stored
+from sextant.nodes.citing.checker import checks_of, still_stored
 from sextant.nodes.context import Dependencies
 from sextant.nodes.question.wording import replace_aliases
 from sextant.nodes.state import State, reports_of
-from sextant.text.characters import count_noun
-
-OUTDATED = {
-    "en": "Changed or removed after the search, and so not quoted: {passages}.",
-    "zh": "有 {count} 个段落在检索后被修改或删除，因此未引用。",
-}
 
 # The share of a question's terms that findings hold together which answer in place of a sentence. Of those of a
 # request one says that it is one ("describe", 介绍).
@@ -52,7 +47,7 @@ class WithoutModel:
     scope: Scope
     attached: Sequence[RetrievedItem]
     tables: Sequence[ComputedTable]
-    warnings: list[str]
+    warnings: list[CodedWarning]
 
     async def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer from all that was found."""
@@ -106,7 +101,8 @@ class WithoutModel:
                 self.scope, state.search, mode=Mode.GLOBAL, top_k=top_k, filters=state.filters
             )
         except SextantError as error:
-            self.warnings.append(error.in_language(language))
+            cause = {"reason": describe_reason(error)}
+            self.warnings.append(CodedWarning(WarningCode.CAUSE, cause))
             return
         reports = [item for item in found.graph_items if item.kind is ItemKind.COMMUNITY]
         passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
@@ -126,16 +122,15 @@ class WithoutModel:
 
     async def _stored(self, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
         """Return those of the passages that are stored as they were found; all, with a warning, where nobody can tell."""
-        language = self.state.language
         try:
             stored = await still_stored(checks_of(self.deps, self.scope).check_quotes, items)
         except DependencyError as error:
-            self.warnings.append(UNCHECKED[language].format(reason=error.in_language(language)))
+            reason = {"reason": describe_reason(error)}
+            self.warnings.append(CodedWarning(WarningCode.CITATIONS_NOT_COMPARED, reason))
             return items
         if len(stored) < len(items):
-            count = len(items) - len(stored)
-            passages = count_noun(count, "passage")
-            self.warnings.append(OUTDATED[language].format(passages=passages, count=count))
+            gone = {"passages": count(len(items) - len(stored), "passage")}
+            self.warnings.append(CodedWarning(WarningCode.PASSAGES_OUTDATED, gone))
         return stored
 
     async def _read(self) -> list[RetrievedItem]:

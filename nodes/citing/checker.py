@@ -14,35 +14,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from sextant.domain.answers import Citation, Cited, Quoted, Token
-from sextant.domain.errors import DependencyError
+from sextant.domain.errors import DependencyError, describe_reason
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import stop
 from sextant.domain.telemetry import CitationsDropped, emit
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Reranker
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict
 from sextant.nodes.context import Dependencies
 
-UNCHECKED = {
-    "en": "The citations could not be compared with the stored documents: {reason}",
-    "zh": "无法将引文与库中文档核对：{reason}",
-}
 # The store answers within this time, so that a citation follows its sentence; a model may take longer,
 # and the next tokens do not wait for it.
 _PATIENCE = 0.05
 
 # What a judge may give at most to a sentence that the passages deny.
 _MOST_DENIED = 0.3
-
-UNJUDGED = {
-    "en": "The model that judges citations failed, so they were judged by words: {reason}",
-    "zh": "核查引文的模型出错，因此改按字词核查：{reason}",
-}
-JUDGE_LATE = {
-    "en": "it did not answer in time. Look into its load, or choose another SEXTANT_ANSWERS__JUDGE.",
-    "zh": "它未能及时回答。请检查其负载，或另设 SEXTANT_ANSWERS__JUDGE。",
-}
 
 StillThere = Callable[[Sequence[Quoted]], Awaitable[Sequence[bool]]]
 """Says of each quote whether the stored document has it; raises DependencyError."""
@@ -93,13 +81,12 @@ class Checking:
         self._checks = checks
         self._answer = answer
         self._passages = passages
-        self._language = answer.language
         self._known = 0
         self._running = deque[asyncio.Task[list[Cited]]]()
         self.gone: set[int] = set()
         self.rejected: set[str] = set()
         self.unchecked = False
-        self.warnings: list[str] = []
+        self.warnings: list[CodedWarning] = []
 
     async def through(self, events: Iterable[Token | Cited]) -> AsyncIterator[Token | Cited]:
         """Pass tokens on at once; citations when, and if, their checks are through, in order."""
@@ -171,14 +158,15 @@ class Checking:
             found = iter(await self._checks.check_quotes(quotes))
         except DependencyError as error:
             self.unchecked = True
-            self._warn(UNCHECKED[self._language].format(reason=error.in_language(self._language)))
+            self._warn(WarningCode.CITATIONS_NOT_COMPARED, reason=describe_reason(error))
             return [True] * len(cited)
         return [next(found) if document else True for document in documents]
 
-    def _warn(self, sentence: str) -> None:
+    def _warn(self, code: WarningCode, **params: object) -> None:
         """Say it once, however many sentences meet with it."""
-        if sentence not in self.warnings:
-            self.warnings.append(sentence)
+        warning = CodedWarning(code, params)
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     async def _judged(
         self, sentence: Finished, cited: Sequence[Citation]
@@ -190,14 +178,11 @@ class Checking:
         try:
             async with asyncio.timeout_at(self._checks.until):
                 scores = await self._checks.judge.score(plain(sentence.text), texts)
-        except (DependencyError, TimeoutError) as error:
-            language = self._language
-            reason = (
-                error.in_language(language)
-                if isinstance(error, DependencyError)
-                else JUDGE_LATE[language]
-            )
-            self._warn(UNJUDGED[language].format(reason=reason))
+        except DependencyError as error:
+            self._warn(WarningCode.JUDGE_FAILED, reason=describe_reason(error))
+            return None
+        except TimeoutError:
+            self._warn(WarningCode.JUDGE_TIMED_OUT)
             return None
         # Judges of relevance let another number and a "not" pass, which words tell for certain.
         most = min(_MOST_DENIED, self._checks.least - 0.01)

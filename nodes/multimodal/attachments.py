@@ -11,8 +11,9 @@ from typing import Any
 from sextant import prompts
 from sextant.domain.answers import Usage
 from sextant.domain.attachments import Attachment, AttachmentKind
-from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, describe_reason
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.pictures import EncodedPicture
 from sextant.models.chat.vision import VisionModel, picture_limits
 from sextant.nodes.budget import estimate_failed_call, judging_budget, merge_warnings, usage_of
@@ -32,23 +33,6 @@ from sextant.tables.results.written import ComputedFinding, Writer
 
 _log = logging.getLogger(__name__)
 
-NO_VISION = {
-    "en": "{labels}: no vision model is configured, so the image was not looked at; the answer comes from "
-    "text. Set SEXTANT_VISION_MODEL to a model that takes images.",
-    "zh": "{labels}：没有配置视觉模型，因此未查看图片，仅根据文字作答。请把 SEXTANT_VISION_MODEL 设为能读图的模型。",
-}
-NOT_SEEN = {
-    "en": "{label}: the vision model did not describe the image, so it was left out: {reason}",
-    "zh": "{label}：视觉模型没有描述图片，因此未使用它：{reason}",
-}
-_TOO_MANY = {
-    "en": "The limit of model calls (limits.model_calls) is reached. Raise SEXTANT_LIMITS__MODEL_CALLS.",
-    "zh": "模型调用次数已达上限（limits.model_calls）。请调高 SEXTANT_LIMITS__MODEL_CALLS。",
-}
-_LATE = {
-    "en": "It did not answer in time. Raise SEXTANT_MULTIMODAL__SECONDS, or check its load.",
-    "zh": "它未能及时回答。请调高 SEXTANT_MULTIMODAL__SECONDS，或检查其负载。",
-}
 # Calls of the answer's budget that looking leaves to analysis and answer.
 _CALLS_RESERVED = 3
 # What attachments add to a query: more would drown the question in its vector.
@@ -111,11 +95,11 @@ async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, A
                 attachment = replace(attachment, findings=found)
         attachments.append(attachment)
     state = replace(state, **costs)
-    warnings = [warning[state.language] for table in tables.values() for warning in table.warnings]
+    warnings = [warning for table in tables.values() for warning in table.warnings]
     return {
         "attachments": [attachment.as_plain() for attachment in attachments],
         "tables": _storable_tables(parts, tables),
-        "warnings": merge_warnings(state.warnings, *warnings, *looking.warnings),
+        "coded_warnings": merge_warnings(state.coded_warnings, *warnings, *looking.warnings),
         "usage": asdict(usage_of(state) + looking.usage),
     }
 
@@ -130,7 +114,7 @@ class _Looking:
         left = judging_budget(state, run).seconds
         self._seconds = max(0.0, min(self._settings.multimodal.seconds, left))
         self.usage = Usage()
-        self.warnings: list[str] = []
+        self.warnings: list[CodedWarning] = []
 
     async def at_all(
         self, parts: Sequence[AttachmentPart], pictures: dict[str, EncodedPicture]
@@ -138,14 +122,14 @@ class _Looking:
         """Return a description of each picture, "" where there is none."""
         if not pictures:
             return []
-        vision, labels, language = self._vision, list(pictures), self._state.language
+        vision, labels = self._vision, list(pictures)
         if vision is None:
-            self.warnings.append(NO_VISION[language].format(labels=", ".join(labels)))
+            self.warnings.append(CodedWarning(WarningCode.VISION_MODEL_MISSING, {"labels": labels}))
             return [""] * len(labels)
         spare = self._settings.limits.model_calls - usage_of(self._state).calls - _CALLS_RESERVED
         shown = [part for part in parts if part.label in pictures]
         for part in shown[max(spare, 1) :]:
-            self._lost(part.label, _TOO_MANY[language])
+            self._warn(WarningCode.IMAGE_CALLS_USED_UP, part.label)
         descriptions = await asyncio.gather(
             *(self._look(vision, part, pictures[part.label]) for part in shown[: max(spare, 1)])
         )
@@ -164,18 +148,19 @@ class _Looking:
                 description = await vision.describe(picture, prompt)
         except TimeoutError:
             self.usage += estimate_failed_call(prompt)
-            self._lost(part.label, _LATE[self._state.language])
+            self._warn(WarningCode.IMAGE_TIMED_OUT, part.label)
             return ""
         except (ModelUnavailable, ModelOutputInvalid) as error:
             self.usage += estimate_failed_call(prompt)
-            self._lost(part.label, error.in_language(self._state.language))
+            self._warn(WarningCode.IMAGE_NOT_DESCRIBED, part.label, reason=describe_reason(error))
             return ""
         self.usage += description.usage
         return description.text
 
-    def _lost(self, label: str, reason: str) -> None:
-        _log.warning("image %s was not described: %s", label, reason)
-        self.warnings.append(NOT_SEEN[self._state.language].format(label=label, reason=reason))
+    def _warn(self, code: WarningCode, label: str, **params: object) -> None:
+        warning = CodedWarning(code, {"label": label} | params)
+        _log.warning("%s", warning)
+        self.warnings.append(warning)
 
 
 def _image(part: AttachmentPart, description: str) -> Attachment:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sextant.domain.errors import FileRejected
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Table
 from sextant.ingestion.parsing.formats import csv
 from sextant.ingestion.parsing.limits import Limits
@@ -29,7 +30,7 @@ class ReadTable:
     """A table, and what had to be made up for it."""
 
     table: DataTable
-    warnings: tuple[Mapping[str, str], ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
 
 
 def read_table(part: AttachmentPart, settings: Settings) -> ReadTable:
@@ -53,7 +54,7 @@ def read_table(part: AttachmentPart, settings: Settings) -> ReadTable:
     if not table.rows or not any(any(row) for row in table.rows):
         raise part.wrong("table_data", "The table has no filled row.", _FORMS)
     ragged = [at for at, row in enumerate(rows, start=1) if len(row) != width]
-    return ReadTable(table, (_ragged_message(part, ragged, width),) if ragged else ())
+    return ReadTable(table, (_ragged_warning(part, ragged, width),) if ragged else ())
 
 
 def _table(part: AttachmentPart, settings: Settings) -> Table:
@@ -135,18 +136,10 @@ def _check_size(part: AttachmentPart, cells: int, settings: Settings) -> None:
         )
 
 
-_RAGGED = {
-    "en": "{label}: rows of different length were filled up to {width} columns ({rows}).",
-    "zh": "{label}：长度不一的行已补足到 {width} 列（第 {rows} 行）。",
-}
-
-
-def _ragged_message(part: AttachmentPart, rows: Sequence[int], width: int) -> Mapping[str, str]:
-    named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
-    return {
-        language: text.format(label=part.label, width=width, rows=named)
-        for language, text in _RAGGED.items()
-    }
+def _ragged_warning(part: AttachmentPart, rows: Sequence[int], width: int) -> CodedWarning:
+    listed = [*rows[:5], *(["…"] if len(rows) > 5 else [])]
+    params = {"label": part.label, "width": width, "rows": listed}
+    return CodedWarning(WarningCode.ROWS_FILLED_UP, params)
 
 
 def _cell(part: AttachmentPart, value: object) -> str:

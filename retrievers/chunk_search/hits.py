@@ -14,17 +14,15 @@ from pydantic.alias_generators import to_camel
 from sextant.domain.errors import InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.retrievers.chunk_search.ranking import Ranked, Share
-from sextant.retrievers.lanes.warnings import log_failures
+from sextant.retrievers.lanes.warnings import find_causes, log_failures
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import MentionedInChunk, StoredChunk, entities_of, linked_chunks
 from sextant.stores.postgresql.database import Database
 
 SECTION, LINKED = "section", "linked"
-NO_ENTITIES = (
-    "知识图谱暂不可用，结果不含实体与关联块"
-    " (the graph does not answer: results without entities and linked passages)"
-)
+_NO_GRAPH = CodedWarning(WarningCode.GRAPH_STORE_FAILED)
 
 
 class HitModel(BaseModel):
@@ -109,7 +107,7 @@ class ChunkHits:
         self,
         scope: Scope,
         best: Sequence[Ranked],
-        warnings: list[str],
+        warnings: list[CodedWarning],
         *,
         neighbors: bool,
         debug: bool = False,
@@ -144,7 +142,7 @@ class ChunkHits:
         self,
         scope: Scope,
         items: Sequence[RetrievedItem],
-        warnings: list[str],
+        warnings: list[CodedWarning],
         *,
         neighbors: bool,
         debug: bool = False,
@@ -154,14 +152,14 @@ class ChunkHits:
         return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
 
     async def _mentioned(
-        self, scope: Scope, ids: Sequence[UUID], warnings: list[str]
+        self, scope: Scope, ids: Sequence[UUID], warnings: list[CodedWarning]
     ) -> _Mentioned:
         with _without_graph(warnings):
             return await entities_of(self._database, scope, ids)
         return {}
 
     async def _around(
-        self, scope: Scope, hits: Sequence[StoredChunk], warnings: list[str]
+        self, scope: Scope, hits: Sequence[StoredChunk], warnings: list[CodedWarning]
     ) -> _Around:
         """Of each hit the chunks beside it in its section, then those linked by shared entities."""
         linked: Mapping[UUID, Sequence[UUID]] = {}
@@ -177,15 +175,15 @@ class ChunkHits:
 
 
 @contextmanager
-def _without_graph(warnings: list[str]) -> Iterator[None]:
+def _without_graph(warnings: list[CodedWarning]) -> Iterator[None]:
     """Go on, with a warning, where the graph is away."""
     try:
         yield
     except InputError:
         raise
     except SextantError as error:
-        if NO_ENTITIES not in warnings:
-            warnings.append(NO_ENTITIES)
+        if _NO_GRAPH not in warnings:
+            warnings += [_NO_GRAPH, *find_causes({"graph": error})]
             log_failures({"graph": error})
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 from sextant.domain.errors import SextantError
 from sextant.domain.settings import Settings
 from sextant.domain.telemetry import milliseconds_since
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.protocols import Reranker
 from sextant.retrievers.chunk_search.ranking import (
     Found,
@@ -27,8 +28,11 @@ from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
-from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
-from sextant.retrievers.lanes.warnings import describe_degradation, require_one_of
+from sextant.retrievers.lanes.warnings import (
+    log_failures,
+    require_one_of,
+    warn_of_failures,
+)
 from sextant.retrievers.memory.hot import HotTraits
 from sextant.retrievers.numeric.arrays import BM25
 from sextant.retrievers.pages.cursor import Position
@@ -42,10 +46,6 @@ logger = logging.getLogger(__name__)
 
 # Seconds that a search waits for an index that is not built yet.
 _PATIENCE = 2.0
-BM25_LATE = (
-    "BM25 索引正在建立，本次未按 BM25 重排 (the BM25 index is being built: ranked without it)"
-)
-BM25_FAILED = "BM25 重排序失败，本次未使用 (ranking by BM25 failed: ranked without it)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ChunkRanking:
     """All chunks that a search found, best first, and how it went: some 0.3 KB a chunk."""
 
     found: MetadataRanking
-    warnings: tuple[str, ...]
+    warnings: tuple[CodedWarning, ...]
     timings: Mapping[str, float]
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ class ChunkRanker:
         )
         await require_one_of(runs, self._database)
         if not query.keywords:
-            query.warn(NO_KEYWORDS)
+            query.warn(WarningCode.KEYWORDS_MISSING)
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)
@@ -130,9 +130,9 @@ class ChunkRanker:
             ranking, late = await self._reranked(self._reranker, query, ranking)
             timings["rerank"] = milliseconds_since(started)
             if late:
-                query.warn(late)
-        warnings = [*describe_degradation(runs), *query.warnings]
-        return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
+                query.note(late)
+        warnings = distinct([*warn_of_failures(runs), *query.warnings])
+        return ChunkRanking(ranking, tuple(warnings), timings)
 
     async def _index(self, query: LaneQuery) -> BM25Index | None:
         """Return the BM25 index of the knowledge base; None, with a warning, where it is not ready in time or fails."""
@@ -140,10 +140,10 @@ class ChunkRanker:
         try:
             return await asyncio.wait_for(self._bm25.get(rows), _PATIENCE)
         except TimeoutError:
-            query.warn(BM25_LATE)
+            query.warn(WarningCode.BM25_BUILDING)
         except SextantError as error:
-            query.warn(BM25_FAILED)
-            logger.warning("%s: %s", BM25_FAILED, error)
+            query.warn(WarningCode.BM25_FAILED)
+            log_failures({"bm25": error})
         return None
 
     def _by_bm25(
@@ -172,7 +172,7 @@ class ChunkRanker:
 
     async def _reranked(
         self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking
-    ) -> tuple[MetadataRanking, str | None]:
+    ) -> tuple[MetadataRanking, CodedWarning | None]:
         limits = RerankLimits.of(self._settings)
         first = [UUID(id_) for id_ in ranking.ids[: limits.pairs]]
         there = {chunk.id: chunk.text for chunk in await self._chunks.get(query.scope, first)}

@@ -32,6 +32,7 @@ from sextant.domain.questions import ChunkFilters, check_question, in_range, of_
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.versioned_cache import VersionedCache
+from sextant.domain.warnings import CodedWarning, distinct, word_warnings
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
@@ -56,13 +57,17 @@ _CACHE_SECONDS, _CACHED_RANKINGS, _CACHED_PER_USER, _CACHED_CHUNKS = 300.0, 64, 
 
 
 class ChunkSearchResponse(HitModel):
-    """A page of hits, best first; `total` is how many chunks the lanes found to choose from."""
+    """A page of hits, best first; `total` is how many chunks the lanes found to choose from.
+
+    `warnings` are in the question's language; `coded_warnings` are the same as data.
+    """
 
     results: tuple[SearchHit, ...]
     next_cursor: str | None = None
     total: int
     search_time_ms: float
     warnings: tuple[str, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
     debug: dict[str, Any] | None = None
 
 
@@ -222,7 +227,7 @@ class ChunkSearch:
         if not current:
             return await self._search(scope, request, now, None)
         await warn_of_unknown(self._chunks, checked.query)
-        warnings += checked.query.warnings
+        warnings = distinct([*warnings, *checked.query.warnings])
         if not len(ranking):
             await KnowledgeBases(self._database).require(scope)
         if not is_cached and len(ranking) <= _CACHED_CHUNKS:
@@ -233,7 +238,8 @@ class ChunkSearch:
             next_cursor=_end(checked, page[-1]) if more else None,
             total=len(ranking),
             search_time_ms=elapsed,
-            warnings=tuple(dict.fromkeys(warnings)),
+            warnings=word_warnings(warnings, checked.query.language),
+            coded_warnings=tuple(warnings),
             debug=self._debug(checked, ranking, elapsed) if request.debug else None,
         )
         self._log(checked.query, ranking, hits, elapsed)

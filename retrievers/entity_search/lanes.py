@@ -22,8 +22,9 @@ from sextant.domain.settings import EntitySearchSettings
 from sextant.domain.tasks import stop
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.versioned_cache import VersionedCache
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder, Vectors
-from sextant.retrievers.lanes.warnings import log_failures
+from sextant.retrievers.lanes.warnings import find_causes, log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore, Hop
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.stamps.stamp_lines import EntityStamp
@@ -187,9 +188,9 @@ VECTOR, FTS, GRAPH = "vector", "fts", "graph"
 LANES = (VECTOR, FTS, GRAPH)
 
 _GOES_ON = {
-    VECTOR: "实体向量检索失败，仅使用全文检索结果",
-    FTS: "实体全文检索失败，使用向量与图检索结果",
-    GRAPH: "图遍历失败，使用向量与全文检索结果",
+    VECTOR: CodedWarning(WarningCode.ENTITY_VECTOR_LANE_FAILED),
+    FTS: CodedWarning(WarningCode.ENTITY_TEXT_LANE_FAILED),
+    GRAPH: CodedWarning(WarningCode.ENTITY_GRAPH_LANE_FAILED),
 }
 
 # A text's cosine with itself; and of full text, where only the order means something, what sets the named
@@ -215,9 +216,9 @@ class EntityHits:
     failed: dict[str, Exception] = field(default_factory=dict)
 
     @property
-    def warnings(self) -> list[str]:
-        """Return one sentence for every lane that failed."""
-        return [_GOES_ON[lane] for lane in self.failed]
+    def warnings(self) -> list[CodedWarning]:
+        """Return a warning for every lane that failed, and why these did."""
+        return [*(_GOES_ON[lane] for lane in self.failed), *find_causes(self.failed)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from sextant.domain.graph import Entity
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning
 from sextant.retrievers.entity_search.lanes import LANES, Reached
 from sextant.retrievers.entity_search.options import Blended, FusionWeights
 
@@ -128,7 +129,8 @@ class SearchResponse(_Body):
     """One page of results, best first.
 
     `total` counts the results of this page, as the seed's service does; `next_cursor` is there when
-    there are more. `warnings` say what the search went without.
+    there are more. `warnings` say what the search went without, in the question's
+    language; `coded_warnings` are the same as data.
     """
 
     results: tuple[EntityResult, ...]
@@ -137,6 +139,7 @@ class SearchResponse(_Body):
     search_time_ms: int
     next_cursor: str | None = None
     warnings: tuple[str, ...] | None = None
+    coded_warnings: tuple[CodedWarning, ...] | None = None
     debug: SearchDebug | None = None
 
 

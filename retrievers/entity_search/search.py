@@ -16,8 +16,15 @@ from sextant.domain.questions import check_question, of_type
 from sextant.domain.retrieval import LEAST_SCORE
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.telemetry import collect_notices, milliseconds_since, searching
+from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.versioned_cache import VersionedCache
+from sextant.domain.warnings import (
+    CodedWarning,
+    WarningCode,
+    collect_warnings,
+    distinct,
+    word_warnings,
+)
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.entity_search.lanes import (
     LANES,
@@ -34,7 +41,7 @@ from sextant.retrievers.entity_search.response import (
     debug_of,
     result_of,
 )
-from sextant.retrievers.lanes.warnings import of_unknown_types
+from sextant.retrievers.lanes.warnings import find_unknown_types
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -44,11 +51,6 @@ from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.stamps.stamp_lines import EntityStamp, entity_stamp
 from sextant.text.characters import language_of
 
-NO_RERANKER = {
-    "zh": "未配置重排序模型，保持融合排序",
-    "en": "No reranker is configured, so the order is that of fusion.",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class EntityRanking:
@@ -57,7 +59,7 @@ class EntityRanking:
     hits: tuple[Hit, ...]
     found: Mapping[str, int]
     timings: Mapping[str, float]
-    warnings: tuple[str, ...]
+    warnings: tuple[CodedWarning, ...]
 
     def after(self, position: Position | None) -> Sequence[Hit]:
         """Return the hits after a position."""
@@ -83,7 +85,7 @@ class EntityRanker:
         Raises:
             EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
         """
-        with collect_notices() as notices:
+        with collect_warnings() as notices:
             found = await self.lanes.run(question)
         warnings = [*found.warnings, *notices]
         started = time.perf_counter()
@@ -94,12 +96,14 @@ class EntityRanker:
             hits = await self._reranked(question.question, hits, warnings)
             found.timings["rerank"] = milliseconds_since(started)
         counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
-        return EntityRanking(tuple(hits), counts, found.timings, tuple(dict.fromkeys(warnings)))
+        return EntityRanking(tuple(hits), counts, found.timings, tuple(distinct(warnings)))
 
-    async def _reranked(self, question: str, hits: list[Hit], warnings: list[str]) -> list[Hit]:
+    async def _reranked(
+        self, question: str, hits: list[Hit], warnings: list[CodedWarning]
+    ) -> list[Hit]:
         """Return the hits in the model's order; as they were, and a warning, when it is late or fails."""
         if self.reranker is None:
-            warnings.append(NO_RERANKER[language_of(question)])
+            warnings.append(CodedWarning(WarningCode.RERANKER_MISSING))
             return hits
         texts = [f"{hit.entity.name}: {hit.entity.description}" for hit in hits]
         limits = RerankLimits.of(self.settings.retrieval)
@@ -240,12 +244,10 @@ class EntitySearch:
         elapsed = milliseconds_since(started)
         return _response(search, page, related, self._settings, warnings=warnings, elapsed=elapsed)
 
-    async def _of_filters(self, question: EntityQuestion) -> tuple[str, ...]:
+    async def _of_filters(self, question: EntityQuestion) -> tuple[CodedWarning, ...]:
         """Return what there is to say of a filter that lets nothing through."""
         types = question.only.entity_types
-        unknown = types and await of_unknown_types(
-            self._chunks, question.scope, question.question, types
-        )
+        unknown = types and await find_unknown_types(self._chunks, question.scope, types)
         return (unknown,) if unknown else ()
 
     async def _checked(
@@ -336,7 +338,7 @@ def _response(
     related: dict[UUID, list[tuple[Entity, str]]],
     settings: Settings,
     *,
-    warnings: tuple[str, ...],
+    warnings: tuple[CodedWarning, ...],
     elapsed: float,
 ) -> SearchResponse:
     explain, ranking, end = search.options.explain, page.kept.ranking, page.end
@@ -353,6 +355,7 @@ def _response(
         search_time_ms=round(elapsed),
         next_cursor=end
         and encode(Position(page.kept.taken_at, end.score, end.entity.id), search.key),
-        warnings=warnings or None,
+        warnings=word_warnings(warnings, language_of(search.asked.question)) or None,
+        coded_warnings=warnings or None,
         debug=debug,
     )

@@ -30,6 +30,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings
 from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, get_shared_indexes
 from sextant.retrievers.hybrid_retriever.options import (
     HybridRetrieverOptions,
@@ -47,8 +48,12 @@ from sextant.retrievers.lanes.lane import (
     log_found,
     run_lanes,
 )
-from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
-from sextant.retrievers.lanes.warnings import describe_degradation, require_one
+from sextant.retrievers.lanes.warnings import (
+    log_failures,
+    log_warning,
+    require_one,
+    warn_of_failures,
+)
 from sextant.retrievers.numeric.arrays import BM25, Scores, min_max
 from sextant.retrievers.ranking.fusion import fuse, rrf, rrf_share
 from sextant.stores.rows import StoredTexts
@@ -218,13 +223,6 @@ def _ranks(scores: Sequence[float]) -> list[int]:
 logger = logging.getLogger(__name__)
 
 SLOW = "混合检索耗时超过阈值"
-BM25_LATE = "BM25 索引正在建立，本次保持 RRF 排序"
-BM25_FAILED = "BM25 重排序失败，保持 RRF 排序"
-# Of a user whom the store does not know; a field that is named wrongly finds as little.
-NO_ROWS = {
-    "zh": "向量库中没有该用户的文档，请检查 user_id 与 user_field",
-    "en": "The vector store has no documents of this user: check user_id and user_field.",
-}
 
 # Seed 000: each lane returns twice what is wanted.
 _OVERFETCH = 2
@@ -240,7 +238,8 @@ class HybridSearch:
             the document where, with its own score and its weight.
         keywords: those of the question.
         found: lane → how many documents it found.
-        warnings: what the search had to go without.
+        warnings: what the search had to go without, in the question's language.
+        coded_warnings: the same as data.
         timings: milliseconds of `vector`, `keyword`, `fusion`, `bm25` and `total`.
     """
 
@@ -248,6 +247,7 @@ class HybridSearch:
     keywords: tuple[str, ...]
     found: Mapping[str, int]
     warnings: tuple[str, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
@@ -311,17 +311,19 @@ class HybridRetriever(BaseRetriever):
         timings = {run.name: run.milliseconds for run in runs}
         items = self._fused(runs, timings)
         if not any(run.hits or run.error for run in runs) and not await self._store.rows.states():
-            request.warn(NO_ROWS)
-            logger.warning(NO_ROWS["zh"])
+            # Of a user whom the store does not know; a field that is named wrongly finds as little.
+            self._warn(request, WarningCode.USER_WITHOUT_DOCUMENTS)
         items = await self._reranked(request, items, timings)
         items = items[: self.options.limit]
         timings[_TOTAL] = milliseconds_since(started)
         self._log(request, runs, items, timings)
+        warnings = distinct([*warn_of_failures(runs), *request.warnings])
         return HybridSearch(
             tuple(map(_as_document, items)),
             tuple(request.keywords),
             {run.name: len(run.hits) for run in runs},
-            warnings=(*describe_degradation(runs), *request.warnings),
+            warnings=word_warnings(warnings, request.language),
+            coded_warnings=tuple(warnings),
             timings=timings,
         )
 
@@ -359,9 +361,12 @@ class HybridRetriever(BaseRetriever):
             max_keywords=self.options.max_keywords,
         )
         if not request.keywords:
-            request.warn(NO_KEYWORDS)
-            logger.warning(NO_KEYWORDS["zh"])
+            self._warn(request, WarningCode.KEYWORDS_MISSING)
         return request
+
+    def _warn(self, request: LaneQuery, code: WarningCode) -> None:
+        request.warn(code)
+        log_warning(CodedWarning(code))
 
     async def _run(self, request: LaneQuery) -> list[LaneRun]:
         """Return both lanes at the same time."""
@@ -395,11 +400,10 @@ class HybridRetriever(BaseRetriever):
             bm25 = BM25(self.options.bm25_k1, self.options.bm25_b)
             return self._by_bm25(items, index.score(request.text, candidates, bm25))
         except TimeoutError:
-            request.warn(BM25_LATE)
-            logger.warning(BM25_LATE)
-        except Exception:
-            request.warn(BM25_FAILED)
-            logger.warning(BM25_FAILED, exc_info=True)
+            self._warn(request, WarningCode.BM25_BUILDING)
+        except Exception as error:  # noqa: BLE001 - the order of RRF stands without it
+            self._warn(request, WarningCode.BM25_FAILED)
+            log_failures({"bm25": error})
         finally:
             timings[_BM25] = milliseconds_since(started)
         return items

@@ -20,8 +20,8 @@ import numpy as np
 from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.domain.telemetry import notify
 from sextant.domain.versioned_cache import VersionedCache
+from sextant.domain.warnings import WarningCode, warn
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index import kept_words
 from sextant.retrievers.index.graph.relations import Ints, RelationTypes
@@ -40,14 +40,6 @@ from sextant.stores.graph.record import GraphRecord
 from sextant.stores.stamps.stamp_lines import Stamp
 from sextant.text.name_linker import NameTrie, name_key, names_of_title
 
-BEHIND = (
-    "索引正在更新，本次结果基于更新前的内容"
-    " (the index is being brought up to date: results are of what was there before)"
-)
-BUILDING = (
-    "索引正在首次建立，本次结果不含它；稍后再问即可"
-    " (the index is being built for the first time: results are without it; the next question finds it)"
-)
 # So long a process stays that is left while it builds an index: the words of 100,000 passages take
 # 15 seconds, and one that asks a single question would otherwise begin with them each time, for nothing.
 _LINGER = 30.0
@@ -207,10 +199,10 @@ class ScopeIndexes:
             index, current = await self._kept.get(scope, stamp, build, self._patience)
         except asyncio.CancelledError:
             if self.kept(scope) is None:
-                notify(BUILDING)
+                warn(WarningCode.INDEX_BUILDING)
             raise
         if not current:
-            notify(BEHIND)
+            warn(WarningCode.INDEX_BEHIND)
         return index
 
     async def close(self) -> None:

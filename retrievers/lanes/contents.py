@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import WarningCode
 from sextant.retrievers.content import PassageContent, of_entity, of_passage, with_content
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.surroundings import Surroundings
@@ -17,11 +18,6 @@ from sextant.retrievers.memory.scope_memory import ScopeTexts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.stamps.stamp_lines import Stamp
-
-NO_GRAPH_STORE = {
-    "zh": "图数据库暂不可用，结果不含实体与关系",
-    "en": "The graph store does not answer, so no entities and relations are among the results.",
-}
 
 
 def contents_from(
@@ -92,7 +88,7 @@ class Contents:
         except (InputError, ConflictError):
             raise
         except SextantError as error:
-            go_without("graph", error, self.query, NO_GRAPH_STORE)
+            go_without("graph", error, self.query, WarningCode.GRAPH_STORE_FAILED)
             return []
         # One that was merged into another meanwhile comes as that, which the index did not find.
         return around.items({rows[one.id]: of_entity(one) for one in found if one.id in rows})

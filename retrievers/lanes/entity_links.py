@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from sextant.domain.errors import ConflictError, InputError, SextantError
+from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Vectors
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.warnings import go_without
 from sextant.stores.graph.protocol import EntityHit, GraphStore
@@ -74,7 +74,7 @@ async def nearest_entities(
     except (InputError, ConflictError):
         raise
     except SextantError as error:
-        go_without("graph", error, query, NO_GRAPH_STORE)
+        go_without("graph", error, query, WarningCode.GRAPH_STORE_FAILED)
         return None
     return _strengths(index, by_meaning, _BY_MEANING) | _strengths(index, by_words, _BY_WORDS)
 

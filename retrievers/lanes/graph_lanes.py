@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
+from sextant.domain.warnings import WarningCode
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
@@ -176,10 +177,6 @@ def mix_lane(query: LaneQuery, context: QueryContext) -> Hits:
 
 
 LOCAL = "local"
-NO_ENTITY = {
-    "zh": "问题没有提到知识图谱中的实体，结果按相似度与图谱排序",
-    "en": "The question names no entity of the graph, so results are by meaning and the graph.",
-}
 
 
 def local_lane(query: LaneQuery, context: QueryContext) -> Hits | None:
@@ -194,7 +191,7 @@ def local_lane(query: LaneQuery, context: QueryContext) -> Hits | None:
         if not context.named_in_full:
             return None
         if query.keywords:  # one without is told so, and names nothing
-            query.warn(NO_ENTITY)
+            query.warn(WarningCode.ENTITIES_NOT_NAMED)
     with context.spent.on(WALK):
         ranking = context.ranker.rank_from_entities(index.walk, context.signals)
     around = surroundings(index, ranking.entities, named)

@@ -22,6 +22,7 @@ from sextant.domain.questions import ChunkFilters
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder, find_cached_vector
 from sextant.retrievers.content import LazyHits, of_passage
 from sextant.retrievers.lanes.question_terms import extract_keywords
@@ -56,18 +57,23 @@ class LaneQuery:
     limit: int
     max_keywords: int = 10
     filters: ChunkFilters | None = None
-    warnings: list[str] = field(default_factory=list[str], compare=False)
+    warnings: list[CodedWarning] = field(default_factory=list[CodedWarning], compare=False)
     hot: CachedScope | None = field(default=None, compare=False)
 
-    def warn(self, warning: str | Mapping[str, str]) -> bool:
-        """Note once that a lane went on without something; of sentences by language, in the question's.
+    def warn(self, code: WarningCode, params: Mapping[str, Any] | None = None) -> bool:
+        """Note once that a lane went on without something; return whether that is new."""
+        return self.note(CodedWarning(code, params or {}))
 
-        Whether it was new is what is returned.
-        """
-        sentence = warning if isinstance(warning, str) else warning[language_of(self.text)]
-        if is_new := sentence not in self.warnings:
-            self.warnings.append(sentence)
+    def note(self, warning: CodedWarning) -> bool:
+        """Note a warning once; return whether it is new."""
+        if is_new := warning not in self.warnings:
+            self.warnings.append(warning)
         return is_new
+
+    @property
+    def language(self) -> str:
+        """Return the question's language, `zh` or `en`."""
+        return language_of(self.text)
 
     @contextmanager
     def with_texts(self) -> Iterator[LaneQuery]:

@@ -17,6 +17,7 @@ from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
+from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
@@ -43,10 +44,6 @@ from sextant.stores.postgresql.watched import detach_on_cancel
 from sextant.stores.stamps.stamp_lines import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
-NO_VECTOR = {
-    "zh": "向量检索失败，使用关键词与图谱检索降级",
-    "en": "Searching by meaning failed, so results are by words and the graph.",
-}
 
 
 class LaneTimings(dict[str, float]):
@@ -304,7 +301,7 @@ class QuestionReader:
         except ConflictError:
             raise
         except SextantError as error:
-            go_without(VECTOR, error, query, NO_VECTOR)
+            go_without(VECTOR, error, query, WarningCode.EMBEDDING_FAILED)
             return None
 
     async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
@@ -315,7 +312,7 @@ class QuestionReader:
         except ConflictError:
             raise
         except SextantError as error:
-            go_without(VECTOR, error, query, NO_VECTOR)
+            go_without(VECTOR, error, query, WarningCode.EMBEDDING_FAILED)
             return None
         rows = index_of(index.chunk_ids.halves, found.ids).astype(np.intp)
         rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]

@@ -12,12 +12,6 @@ from sextant.text.characters import has_cjk, lowercase, normalise
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_stop_word
 
-# Seed 000, "关键词提取失败".
-NO_KEYWORDS = {
-    "zh": "未提取到关键词，仅使用向量检索",
-    "en": "The question has no keywords, so results are by meaning only.",
-}
-
 _TOKENIZER = Tokenizer(words_of, joiners="-.'’&_")
 _POSSESSIVE = re.compile(r"['’]s$")
 _SHORTEST, _LONGEST = 2, 4

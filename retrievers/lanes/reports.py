@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
+from sextant.domain.warnings import WarningCode
 from sextant.retrievers.index.report_index import IndexedReport, NearReport, ReportRows
 from sextant.retrievers.lanes.graph_lanes import best_passages
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
@@ -20,15 +21,6 @@ from sextant.text.analysis import question_terms
 
 REPORTS = "reports"
 GLOBAL = "global"
-NO_COMMUNITIES = {
-    "zh": "知识库还没有社区报告，全局检索按关键词与相似度返回原文；运行 `sextant communities build` 生成",
-    "en": "There are no community reports yet, so passages were found by words and meaning;"
-    " `sextant communities build` writes them.",
-}
-NOT_FILTERED = {
-    "zh": "社区报告概括全库，无法按条件筛选，本次结果不含社区报告",
-    "en": "Community reports sum up all documents and cannot be filtered, so none are among the results.",
-}
 
 _NEAREST = 24
 _CHOSEN = 6
@@ -71,9 +63,9 @@ def global_lane(query: LaneQuery, context: QueryContext) -> Hits:
     if not context.index.chunk_ids:
         return Hits([])
     if query.filters is not None:
-        query.warn(NOT_FILTERED)
+        query.warn(WarningCode.REPORTS_NOT_FILTERED)
     elif not context.index.reports.reports:
-        query.warn(NO_COMMUNITIES)
+        query.warn(WarningCode.REPORTS_MISSING)
     with context.spent.on(REPORTS):
         chosen = _chosen(query, context)
         ranking = _rank_by_findings(context, chosen)

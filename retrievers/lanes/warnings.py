@@ -6,34 +6,42 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
-from sextant.domain.errors import RetrievalError, SextantError
+from sextant.domain.errors import RetrievalError, SextantError, describe_reason
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct, names
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.embedding_space import lack_vectors
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import language_of
 
 logger = logging.getLogger(__name__)
 
-# Seed 000, "部分检索失败".
-_DEGRADED = {
-    VECTOR: "向量检索失败，使用关键词检索降级",
-    KEYWORD: "关键词检索失败，仅使用向量检索结果",
+_FAILED = {
+    VECTOR: CodedWarning(WarningCode.VECTOR_LANE_FAILED),
+    KEYWORD: CodedWarning(WarningCode.KEYWORD_LANE_FAILED),
 }
-_OTHER = "检索通道 {lane} 失败，其余通道继续 (lane {lane} failed; the others went on)"
 
 
-def describe_degradation(runs: Sequence[LaneRun]) -> tuple[str, ...]:
-    """Return one sentence for every failed lane: how the search went on without it. Logged verbatim."""
-    sentences = [
-        _DEGRADED.get(run.name, _OTHER.format(lane=run.name))
-        for run in runs
-        if run.error is not None
+def warn_of_failures(runs: Sequence[LaneRun]) -> list[CodedWarning]:
+    """Return how the search went on without lanes that failed, and why these did. The former is logged, too."""
+    failed = {run.name: run.error for run in runs if run.error is not None}
+    degraded = [
+        _FAILED.get(name, CodedWarning(WarningCode.LANE_FAILED, {"lane": name})) for name in failed
     ]
-    for sentence in sentences:
-        logger.warning(sentence)
-    return tuple(sentences)
+    for warning in degraded:
+        log_warning(warning)
+    return distinct([*degraded, *find_causes(failed)])
+
+
+def find_causes(failed: Mapping[str, BaseException]) -> list[CodedWarning]:
+    """Return why lanes failed, each cause once; of what nobody foresaw only the log tells."""
+    causes = list[CodedWarning]()
+    for name, error in failed.items():
+        if isinstance(error, SextantError):
+            causes.append(CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(error)}))
+        elif isinstance(error, TimeoutError):
+            causes.append(CodedWarning(WarningCode.LANE_TIMED_OUT, {"lane": name}))
+    return distinct(causes)
 
 
 def require_one(runs: Sequence[LaneRun]) -> None:
@@ -76,11 +84,17 @@ async def failure_of(failed: Mapping[str, BaseException], database: Database) ->
     return RetrievalError.of({**failed, **dict.fromkeys(late, database.silence())})
 
 
-def go_without(part: str, cause: Exception, query: LaneQuery, wordings: Mapping[str, str]) -> None:
-    """Tell the caller that lanes went on without a part that failed, and the log why; once a question."""
-    if query.warn(wordings):
+def go_without(part: str, cause: SextantError, query: LaneQuery, code: WarningCode) -> None:
+    """Warn that lanes went on without a part that failed, and why; the log gets the same, once a question."""
+    if query.warn(code):
+        query.warn(WarningCode.CAUSE, {"reason": describe_reason(cause)})
         log_failures({part: cause})
-        logger.warning(wordings["zh"])
+        log_warning(CodedWarning(code))
+
+
+def log_warning(warning: CodedWarning) -> None:
+    """Log a warning in the language that the log has for searches."""
+    logger.warning(warning.in_language("zh"))
 
 
 def log_failures(failed: Mapping[str, BaseException]) -> None:
@@ -92,13 +106,6 @@ def log_failures(failed: Mapping[str, BaseException]) -> None:
         traced.add(cause)
 
 
-MISSING_VECTORS = {
-    "zh": "部分段落尚无向量（重新嵌入尚未完成），按语义检索可能漏掉它们；worker 会继续，也可运行 `sextant reembed`。",
-    "en": "Some passages have no vector yet, since embedding everything anew is not finished, and search by meaning "
-    "may miss them; a worker goes on with it, or run `sextant reembed`.",
-}
-
-
 async def warn_of_missing_vectors(chunks: ChunkStore, request: LaneQuery) -> None:
     """Warn while passages have no vector."""
     try:
@@ -106,23 +113,7 @@ async def warn_of_missing_vectors(chunks: ChunkStore, request: LaneQuery) -> Non
     except SextantError:
         return  # the lanes say that the database is away
     if missing:
-        request.warn(MISSING_VECTORS)
-
-
-UNKNOWN = {
-    "zh": "知识库里没有筛选条件所指的文档或章节：{}；文档列表给出其 ID 和来源",
-    "en": "The filters name what this knowledge base does not have: {}. The list of its documents has their"
-    " ids and sources.",
-}
-UNKNOWN_TYPES = {
-    "zh": "知识库里没有筛选条件所指的实体类型：{}；{}",
-    "en": "No entity of this knowledge base has the type that the filters name: {}. {}",
-}
-_MEANT = {"zh": "是否指 {}？", "en": "Did you mean {}?"}
-_THERE_ARE = {"zh": "已有类型：{}", "en": "Its types: {}."}
-_NO_TYPES = {"zh": "它没有任何实体", "en": "It has no entities."}
-# Names that are told, and characters of each.
-_MOST_LISTED, _LENGTH = 5, 100
+        request.warn(WarningCode.VECTORS_MISSING)
 
 
 async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
@@ -131,33 +122,25 @@ async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
     if request.filters is None:
         return
     if unknown := await chunks.find_unknown_ids(request.scope, request.filters):
-        listed = _join_names(unknown)
-        request.warn({language: wording.format(listed) for language, wording in UNKNOWN.items()})
+        request.warn(WarningCode.FILTERS_UNKNOWN, {"ids": names(unknown)})
     types = request.filters.entity_types
-    if types and (wording := await of_unknown_types(chunks, request.scope, request.text, types)):
-        request.warn(wording)
+    if types and (warning := await find_unknown_types(chunks, request.scope, types)):
+        request.note(warning)
 
 
-async def of_unknown_types(
-    chunks: ChunkStore, scope: Scope, question: str, types: Iterable[str]
-) -> str | None:
-    """Return what to say of types of entities that the scope does not have: the nearest that it has, else some."""
+async def find_unknown_types(
+    chunks: ChunkStore, scope: Scope, types: Iterable[str]
+) -> CodedWarning | None:
+    """Return the warning of entity types that the scope does not have: the nearest that it has, else some."""
     unknown, known = await chunks.find_unknown_types(scope, list(types))
     if not unknown:
         return None
-    language = language_of(question)
-    return UNKNOWN_TYPES[language].format(_join_names(unknown), _way_out(unknown, known, language))
-
-
-def _way_out(unknown: Sequence[str], known: Sequence[str], language: str) -> str:
+    missing = {"types": names(unknown)}
     written = {one.lower(): one for one in reversed(known)}
     near = [written[one] for name in unknown for one in get_close_matches(name, written, n=1)]
     if near:
-        return _MEANT[language].format(_join_names(list(dict.fromkeys(near))))
-    return _THERE_ARE[language].format(_join_names(known)) if known else _NO_TYPES[language]
-
-
-def _join_names(names: Sequence[str]) -> str:
-    quoted = [f"{name[:_LENGTH]!r}" for name in names[:_MOST_LISTED]]
-    more = f" (+{len(names) - _MOST_LISTED})" if len(names) > _MOST_LISTED else ""
-    return ", ".join(quoted) + more
+        meant = list(dict.fromkeys(near))
+        return CodedWarning(WarningCode.TYPES_MISSPELT, missing | {"near": names(meant)})
+    if known:
+        return CodedWarning(WarningCode.TYPES_UNKNOWN, missing | {"known": names(known)})
+    return CodedWarning(WarningCode.TYPES_MISSING, missing)

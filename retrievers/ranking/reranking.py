@@ -7,33 +7,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sextant.domain.errors import SextantError
+from sextant.domain.errors import describe_reason
 from sextant.domain.fair_semaphore import release_slot
 from sextant.domain.questions import in_range, positive
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Reranker
 from sextant.retrievers.numeric.arrays import min_max
 from sextant.stores.postgresql.watched import with_deadline
-from sextant.text.characters import language_of
 
 logger = logging.getLogger(__name__)
 
 RERANK = "rerank"
-
-# By the question's language.
-FAILED = {
-    "zh": "重排序失败，保持原有顺序：{reason}",
-    "en": "Reranking failed, so the order is as before: {reason}",
-}
-UNSCORED = {
-    "zh": "{model} 没有给每个段落打分",
-    "en": "{model} does not score every passage",
-}
-LATE = {
-    "zh": "重排序超时，保持原有顺序（{seconds:g} s）",
-    "en": "Reranking took longer than {seconds:g} s, so the order is as before.",
-}
 
 # The worst of the reranked still ranks above all that were not.
 _LOWEST = 0.5
@@ -73,7 +59,7 @@ class Judgement:
     """The model's scores of the passages it read, in their order; or none, and the reason."""
 
     scores: tuple[float, ...] = ()
-    warning: str | None = None
+    warning: CodedWarning | None = None
 
 
 async def judge(
@@ -83,7 +69,6 @@ async def judge(
 
     Late work is cancelled: requests are dropped, a local model stops after the batch it is at.
     """
-    language = language_of(question)
     read = [text[: limits.chars] for text in texts[: limits.pairs]]
     if not read:
         return Judgement()
@@ -93,16 +78,18 @@ async def judge(
         scores = tuple(map(float, given))
     except TimeoutError:
         logger.warning("%s has no scores after %g s", reranker.name, limits.seconds)
-        return Judgement(warning=LATE[language].format(seconds=limits.seconds))
+        return Judgement(
+            warning=CodedWarning(WarningCode.RERANKING_TIMED_OUT, {"seconds": limits.seconds})
+        )
     except Exception as error:  # anyone's model: its failure is a warning
         logger.warning("reranking failed", exc_info=error)
-        reason = error.in_language(language) if isinstance(error, SextantError) else str(error)
-        return Judgement(warning=FAILED[language].format(reason=reason))
+        reason = describe_reason(error)
+        return Judgement(warning=CodedWarning(WarningCode.RERANKING_FAILED, {"reason": reason}))
     if len(scores) != len(read) or not all(map(math.isfinite, scores)):
         usable = sum(map(math.isfinite, scores))
         logger.warning("%s gave %d scores for %d passages", reranker.name, usable, len(read))
-        unscored = UNSCORED[language].format(model=reranker.name)
-        return Judgement(warning=FAILED[language].format(reason=unscored))
+        params = {"model": reranker.name}
+        return Judgement(warning=CodedWarning(WarningCode.RERANKING_INCOMPLETE, params))
     return Judgement(scores)
 
 
@@ -129,7 +116,7 @@ class Reranked:
     """Items in their new order; in the old one where there is a warning."""
 
     items: list[RetrievedItem]
-    warning: str | None = None
+    warning: CodedWarning | None = None
 
 
 async def rerank(

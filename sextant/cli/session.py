@@ -72,26 +72,11 @@ def _log_as_a_server(settings: Settings) -> None:
     dictConfig(logs.log_config(settings))
 
 
-class _Reasons(logging.Handler):
-    """Tells in a line why a search goes on without a part of it; that it does, its result says."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print the first line: what follows may be a statement."""
-        terminal.warn(f"Note: {record.getMessage().partition(chr(10))[0]}")
-
-
 def show_log(settings: Settings) -> None:
-    """Log to standard error where a level was asked for, else no more than `_Reasons`.
-
-    A command tells its own errors.
-    """
+    """Log to standard error where a level was asked for; else a command tells its own errors and warnings."""
     is_requested = "log_level" in settings.model_fields_set
     level = settings.log_level if is_requested else logging.CRITICAL
     handler = logging.StreamHandler()
     handler.setLevel(level)  # psycopg gives its own loggers a level, which passes the root's by
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=level, format=form, handlers=[handler])
-    searching = logging.getLogger("sextant.retrievers")
-    if not (is_requested or searching.handlers):
-        searching.setLevel(logging.ERROR)
-        searching.addHandler(_Reasons())

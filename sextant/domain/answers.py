@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from sextant.domain.errors import SextantError, error_of
+from sextant.domain.warnings import Warned
 
 
 class Trust(StrEnum):
@@ -100,10 +101,12 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Warned):
     """A finished answer. `trust` says what stands behind its sentences; `grounded`: every one is supported.
 
     `declined`: it says that the documents do not say; a passage that it cites is only the nearest.
+
+    `warnings` are the sentences of `coded_warnings` in `language`, that of the answer.
 
     `prompt` names the wording that the model was given, with its version: `generate.zh@3`.
     `costs` breaks `usage` and `timings` down by node: `{"milliseconds", "calls", "prompt_tokens",
@@ -119,16 +122,21 @@ class Answer:
     trust: Trust = Trust.UNSUPPORTED
     grounded: bool = field(init=False, default=False)
     declined: bool = False
-    warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     model: str = ""
     usage: Usage = Usage()
     costs: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     prompt: str = ""
+    language: str = "en"
 
     def __post_init__(self) -> None:
-        """Derive `grounded`."""
+        """Derive `grounded` and `warnings`."""
         object.__setattr__(self, "grounded", self.trust is Trust.SUPPORTED)
+        Warned.__post_init__(self)
+
+    def reader_language(self) -> str:
+        """Return the answer's language."""
+        return self.language
 
 
 @dataclass(frozen=True, slots=True)

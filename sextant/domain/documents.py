@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, Warned
 from sextant.text.characters import clean_text
 
 LONGEST_FILENAME = 255  # characters; NAME_MAX of the usual file systems
@@ -100,7 +100,7 @@ class ParsedDocument:
     sections: tuple[Section, ...]
     chunks: tuple[Chunk, ...]
     page_count: int | None = None
-    warnings: tuple[DocumentWarning, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -182,7 +182,7 @@ class Job:
     created_at: datetime | None = None
     updated_at: datetime | None = None
     released: int = 0
-    warnings: tuple[DocumentWarning, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class Backlog:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphInfo:
+class GraphInfo(Warned):
     """A knowledge base as `sextant graphs` lists it.
 
     `pending`: its graph is still to follow its documents, which a worker does; `unattended`: no worker runs.
@@ -209,7 +209,6 @@ class GraphInfo:
     created_at: datetime | None = None
     pending: bool = False
     unattended: bool = False
-    warnings: Sequence[str] = ()
 
 
 MOST_LEVELS = 100

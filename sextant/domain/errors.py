@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 if TYPE_CHECKING:
     from sextant.domain.answers import Usage
@@ -412,6 +412,13 @@ class Cancelled(SextantError):
 
     status = 503
     retryable = True
+
+
+def describe_reason(error: BaseException) -> Any:  # noqa: ANN401 - JSON
+    """Return why something failed as a parameter of a warning, in each language with the next step."""
+    if not isinstance(error, SextantError):
+        return next(iter(str(error).splitlines()), type(error).__name__)
+    return {"code": error.code, "en": error.in_language("en"), "zh": error.in_language("zh")}
 
 
 def error_of(

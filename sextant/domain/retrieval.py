@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from sextant.domain.errors import OptionInvalid
+from sextant.domain.warnings import Warned
 
 
 class Mode(StrEnum):
@@ -159,18 +160,23 @@ class GraphContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieval:
+class Retrieval(Warned):
     """One retrieval: ranked items, what went wrong on the way, and times in ms.
 
     `results` are passages, in mode `global` reports of communities and the passages behind them.
-    `graph_items` accompany them: entities, relations and reports, each kind best first.
+    `graph_items` accompany them: entities, relations and reports, each kind best first. `warnings` are the
+    sentences of `coded_warnings`, in the question's language.
     """
 
     results: tuple[RetrievedItem, ...]
     mode: Mode
     graph_items: tuple[RetrievedItem, ...] = ()
-    warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    language: str = "en"
+
+    def reader_language(self) -> str:
+        """Return the question's language."""
+        return self.language
 
     @property
     def graph_context(self) -> GraphContext:

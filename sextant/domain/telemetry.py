@@ -1,23 +1,18 @@
 """What happens inside, told to whoever measures it: metrics and traces listen, nobody else knows them.
 
 A happening says what it was, how long it took and how it ended; never whose it was or what was asked.
-Without a listener, telling costs a look at an empty list. A notice is for whoever asked: a sentence about what a store
-went on without, collected while a search runs.
+Without a listener, telling costs a look at an empty list.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sextant.domain.errors import InputError
-
-logger = logging.getLogger(__name__)
 
 
 class EventOutcome(StrEnum):
@@ -136,31 +131,3 @@ def searching(mode: str) -> Iterator[Search]:
 def milliseconds_since(started: float) -> float:
     """Return milliseconds since `started`, a moment of `time.perf_counter`."""
     return (time.perf_counter() - started) * 1000
-
-
-_collected: ContextVar[list[str] | None] = ContextVar("notices", default=None)
-
-
-@contextmanager
-def collect_notices() -> Iterator[list[str]]:
-    """Collect distinct notices while the block runs, including those of tasks started in it."""
-    collected: list[str] = []
-    token = _collected.set(collected)
-    try:
-        yield collected
-    finally:
-        _collected.reset(token)
-
-
-def notify(sentence: str, *, logged: bool = True) -> None:
-    """Log a warning and add it to the collected notices, unless they contain it already.
-
-    `logged`: false if the log has the warning already.
-    """
-    collected = _collected.get()
-    if collected is not None:
-        if sentence in collected:
-            return
-        collected.append(sentence)
-    if logged:
-        logger.warning(sentence)

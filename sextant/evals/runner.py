@@ -17,6 +17,7 @@ from sextant.domain.errors import QuestionInvalid
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.evals.corpus import add_triples, corpus_scope, load_corpus
 from sextant.evals.dataset import CorpusPassage, EvalQuestion, read_set, read_triples
 from sextant.evals.metrics import (
@@ -167,7 +168,10 @@ async def _ask_all(
                 )
             except QuestionInvalid as error:  # a set may hold an empty line; it finds nothing
                 refused = f"{question.id}: {error.message}"
-                found = Retrieval((), Mode.BYPASS, warnings=(refused,), timings={"total": 0.0})
+                warning = CodedWarning(WarningCode.CAUSE, {"reason": refused})
+                found = Retrieval(
+                    (), Mode.BYPASS, coded_warnings=(warning,), timings={"total": 0.0}
+                )
             outcome = await _outcome(question, found, answerer)
         done += 1
         on_progress("questions", done, len(questions))

@@ -145,7 +145,7 @@ class Sextant(Asking):
         ingestor = await self._parts.ingestor()
         report = IngestReport(await ingestor.ingest(self._scope(graph_id), paths, on_progress))
         describe = await self._chunks(graph_id).describe_ingested(on_progress)
-        report.warnings = await self._refresher.refresh(
+        report.coded_warnings = await self._refresher.refresh(
             self._scope(graph_id), on_progress, patient=True, notes=describe
         )
         return report
@@ -189,7 +189,9 @@ class Sextant(Asking):
         await self._refresher.refresh(scope, patient=True, notes=describe)
         read = await self._extract_waiting(scope)
         if read is not None and read.done:
-            await self._refresher.refresh(scope, patient=True, notes=(*describe, *read.warnings))
+            await self._refresher.refresh(
+                scope, patient=True, notes=(*describe, *read.coded_warnings)
+            )
 
     async def _extract_waiting(self, scope: Scope) -> ExtractionReport | None:
         """Let the chat model read the passages that an import left; None where the settings leave it out."""
@@ -246,10 +248,10 @@ class Sextant(Asking):
         try:
             async with asyncio.timeout(patience):
                 if patience is not None and (read := await self._extract_waiting(scope)):
-                    report.warnings += read.warnings
+                    report.warn(read.coded_warnings)
                 describe = await self._chunks(graph_id).describe_ingested(on_stage=on_progress)
-                report.warnings += await self._refresher.refresh(
-                    scope, on_stage=on_progress, notes=describe
+                report.warn(
+                    await self._refresher.refresh(scope, on_stage=on_progress, notes=describe)
                 )
         except TimeoutError:
             await self._refresher.leave_to_worker(scope)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.errors import DependencyError
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import end
+from sextant.domain.warnings import CodedWarning
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -42,7 +42,7 @@ class BatchCoordinator:
 
     def __init__(self, scope: Scope, members: int = 1) -> None:
         self.scope = scope
-        self.remarks: dict[UUID, tuple[DocumentWarning, ...]] = {}
+        self.remarks: dict[UUID, tuple[CodedWarning, ...]] = {}
         self._members = members
         self._asking = 0
         self._waiting: list[_EmbedRequest] = []

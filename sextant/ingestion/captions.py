@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sextant import prompts
-from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.images import Captions, FoundImage
 from sextant.models.chat.pictures import EncodedPicture
 from sextant.stores.documents.document_reader import CaptionStore
@@ -79,7 +79,7 @@ class Captioner:
         failed = sum(not known[image.sha256] for image in images)
         reason = next(iter(reasons), "as before")
         params = {"failed": failed, "images": len(images), "reason": reason}
-        warning = DocumentWarning(WarningCode.IMAGES_NOT_DESCRIBED, params)
+        warning = CodedWarning(WarningCode.IMAGES_NOT_DESCRIBED, params)
         texts = {sha256: text for sha256, text in known.items() if text}
         return Captions(texts, (warning,) if failed else ())
 

@@ -8,12 +8,13 @@ transaction. Everything goes by the user's own ids: the same import again change
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from sextant.domain.errors import DocumentNotFound, FileRejected, OptionInvalid, Superseded
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, word_warnings
 from sextant.ingestion.facts.verbaliser import FactVerbaliser
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
@@ -48,7 +49,7 @@ class ImportReport:
     `unchanged` counts the documents that were there already; `relations` includes triples;
     `problem_count` also counts the problems beyond the first thousand, which are not listed, and
     `left_out` those of all whose line, or the part named, was left out;
-    `warnings` say what of the graph did not follow, and how to mend it; `pending`: it is still to follow, which
+    `warnings` say what of the graph did not follow, and how to mend it, `coded_warnings` the same as data; `pending`: it is still to follow, which
     a worker does; `graph` is how large the whole graph is then, with what was found in the texts;
     `graph_alone`: the knowledge base has no passage, so that no question finds anything in it.
     """
@@ -62,9 +63,15 @@ class ImportReport:
     left_out: int = 0
     problems: list[LineProblem] = field(default_factory=list[LineProblem])
     warnings: tuple[str, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
     pending: bool = False
     graph: GraphCounts | None = None
     graph_alone: bool = False
+
+    def warn(self, warnings: Iterable[CodedWarning]) -> None:
+        """Add warnings, and their sentences."""
+        self.coded_warnings = (*self.coded_warnings, *warnings)
+        self.warnings = word_warnings(self.coded_warnings, "en")
 
 
 class Importer:
@@ -159,7 +166,7 @@ class Importer:
         run.report.documents += facts.documents
         run.report.unchanged += facts.unchanged
         run.report.chunks += facts.chunks
-        run.report.warnings += tuple(facts.warnings)
+        run.report.warn(facts.warnings)
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0

@@ -22,7 +22,6 @@ from dataclasses import replace
 from itertools import islice
 from uuid import UUID
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Chunk, Job, JobStage, ParsedDocument
 from sextant.domain.errors import (
     ConflictError,
@@ -34,6 +33,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.settings import Settings
 from sextant.domain.system import give_back
+from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -172,7 +172,7 @@ class JobRunner:
         report(Progress(job.filename, JobStage.DONE, total, total))
         return total
 
-    async def _extract(self, job: Job, report: OnProgress) -> tuple[DocumentWarning, ...]:
+    async def _extract(self, job: Job, report: OnProgress) -> tuple[CodedWarning, ...]:
         """Let the chat model read the document; says what it has not read, which is kept with the reason."""
         if self._extractor is None:
             return ()

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Job, JobStage
 from sextant.domain.errors import (
     Cancelled,
@@ -22,6 +21,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, word_warnings
 from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.files import Paths, find_files, read_file
@@ -70,17 +70,22 @@ class Ingested:
     chunks: int = 0
     unchanged: bool = False
     error: SextantError | None = None
-    warnings: tuple[DocumentWarning, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
     same_as: str | None = None
 
 
 class IngestReport(list[Ingested]):
     """What became of each file, in order.
 
-    `warnings`: what of the descriptions and the knowledge graph did not follow, and how to mend it.
+    `coded_warnings`: what of the descriptions and the knowledge graph did not follow, and how to mend it.
     """
 
-    warnings: tuple[str, ...] = ()
+    coded_warnings: tuple[CodedWarning, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return the sentences of `coded_warnings`."""
+        return word_warnings(self.coded_warnings, "en")
 
 
 class Ingestor:

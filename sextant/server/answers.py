@@ -19,6 +19,7 @@ from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
 from sextant.domain.telemetry import milliseconds_since
+from sextant.domain.warnings import distinct, word_warnings
 from sextant.facade import Sextant
 from sextant.facade.questions import Options
 from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
@@ -83,15 +84,17 @@ async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     )
     passages = [one for one in found.results if one.kind is ItemKind.CHUNK]
     chunks = await rag.chunks(body.graph_id)
-    hits, warnings = await chunks.shown(
+    hits, more = await chunks.shown(
         passages[skip:end], neighbors=body.include_neighbors, debug=body.debug
     )
+    warnings = distinct([*found.coded_warnings, *more])
     return ChunkSearchResponse(
         results=hits,
         next_cursor=listing.cursor([end]) if len(passages) > end else None,
         total=len(passages),
         search_time_ms=milliseconds_since(started),
-        warnings=(*found.warnings, *warnings),
+        warnings=word_warnings(warnings, found.language),
+        coded_warnings=tuple(warnings),
         debug=_debug(found, rag) if body.debug else None,
     )
 

@@ -6,18 +6,19 @@ Also here: the knowledge bases of a user.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
-from psycopg.rows import BaseRowFactory, class_row
+from psycopg.rows import BaseRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
 from sextant.domain.documents import GraphInfo
 from sextant.domain.errors import GraphNotFound
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning
 from sextant.stores.array_files import forget_words
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
@@ -110,6 +111,12 @@ async def _scope(connection: Connection, scope: Scope, query: LiteralString) -> 
     return await (await cursor.execute(query, key)).fetchone()
 
 
+def _graph_info(row: Mapping[str, Any]) -> GraphInfo:
+    columns = dict(row)
+    warnings = tuple(map(CodedWarning.from_json, columns.pop("warnings")))
+    return GraphInfo(**columns, coded_warnings=warnings)
+
+
 _SQL = load_queries("scopes")
 
 
@@ -122,13 +129,16 @@ class KnowledgeBases:
     async def list(self, user_id: str) -> builtins.list[GraphInfo]:
         """Return the knowledge bases of a user, by name."""
         async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=class_row(GraphInfo))
+            cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(_SQL["graphs"], {"user_id": user_id})
-            return await cursor.fetchall()
+            return [_graph_info(row) async for row in cursor]
 
-    async def note_upkeep(self, scope: Scope, warnings: Sequence[str]) -> None:
+    async def note_upkeep(self, scope: Scope, warnings: Sequence[CodedWarning]) -> None:
         """Store the warnings of the last update of a graph; () if there were none."""
-        values = {"graph_id": scope.graph_id, "warnings": Jsonb(list(warnings))}
+        values = {
+            "graph_id": scope.graph_id,
+            "warnings": Jsonb([warning.to_json() for warning in warnings]),
+        }
         async with self._database.transaction(scope.user_id) as connection:
             await connection.execute(_SQL["note_upkeep"], {"user_id": scope.user_id} | values)
 

@@ -29,7 +29,6 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.embedded.server import EmbeddedServer
-from sextant.stores.graph.graph_factory import BEHIND, GONE
 from sextant.stores.postgresql.database import Database
 from sextant.testing.neo4j_server import Neo4jServer
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
@@ -295,6 +294,10 @@ async def closed(server: Served) -> None:
             await asyncio.sleep(0.1)
 
 
+def _codes(answer: dict[str, Any]) -> set[str]:
+    return {warning["code"] for warning in answer["codedWarnings"]}
+
+
 async def test_without_neo4j_answers_go_on_and_say_so(cluster: Cluster, graph: str) -> None:
     # What is in memory needs no Neo4j: this server asks it every time.
     server = await cluster.serve(SEXTANT_RETRIEVAL__HOT_MEMORY="0")
@@ -303,7 +306,7 @@ async def test_without_neo4j_answers_go_on_and_say_so(cluster: Cluster, graph: s
         return await ask(server, graph, mode="local")
 
     def by_neo4j(told: dict[str, Any]) -> bool:
-        return not {GONE, BEHIND} & set(told["warnings"])
+        return not {"neo4j_unavailable", "neo4j_behind"} & _codes(told)
 
     # The worker that ingested it also brings Neo4j up to date.
     await upload(cluster.servers[0], graph, {"harbour.txt": RULE.encode()})
@@ -315,6 +318,6 @@ async def test_without_neo4j_answers_go_on_and_say_so(cluster: Cluster, graph: s
         narrow = await locally()
     finally:
         await asyncio.to_thread(cluster.neo4j.start)
-    assert GONE in narrow["warnings"]
+    assert "neo4j_unavailable" in _codes(narrow)
     assert narrow["answer"] == whole["answer"] == ANSWER
     await repeated(locally, by_neo4j)

@@ -43,6 +43,7 @@ def ingest(
             "files": files,
             "left_out": others,
             "warnings": results.warnings,
+            "coded_warnings": results.coded_warnings,
         }
         terminal.emit(report)
     elif others:

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from sextant.domain.documents import JobStage, Section
-from sextant.domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
+from sextant.domain.errors import (
+    DatabaseUnavailable,
+    SettingsInvalid,
+    SextantError,
+    describe_reason,
+)
 from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.facade.knowledge.chunk_reader import ChunkReader
 from sextant.stores.documents.document_reader import DocumentReader, document_id_of, not_found
 from sextant.stores.documents.model_descriptions import ModelDescriptions
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The name under which progress shows them, and warnings tell of them.
+# The name under which progress shows them.
 _DESCRIPTIONS = "descriptions"
 
 
@@ -114,7 +120,7 @@ class Chunks:
 
     async def shown(
         self, items: Iterable[RetrievedItem], *, neighbors: bool = False, debug: bool = False
-    ) -> tuple[tuple[SearchHit, ...], list[str]]:
+    ) -> tuple[tuple[SearchHit, ...], list[CodedWarning]]:
         """Return chunks that a mode has found, as `search` shows its own; with warnings.
 
         Args:
@@ -122,7 +128,7 @@ class Chunks:
             neighbors: with the chunks beside each and linked to it.
             debug: with what each lane gave.
         """
-        warnings = list[str]()
+        warnings = list[CodedWarning]()
         found = [one for one in items if one.kind is ItemKind.CHUNK]
         hits = (await self._opened()).hits
         shown = await hits.of_mode(self._scope, found, warnings, neighbors=neighbors, debug=debug)
@@ -173,7 +179,7 @@ class Chunks:
 
     async def describe_ingested(
         self, on_progress: OnProgress | None = None, *, on_stage: OnStage | None = None
-    ) -> tuple[str, ...]:
+    ) -> tuple[CodedWarning, ...]:
         """Let the chat model describe what is new, where configured; if it fails, what was extracted stays.
 
         Args:
@@ -200,13 +206,14 @@ class Chunks:
             by_model = (await self._describe(on_stage or show)).by_model
         except SextantError as error:
             log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
-            note = f"not all by the chat model. {error} `sextant chunks describe` goes on."
-            tell(JobStage.FAILED, note=note)
-            return (f"{_DESCRIPTIONS}: {note}",)
+            reason = {"reason": describe_reason(error)}
+            warning = CodedWarning(WarningCode.DESCRIPTIONS_INCOMPLETE, reason)
+            tell(JobStage.FAILED, note=str(warning))
+            return (warning,)
         if by_model is None or not (by_model.asked or by_model.left):
             return ()
         tell(JobStage.DONE, note=" ".join((f"{by_model.told}.", *by_model.warnings)))
-        return tuple(f"{_DESCRIPTIONS}: {warning}" for warning in by_model.warnings)
+        return by_model.coded_warnings
 
     @property
     def by_model(self) -> bool:

@@ -15,6 +15,7 @@ from sextant.domain.errors import ConflictError, EntityNotFound, OptionInvalid
 from sextant.domain.graph import Entity, Relation
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning
 from sextant.facade.knowledge.chunk_reader import EntityQuote, mentioning, stating
 from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -140,7 +141,7 @@ class Entities:
         scope: Scope,
         *,
         extractor: Callable[[], Awaitable[ModelExtractor]],
-        refresh: Callable[[], Awaitable[tuple[str, ...]]],
+        refresh: Callable[[], Awaitable[tuple[CodedWarning, ...]]],
     ) -> None:
         self._database = database
         self._scope = scope
@@ -294,7 +295,7 @@ class Entities:
         await ExtractionStore(self._database).retry(self._scope)
         report = await extractor.extract(self._scope, on_progress=on_progress)
         warnings = await self._refresh() if report.done else ()
-        return replace(report, warnings=report.warnings + warnings)
+        return replace(report, coded_warnings=report.coded_warnings + warnings)
 
     async def _view(self, found: Entity, limit: int) -> EntityView:
         mentions, merged, relations, communities = await asyncio.gather(

@@ -8,8 +8,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable, SextantError
+from sextant.domain.errors import (
+    GraphNotFound,
+    GraphStoreUnavailable,
+    SextantError,
+    describe_reason,
+)
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
@@ -28,6 +34,10 @@ _GRAPH = "knowledge graph"
 _GONE_SECONDS = 30.0
 
 
+def _because(code: WarningCode, error: Exception) -> CodedWarning:
+    return CodedWarning(code, {"reason": describe_reason(error)})
+
+
 class Refresher:
     """Refreshes the graphs of a database, by what its settings say of models."""
 
@@ -42,8 +52,8 @@ class Refresher:
         *,
         on_stage: OnStage | None = None,
         patient: bool = False,
-        notes: Sequence[str] = (),
-    ) -> tuple[str, ...]:
+        notes: Sequence[CodedWarning] = (),
+    ) -> tuple[CodedWarning, ...]:
         """Bring communities up to date; a failure costs no document, so it is a warning.
 
         While Neo4j is down, a worker tries again and again to bring its copy up to date.
@@ -71,7 +81,7 @@ class Refresher:
         *,
         on_stage: OnStage | None,
         patient: bool,
-    ) -> tuple[str, ...]:
+    ) -> tuple[CodedWarning, ...]:
         from sextant.domain.documents import JobStage
         from sextant.ingestion.progress import Progress
 
@@ -90,16 +100,16 @@ class Refresher:
             async with self.opened() as upkeep:
                 done = await upkeep.refresh(scope, on_stage or show, patient=patient)
         except GraphStoreUnavailable as error:
-            note = f"up to date, but Neo4j has not taken it over. {error}"
+            warning = _because(WarningCode.GRAPH_NOT_PROJECTED, error)
             with suppress(SextantError):  # the notes wait all the same, for the next change
                 await self.leave_to_worker(scope, wait=_GONE_SECONDS)
-            _log.warning("%s: %s", scope.graph_id, note)
+            _log.warning("%s: %s", scope.graph_id, warning)
         except GraphNotFound as error:  # deleted meanwhile, and what follows from it with it
-            note = str(error)
+            warning = _because(WarningCode.CAUSE, error)
         except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
-            note = f"not brought up to date. {error} Run `sextant communities build`."
+            warning = _because(WarningCode.GRAPH_NOT_REFRESHED, error)
             unforeseen = None if isinstance(error, SextantError) else error
-            _log.warning("%s: %s", scope.graph_id, note, exc_info=unforeseen)
+            _log.warning("%s: %s", scope.graph_id, warning, exc_info=unforeseen)
         else:
             if shown:
                 found = (
@@ -107,9 +117,9 @@ class Refresher:
                 )
                 message = " ".join((f"{found}.", *done.warnings)) if done.warnings else found
                 tell(JobStage.DONE, note=message)
-            return tuple(f"{_GRAPH}: {warning}" for warning in done.warnings)
-        tell(JobStage.FAILED, note=note)
-        return (f"{_GRAPH}: {note}",)
+            return done.coded_warnings
+        tell(JobStage.FAILED, note=str(warning))
+        return (warning,)
 
     async def leave_to_worker(self, scope: Scope, *, wait: float = 0.0) -> None:
         """Have a worker bring the graph up to date, in `wait` seconds at the earliest."""

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from sextant.domain.errors import DocumentNotFound, FileRejected, Superseded
+from sextant.domain.errors import DocumentNotFound, FileRejected, Superseded, describe_reason
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode, names
 from sextant.ingestion.facts.passages import Fact, FactPassage, Subject, document_of, passages_of
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import runs_of
@@ -58,7 +59,7 @@ class FactsReport:
     documents: int = 0
     unchanged: int = 0
     chunks: int = 0
-    warnings: list[str] = field(default_factory=list[str])
+    warnings: list[CodedWarning] = field(default_factory=list[CodedWarning])
 
 
 class EntityFacts(NamedTuple):
@@ -142,8 +143,7 @@ class FactVerbaliser:
                 return
             ids = [one.id for one in left]
         report.warnings += [
-            f"What the graph says of {one.subject.name!r:.80} went on changing while it was written into passages. "
-            "Import a line about it again."
+            CodedWarning(WarningCode.FACTS_CHANGING, {"entity": names([one.subject.name])})
             for one in left
         ]
 
@@ -151,9 +151,9 @@ class FactVerbaliser:
         self._require_progress.found(graph.scope_id)
         found = await profiles(graph, ids)
         subjects = {one: self._subject(found[one]) for one in ids if one in found}
-        names = {one: self._documents_of(subject) for one, subject in subjects.items()}
+        documents = {one: self._documents_of(subject) for one, subject in subjects.items()}
         there = await facts_documents(
-            graph, [name for names_of_one in names.values() for name in names_of_one]
+            graph, [name for named in documents.values() for name in named]
         )
         words = await find_user_statements(graph, subjects, [one.id for one in there.values()])
         targets = await profiles(graph, {word.target_id for word in words})
@@ -167,8 +167,8 @@ class FactVerbaliser:
                     subject,
                     document_of(subject),
                     [*passages_of(subject, facts[one], _aliases(subject, aliases[one]))],
-                    there.get(names[one][0]),
-                    [there[name] for name in names[one][1:] if name in there],
+                    there.get(documents[one][0]),
+                    [there[name] for name in documents[one][1:] if name in there],
                 )
                 for one, subject in subjects.items()
             ]
@@ -195,7 +195,8 @@ class FactVerbaliser:
             result = results.get(one.id)
             error = result.error if result else None
             if isinstance(error, FileRejected):
-                report.warnings.append(f"What the graph says of {one.subject.name!r:.80}: {error}")
+                params = {"entity": names([one.subject.name]), "reason": describe_reason(error)}
+                report.warnings.append(CodedWarning(WarningCode.FACTS_NOT_STORED, params))
             elif error is not None and not isinstance(error, _OVERTAKEN):
                 await self._require_progress.fail(error)
             else:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
 from sextant.ingestion.graph.communities.membership import (
     CommunityGroup,
     build,
@@ -54,7 +55,7 @@ _EMBEDDED_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
+class Refreshed(Warned):
     """What a refresh did: entities embedded, communities there are, reports written, whether in full.
 
     `names_merged` and `names_parted` are those that have become one with another, or are no longer;
@@ -68,7 +69,6 @@ class Refreshed:
     communities: int = 0
     reports_written: int = 0
     full_run: bool = False
-    warnings: tuple[str, ...] = ()
 
 
 class GraphUpkeep:
@@ -120,7 +120,7 @@ class GraphUpkeep:
         async with self._hierarchy.alone(scope):
             await refresh_statistics(self._database, scope.user_id)  # an import has not
             resolved = await resolve(self._database, scope, self._chat, on_progress=report)
-            embedded, unembedded = 0, tuple[str, ...]()
+            embedded, unembedded = 0, tuple[CodedWarning, ...]()
             try:
                 embedded = await self._embed_entities(scope, report)
                 unembedded = await self._warn_of_unembedded(scope)
@@ -136,14 +136,14 @@ class GraphUpkeep:
         await self._project(scope, report)
         if missing is not None:
             raise missing
-        warnings = resolved.warnings + unembedded + done.warnings
+        warnings = resolved.warnings + unembedded + done.coded_warnings
         return replace(
             done,
             names_merged=resolved.merged,
             names_parted=resolved.unmerged,
             pairs_judged=resolved.judged,
             entities_embedded=embedded,
-            warnings=warnings,
+            coded_warnings=warnings,
         )
 
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
@@ -165,17 +165,13 @@ class GraphUpkeep:
             await self._vectors.index_if_large(scope)
         return done
 
-    async def _warn_of_unembedded(self, scope: Scope) -> tuple[str, ...]:
+    async def _warn_of_unembedded(self, scope: Scope) -> tuple[CodedWarning, ...]:
         """Say how many entities are beyond the most that may have a vector; () where all have one."""
         left = await self._vectors.count_to_embed(scope)
         if not left:
             return ()
-        most = self._settings.entity_vectors
-        entities = "1 entity has" if left == 1 else f"{left:,} entities have"
-        return (
-            f"{entities} no vector, and will be found by words alone: a knowledge base embeds {most:,}. "
-            "Raise SEXTANT_COMMUNITIES__ENTITY_VECTORS to embed more.",
-        )
+        params = {"entities": count(left, "entity"), "most": self._settings.entity_vectors}
+        return (CodedWarning(WarningCode.ENTITIES_WITHOUT_VECTOR, params),)
 
     async def _embed_reports(self, scope: Scope, report: OnStage) -> None:
         done = 0
@@ -217,7 +213,7 @@ class GraphUpkeep:
             communities=len(groups),
             reports_written=written,
             full_run=full_run,
-            warnings=keeper.warnings,
+            coded_warnings=keeper.warnings,
         )
 
 

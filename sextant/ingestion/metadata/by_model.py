@@ -28,6 +28,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
 from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of
 from sextant.ingestion.metadata.description_prompts import (
     SCHEMAS,
@@ -144,7 +145,7 @@ _GONE_AFTER = 3
 
 
 @dataclass(frozen=True, slots=True)
-class DescribedByModel:
+class DescribedByModel(Warned):
     """What one run did: passages and sections described, those of both that the model failed at, and the price.
 
     `left` are not asked about, for the budget is used up; `warnings` say what to do.
@@ -156,7 +157,6 @@ class DescribedByModel:
     left: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
-    warnings: tuple[str, ...] = ()
 
     @property
     def asked(self) -> int:
@@ -244,7 +244,7 @@ class ModelDescriber:
             left,
             usage_before,
             cost_of(usage_before, self._settings.extraction),
-            tuple(_warnings(run.failed, left)),
+            coded_warnings=tuple(_warnings(run.failed, left)),
         )
 
     async def _all(self, run: _DescribingRun, kind: DescribedKind) -> None:
@@ -316,14 +316,9 @@ def _paid(error: SextantError) -> Usage | None:
     return error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
 
 
-def _warnings(failed: int, left: int) -> Iterator[str]:
+def _warnings(failed: int, left: int) -> Iterator[CodedWarning]:
     if failed:
-        yield (
-            f"The chat model failed at {count_noun(failed, 'description')}; what was extracted stays. "
-            "`sextant chunks describe` asks again."
-        )
+        params = {"descriptions": count(failed, "description")}
+        yield CodedWarning(WarningCode.DESCRIPTIONS_FAILED, params)
     if left:
-        yield (
-            f"The budget is used up; passages and sections left to describe: {left}. Raise it, and run "
-            "`sextant chunks describe` to go on."
-        )
+        yield CodedWarning(WarningCode.DESCRIPTIONS_OVER_BUDGET, {"left": left})

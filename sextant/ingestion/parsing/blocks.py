@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import HeadingSource
+from sextant.domain.warnings import CodedWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +68,5 @@ class Blocks:
     blocks: Sequence[Block]
     title: str = ""
     page_count: int | None = None
-    warnings: tuple[DocumentWarning, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -11,8 +11,8 @@ from uuid import UUID, uuid5
 
 import orjson
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
+from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Blocks
 from sextant.ingestion.parsing.chunking import Cut, cut_chunks
 from sextant.ingestion.parsing.images import FoundImage
@@ -39,7 +39,7 @@ class DocumentDraft:
     sections: tuple[SectionNode, ...]
     cuts: tuple[Cut, ...]
     page_count: int | None = None
-    warnings: tuple[DocumentWarning, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     images: tuple[FoundImage, ...] = ()
 
@@ -128,7 +128,7 @@ def from_wire(data: bytes) -> DocumentDraft:
             for section, start, end, page, tokens, modality, context in plain["cuts"]
         ),
         page_count=plain["page_count"],
-        warnings=tuple(map(DocumentWarning.from_json, plain["warnings"])),
+        warnings=tuple(map(CodedWarning.from_json, plain["warnings"])),
         metadata=plain["metadata"],
         images=tuple(
             FoundImage(sha256, b64decode(jpeg), alt) for sha256, jpeg, alt in plain["images"]

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import FileTypeUnknown
+from sextant.domain.warnings import CodedWarning, WarningCode
 
 _SAMPLE = 64 * 1024  # bytes or characters by which an encoding is judged
 _BOMS = (
@@ -83,14 +83,14 @@ class Decoded:
     is_sure: bool = True
 
     @property
-    def warnings(self) -> tuple[DocumentWarning, ...]:
+    def warnings(self) -> tuple[CodedWarning, ...]:
         """That characters were unreadable, if some were, and that the encoding is a guess, if it is one."""
-        found = list[DocumentWarning]()
+        found = list[CodedWarning]()
         if self.damaged:
             params = {"number": self.damaged}
-            found.append(DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, params))
+            found.append(CodedWarning(WarningCode.UNREADABLE_CHARACTERS, params))
         if not self.is_sure:
-            found.append(DocumentWarning(WarningCode.ENCODING_GUESSED, {"encoding": self.encoding}))
+            found.append(CodedWarning(WarningCode.ENCODING_GUESSED, {"encoding": self.encoding}))
         return tuple(found)
 
     @property

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.domain.errors import FileRejected
+from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from sextant.ingestion.parsing.limits import Limits
 from sextant.models.chat.pictures import EncodedPicture, PictureLimits, read_picture, size_of
@@ -90,7 +90,7 @@ class Captions:
     """What images show, by their sha256, and why of some it is not told; those without a caption are not in it."""
 
     texts: Mapping[str, str]
-    warnings: tuple[DocumentWarning, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
 
 
 def image_in(address: str | None, alt: str) -> Image | None:
@@ -125,12 +125,12 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
     return replace(blocks, blocks=left), list(found.values())
 
 
-def not_looked_at(images: int) -> tuple[DocumentWarning, ...]:
+def not_looked_at(images: int) -> tuple[CodedWarning, ...]:
     """Return the warning that so many images of a document were passed over."""
     if not images:
         return ()
     params = {"images": count(images, "image")}
-    return (DocumentWarning(WarningCode.IMAGES_NOT_LOOKED_AT, params),)
+    return (CodedWarning(WarningCode.IMAGES_NOT_LOOKED_AT, params),)
 
 
 def _without_images(blocks: Blocks, limits: Limits) -> Blocks:

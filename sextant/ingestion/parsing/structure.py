@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileRejected
+from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.tables import column_names, title_rows
 from sextant.tables.cells.stored import mark_across, mark_repeated
@@ -64,7 +64,7 @@ class Omissions:
         """Count text that is left out, by the reason ("struck through")."""
         self._characters[reason] += len("".join(text.split()))
 
-    def warnings(self) -> tuple[DocumentWarning, ...]:
+    def warnings(self) -> tuple[CodedWarning, ...]:
         """Return a warning for the parts, one for damaged ones and one for the text, each if there were any."""
         parts = [self._count(kind, number) for kind, number in self._parts.items()]
         damaged = [*islice(self._damaged, _MOST_NAMED)]
@@ -75,7 +75,7 @@ class Omissions:
             (WarningCode.PARTS_DAMAGED, "parts", damaged),
             (WarningCode.TEXT_LEFT_OUT, "characters", texts),
         )
-        return tuple(DocumentWarning(code, {name: value}) for code, name, value in named if value)
+        return tuple(CodedWarning(code, {name: value}) for code, name, value in named if value)
 
     def _count(self, kind: str, number: int) -> object:
         indices = list(self._places[kind])

@@ -9,7 +9,7 @@ from sextant.facade.knowledge.chunk_reader import NeighbourChunk, Preview
 from sextant.retrievers.chunk_search.hits import ChunkEntity
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.schemas.answers import CitationOut, SourceOut, on_wire
-from sextant.server.schemas.wire import Wire
+from sextant.server.schemas.wire import WarningBody, Wire
 from sextant.stores.chunks.stored import StoredChunk
 
 
@@ -109,6 +109,7 @@ class Answered(Wire):
     attempts: int
     model: str
     warnings: tuple[str, ...] = ()
+    coded_warnings: tuple[WarningBody, ...] = ()
     hint: str | None = None
     debug: dict[str, Any] | None = None
 

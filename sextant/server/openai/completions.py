@@ -188,7 +188,16 @@ def _usage(answer: Answer) -> dict[str, int]:
 
 
 def _ours(answer: Answer) -> dict[str, Any]:
-    about = ("mode", "attempts", "trust", "grounded", "declined", "warnings", "timings")
+    about = (
+        "mode",
+        "attempts",
+        "trust",
+        "grounded",
+        "declined",
+        "warnings",
+        "coded_warnings",
+        "timings",
+    )
     return {
         "citations": on_wire(answer.citations),
         "sources": on_wire(answer.sources),

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.answers import Trust
 from sextant.domain.errors import Wording
+from sextant.domain.warnings import CodedWarning
 from sextant.server.openapi import SAID, Responses, code_of
 from sextant.server.problems import MEDIA_TYPE
 from sextant.server.schemas.answers import CitationOut, SourceOut
@@ -248,6 +249,7 @@ class About(BaseModel):
     grounded: bool
     declined: bool
     warnings: tuple[str, ...]
+    coded_warnings: tuple[CodedWarning, ...]
     timings: dict[str, float]
 
 

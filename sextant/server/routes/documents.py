@@ -21,7 +21,7 @@ from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.problems import problem_of, request_id_of
-from sextant.server.routing.router import DocumentId, Reader, Writer, rag_of
+from sextant.server.routing.router import DocumentId, Reader, Writer, accepted_language, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import document_examples as examples
 from sextant.server.schemas.documents import (
@@ -141,7 +141,7 @@ async def list_documents(
     page = found[: options.limit]
     standings = await library.statuses([one.id for one in page])
     more = len(found) > len(page) and page[-1].created_at
-    language = _language(request)
+    language = accepted_language(request)
     return DocumentPage(
         documents=tuple(
             DocumentBody.of(options.graph_id, one, standings.get(one.id), language) for one in page
@@ -156,7 +156,7 @@ async def get_document(
 ) -> DocumentBody:
     """Return a document, and how far its ingestion is."""
     document, status = await _library(request, principal).get(document_id)
-    return DocumentBody.of(status.graph_id, document, status, _language(request))
+    return DocumentBody.of(status.graph_id, document, status, accepted_language(request))
 
 
 @router.delete(
@@ -188,7 +188,7 @@ async def delete_document(
         return Response(status_code=204)
     document, status = await library.get(document_id)
     response.status_code = 200
-    return DocumentBody.of(status.graph_id, document, status, _language(request))
+    return DocumentBody.of(status.graph_id, document, status, accepted_language(request))
 
 
 @router.post(
@@ -202,7 +202,7 @@ async def retry_document(
     """Queue a document again that could not be taken in."""
     library = _library(request, principal)
     await library.retry(document_id)
-    return ProgressBody.of(await library.standing(document_id), _language(request))
+    return ProgressBody.of(await library.standing(document_id), accepted_language(request))
 
 
 @router.post("/documents/{documentId}/cancel", responses=answers(examples.PROGRESS, 404, 409))
@@ -212,7 +212,7 @@ async def cancel_document(
     """Stop the ingestion of a document; a version that served before serves on."""
     library = _library(request, principal)
     await library.cancel(document_id)
-    return ProgressBody.of(await library.standing(document_id), _language(request))
+    return ProgressBody.of(await library.standing(document_id), accepted_language(request))
 
 
 @router.get(
@@ -225,7 +225,7 @@ async def document_events(
     first = await _library(request, principal).standing(document_id)
     serving = serving_of(request)
     watch = serving.watching.begin(principal.user_id, first)
-    parts = _frame_events(watch, request_id_of(request), _language(request))
+    parts = _frame_events(watch, request_id_of(request), accepted_language(request))
     return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=watch.end)
 
 
@@ -284,11 +284,6 @@ def _content_disposition(filename: str) -> str:
 
 def _library(request: Request, principal: Principal) -> Library:
     return rag_of(request, principal).library()
-
-
-def _language(request: Request) -> str:
-    """Return the language in which to word warnings, by the first that the client accepts."""
-    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
 
 
 def _event(status: UploadStatus) -> str:

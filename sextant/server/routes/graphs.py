@@ -18,7 +18,7 @@ from sextant.retrievers.pages.cursor import ListingKey
 from sextant.server.connections import content_type_of, is_encoded, lines_of
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems
-from sextant.server.routing.router import Admin, Reader, Writer, rag_of
+from sextant.server.routing.router import Admin, Reader, Writer, accepted_language, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
 from sextant.server.schemas.graphs import (
@@ -31,6 +31,7 @@ from sextant.server.schemas.graphs import (
     ImportBody,
     ImportQuery,
 )
+from sextant.server.schemas.wire import show_warnings
 from sextant.server.sse import MEDIA_TYPE, EventStream
 
 router = new_router("graphs")
@@ -75,7 +76,7 @@ async def list_graphs(
     rest = [one for one in known if one.graph_id > after]
     page = rest[: options.limit]
     return GraphPage(
-        graphs=tuple(map(GraphBody.shown, page)),
+        graphs=tuple(GraphBody.of(one, accepted_language(request)) for one in page),
         next_cursor=listing.cursor([page[-1].graph_id]) if len(rest) > len(page) else None,
     )
 
@@ -124,7 +125,8 @@ async def import_graph(
                     on_progress=on_stage,
                     patience=serving.settings.http.import_patience,
                 )
-        return ImportBody.shown(report, graph_id=graph_id)
+        worded = show_warnings(report.coded_warnings, accepted_language(request))
+        return ImportBody.shown(report, graph_id=graph_id, **worded)
 
     if MEDIA_TYPE not in accept:
         return await work(silent)

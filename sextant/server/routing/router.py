@@ -182,3 +182,8 @@ def router(tag: str, *, prefix: str = "", in_schema: bool = True) -> APIRouter:
         route_class=Route,
         generate_unique_id_function=operation_id,
     )
+
+
+def accepted_language(request: Request) -> str:
+    """Return the language in which to word warnings, by the first that the client accepts."""
+    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"

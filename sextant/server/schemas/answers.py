@@ -20,7 +20,7 @@ from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import ConversationTurn
 from sextant.retrievers.chunk_search.search import SearchRequest
 from sextant.retrievers.chunk_search.weights import MetadataWeights
-from sextant.server.schemas.wire import Cursor, Filters, GraphName, Wire
+from sextant.server.schemas.wire import Cursor, Filters, GraphName, WarningBody, Wire
 
 ModeName = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]
 
@@ -132,12 +132,16 @@ class QueryResponse(Wire):
     declined: bool = Field(
         description="The documents do not say; a passage that is cited is only the nearest."
     )
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = Field(description="In the language of the answer.")
+    coded_warnings: tuple[WarningBody, ...] = Field(
+        description="The same as data, in the same order."
+    )
     timings: dict[str, float]
     model: str
     usage: UsageOut
     costs: dict[str, dict[str, float]] = Field(description="By node: calls, tokens, milliseconds.")
     prompt: str = Field(description="The wording that the model was given, with its version.")
+    language: Literal["zh", "en"] = Field(description="Of the answer.")
     trace: tuple[dict[str, Any], ...] | None = None
 
 

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, storable
 from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.domain.warnings import word_warnings
 from sextant.facade.knowledge.chunks import StructureNode
 from sextant.server.schemas.wire import Cursor, GraphName, Problem, Wire
 from sextant.stores.work.queue import UploadStatus
@@ -149,7 +150,7 @@ class JobBody(Wire):
         if status.job_id is None or status.stage is None:
             return None
         counts = {name: getattr(status, name) or 0 for name in ("done", "total", "attempts")}
-        warnings = tuple(warning.in_language(language) for warning in status.warnings)
+        warnings = word_warnings(status.warnings, language)
         codes = tuple(warning.code or None for warning in status.warnings)
         return cls.shown(status, **counts, warnings=warnings, warning_codes=codes)
 

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sextant.server.schemas.wire import Cursor, OfGraph, Wire
+from sextant.domain.documents import GraphInfo
+from sextant.server.schemas.wire import Cursor, OfGraph, WarningBody, Wire, show_warnings
 
 
 class CommunityQuery(OfGraph):
@@ -64,7 +65,8 @@ class GraphBody(Wire):
 
     `pending`: descriptions by model, names, communities and reports are still to follow, which a worker sees to;
     `unattended`: it is pending, and no worker runs.
-    `warnings`: what of them did not follow the last time, and how to mend it.
+    `warnings`: what of them did not follow the last time, and how to mend it, in the language of
+    `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
     """
 
     graph_id: str
@@ -74,6 +76,12 @@ class GraphBody(Wire):
     pending: bool = False
     unattended: bool = False
     warnings: tuple[str, ...] = ()
+    coded_warnings: tuple[WarningBody, ...] = ()
+
+    @classmethod
+    def of(cls, graph: GraphInfo, language: str) -> GraphBody:
+        """Return the body for a knowledge base."""
+        return cls.shown(graph, **show_warnings(graph.coded_warnings, language))
 
 
 class GraphPage(Wire):
@@ -142,6 +150,7 @@ class ImportBody(Wire):
     `graph` is the size of the whole graph then, with what was found in the texts. `pending`: everything is
     stored and can be searched; names, communities and reports follow, and `GET /api/graphs` says when they have.
     `graphAlone`: the knowledge base has no passage, so that no question finds anything in it.
+    `warnings` are in the language of `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
     """
 
     graph_id: str
@@ -153,6 +162,7 @@ class ImportBody(Wire):
     problem_count: int
     problems: tuple[ImportProblem, ...]
     warnings: tuple[str, ...]
+    coded_warnings: tuple[WarningBody, ...] = ()
     pending: bool = False
     graph: GraphSize | None = None
     graph_alone: bool = False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from typing import Annotated, Self
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -19,6 +19,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import DEFAULT_GRAPH, LONGEST_NAME
+from sextant.domain.warnings import CodedWarning, word_warnings
 
 
 class Wire(BaseModel):
@@ -69,6 +70,20 @@ def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
     return PydanticCustomError(
         "extra_forbidden", "There is no such field. {way_out}", {"way_out": way_out}
     )
+
+
+class WarningBody(Wire):
+    """A warning as data: its stable code, and what its sentence names. An old one without a code has none."""
+
+    code: str
+    params: dict[str, Any]
+
+
+def show_warnings(warnings: Iterable[CodedWarning], language: str) -> dict[str, Any]:
+    """Return warnings as the fields of a body: their sentences, and the same as data."""
+    given = tuple(warnings)
+    coded = tuple(WarningBody(**warning.to_json()) for warning in given)
+    return {"warnings": word_warnings(given, language), "coded_warnings": coded}
 
 
 class Problem(BaseModel):

@@ -13,7 +13,7 @@ from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import Community, Entity, Relation
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.telemetry import notify
+from sextant.domain.warnings import WarningCode, warn
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.neo4j.projection import Projection
 from sextant.stores.graph.neo4j.projector import read_progress
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-
-GONE = "Neo4j 不可用，图检索改用 PostgreSQL (Neo4j is gone, PostgreSQL answers)"
-BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL (Neo4j is behind, PostgreSQL answers)"
 
 
 @asynccontextmanager
@@ -74,7 +71,7 @@ def graph_store(
 class ProjectedGraph:
     """A `GraphStore` and `GraphCopies` over Neo4j that falls back to the record.
 
-    It falls back if Neo4j is unavailable or behind. Every question gets a notice
+    It falls back if Neo4j is unavailable or behind. Every question gets a warning
     (`sextant.stores.graph.protocol`); the log gets the beginning and the end. After a failure Neo4j is
     not asked for `neo4j_pause` seconds, so that a dead server does not delay every question. The owner
     of a copy is checked again after as many seconds, since another database may have replaced it.
@@ -187,7 +184,7 @@ class ProjectedGraph:
     async def _try_neo4j(
         self, scope: Scope, question: Callable[[], Awaitable[T]]
     ) -> tuple[T] | None:
-        """Return the answer of Neo4j; None, with a notice, if the record must answer."""
+        """Return the answer of Neo4j; None, with a warning, if the record must answer."""
         scope_id = await self._find_current(scope)
         if scope_id is None:
             return None
@@ -205,7 +202,7 @@ class ProjectedGraph:
         return None
 
     def _note_behind(self, scope: Scope) -> None:
-        notify(BEHIND, logged=scope not in self._behind)
+        warn(WarningCode.NEO4J_BEHIND, logged=scope not in self._behind)
         self._behind.add(scope)
 
     def _note_gone(self, error: Exception) -> None:
@@ -213,7 +210,7 @@ class ProjectedGraph:
         self._checked_until.clear()  # it may come back empty
         if not self._is_gone:
             logger.warning("Neo4j is unavailable and is not asked for a while: %s", error)
-        notify(GONE, logged=not self._is_gone)
+        warn(WarningCode.NEO4J_UNAVAILABLE, logged=not self._is_gone)
         self._is_gone = True
 
     def _note_back(self, scope: Scope) -> None:
@@ -225,7 +222,7 @@ class ProjectedGraph:
     async def _find_current(self, scope: Scope) -> int | None:
         """Return the graph's number if Neo4j may be asked and is up to date; else None."""
         if time.monotonic() < self._paused_until:
-            notify(GONE, logged=False)
+            warn(WarningCode.NEO4J_UNAVAILABLE, logged=False)
             return None
         found = await read_progress(self._database, scope)
         if found is None:

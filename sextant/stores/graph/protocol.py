@@ -3,8 +3,7 @@
 An entity is visible if a title, an alias, a model or an import confirms it, or if at least two chunks
 mention it. Merged entities are one entity; the id of a merged one finds its root.
 
-Also here: pass notices from a store to the caller that answers the user, such as a fall-back;
-convert rows of either graph store to domain objects.
+Also here: convert rows of either graph store to domain objects.
 """
 
 from __future__ import annotations

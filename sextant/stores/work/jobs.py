@@ -12,10 +12,10 @@ from uuid import UUID
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Backlog, Job, JobStage
 from sextant.domain.errors import Superseded
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning
 from sextant.stores.documents.versions import reason_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
@@ -129,7 +129,7 @@ class JobStore:
         await self._mine(job, _SQL["finish"], total=total)
 
     async def finish_all(
-        self, scope: Scope, done: Sequence[tuple[Job, int, Sequence[DocumentWarning]]]
+        self, scope: Scope, done: Sequence[tuple[Job, int, Sequence[CodedWarning]]]
     ) -> builtins.list[None]:
         """Close several jobs as `finish` does, each with its warnings; all or none.
 
@@ -249,5 +249,5 @@ def _lost(job: Job) -> Superseded:
 def _job(row: dict[str, Any]) -> Job:
     columns = {column.name: row[column.name] for column in fields(Job) if column.name in row}
     scope, stage = Scope(row["user_id"], row["graph_id"]), JobStage(row["stage"])
-    warnings = tuple(map(DocumentWarning.from_json, row["warnings"]))
+    warnings = tuple(map(CodedWarning.from_json, row["warnings"]))
     return Job(**columns | {"scope": scope, "stage": stage, "warnings": warnings})

@@ -20,10 +20,10 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
-from sextant.domain.document_warnings import DocumentWarning
 from sextant.domain.documents import Backlog, DocumentStatus, JobStage
 from sextant.domain.errors import ConflictError, DatabaseUnavailable
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning
 from sextant.stores.documents.document_reader import not_found
 from sextant.stores.documents.registration import Registered, open_again
 from sextant.stores.documents.versions import fetch_one, open_version, withdraw_version
@@ -61,7 +61,7 @@ class UploadStatus:
     error_code: str | None
     error: str | None
     not_before: datetime | None
-    warnings: Sequence[DocumentWarning] = ()
+    warnings: Sequence[CodedWarning] = ()
     unattended: bool = False
 
     @property
@@ -71,7 +71,7 @@ class UploadStatus:
 
 
 def _status(row: dict[str, Any]) -> UploadStatus:
-    warnings = tuple(map(DocumentWarning.from_json, row["warnings"]))
+    warnings = tuple(map(CodedWarning.from_json, row["warnings"]))
     return UploadStatus(**row | {"warnings": warnings})
 
 

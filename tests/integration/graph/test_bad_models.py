@@ -12,11 +12,10 @@ import pytest
 
 from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Token
 from sextant.domain.settings import LimitSettings, Settings
+from sextant.domain.warnings import WarningCode
 from sextant.graph.streaming import stream_answer
 from sextant.models.chat.factory import build_chat_model
-from sextant.nodes.answers.answer_generator import SHORTENED, AnswerGenerator
-from sextant.nodes.answers.model_answer import CUT_OFF, OUT_OF_TIME
-from sextant.nodes.answers.revision import OTHER_LANGUAGE, REPLACED
+from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import (
     Reply,
@@ -31,6 +30,7 @@ from sextant.testing.replies import (
 )
 from sextant.text.characters import language_of
 from tests.integration.graph.conftest import Running, RunningWith
+from tests.sentences import sentence
 
 QUESTION = "糖尿病患者的主要症状是什么？"
 ANSWER = "主要症状是多饮、多尿、多食和体重下降[{n}]。"
@@ -93,22 +93,22 @@ CASES = {
     ),
     "dripping": Case(
         lambda: writing(lambda request: Reply(good(request) + "此外，" * 200, delay=0.01)), "written", "written",
-        OUT_OF_TIME["zh"], {"limits": LimitSettings(answer_seconds=1.5)},
+        sentence(WarningCode.ANSWER_OUT_OF_TIME, "zh"), {"limits": LimitSettings(answer_seconds=1.5)},
     ),
     "empty": Case(lambda: writing(lambda _: empty()), "quoted", "model_output_invalid", "没有给出任何回答"),
     "refusing": Case(
         lambda: writing(lambda _: refusal()), "quoted", "model_output_invalid", "没有给出任何回答"
     ),
     "refusing in words": Case(
-        lambda: writing(lambda _: "抱歉，我无权讨论这个话题。"), "quoted", "written", REPLACED["zh"]
+        lambda: writing(lambda _: "抱歉，我无权讨论这个话题。"), "quoted", "written", sentence(WarningCode.ANSWER_REPLACED, "zh")
     ),
     "endless": Case(
-        lambda: writing(lambda _: endless("等等，")), "quoted", "written", CUT_OFF["zh"],
+        lambda: writing(lambda _: endless("等等，")), "quoted", "written", sentence(WarningCode.ANSWER_CUT_OFF, "zh"),
         {"limits": LimitSettings(answer_tokens=64)},
     ),
     "wrong language": Case(
         lambda: writing(lambda r: f"The main symptoms are great thirst and loss of weight [{number_of(r)}]."),
-        "written", "written", OTHER_LANGUAGE["zh"],
+        "written", "written", sentence(WarningCode.ANSWER_IN_OTHER_LANGUAGE, "zh"),
     ),
     "invalid JSON": Case(
         lambda: lambda r: invalid_json() if r.wants_json else good(r), "written", "written", "按规则判断"
@@ -197,7 +197,7 @@ async def test_a_context_that_is_too_long_is_halved_until_it_fits() -> None:
         )
         await chat.close()
     assert answer.answer == "The price of item 0 is 100 yuan [1]."
-    assert answer.warnings == (SHORTENED["en"],)
+    assert answer.warnings == (sentence(WarningCode.CONTEXT_SHORTENED, "en"),)
     assert shown == [16, 8, 4, 2]
 
 

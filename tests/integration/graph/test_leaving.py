@@ -9,14 +9,15 @@ import pytest
 
 from sextant.domain.answers import Cited, Done, Event, Token
 from sextant.domain.settings import LimitSettings
+from sextant.domain.warnings import WarningCode
 from sextant.graph.streaming import stream_answer
 from sextant.nodes.answers.answer_events import NOTHING_FOUND
-from sextant.nodes.answers.revision import REPLACED
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest
 from sextant.testing.replies import Reply, as_json, endless, silent_after
 from tests.integration.graph.conftest import Running, RunningWith
+from tests.sentences import sentence
 
 QUESTION = "Who owns a value in Rust?"
 ANALYSIS = {"question": QUESTION, "keywords": ["owner"]}
@@ -120,5 +121,5 @@ async def test_a_document_that_is_deleted_while_the_answer_is_written_is_not_cit
     assert isinstance(done, Done)
     assert done.answer.answer == NOTHING_FOUND["en"]
     assert (done.answer.citations, done.answer.sources) == ((), ())
-    assert REPLACED["en"] in done.answer.warnings
+    assert sentence(WarningCode.ANSWER_REPLACED, "en") in done.answer.warnings
     assert not any(isinstance(event, Cited) for event in events)

@@ -305,7 +305,7 @@ async def test_pairs_that_a_model_refuses_keep_no_others_from_being_judged(
         done = await resolve(database, scope, chat)
         await chat.close()
     assert (done.judged, len(done.warnings)) == (pairs - 1, 1)
-    assert "(400)" in done.warnings[0]
+    assert "(400)" in str(done.warnings[0])
 
 
 class Silent(FakeListChatModel):
@@ -327,7 +327,7 @@ async def test_a_model_that_is_silent_is_waited_for_once_however_many_pairs_ther
     done = await resolve(database, scope, ChatModel(silent, retries=Retries(2, first_wait=0.0)))
     assert (done.judged, silent.asked) == (0, 1)
     [warning] = done.warnings
-    assert "did not answer in time" in warning
+    assert "did not answer in time" in str(warning)
 
 
 async def test_what_the_user_decides_while_a_model_judges_stands(

@@ -10,14 +10,15 @@ import pytest
 
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.allowance import allowing
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.reranker import HttpReranker
 from sextant.retrievers.ranking.chat_reranker import ChatReranker, open_reranker
-from sextant.retrievers.ranking.reranking import LATE, RerankLimits, judge
+from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing
-from sextant.text.characters import estimate_tokens, language_of
+from sextant.text.characters import estimate_tokens
 
 QUESTION = "糖尿病的主要症状是什么？"
 TEXTS = [f"passage {number % 10}" for number in range(25)]
@@ -116,8 +117,8 @@ async def test_a_mark_for_one_of_eight_passages_is_no_ranking() -> None:
         judged = await judge(reranker, "What is paid?", TEXTS[:8], RerankLimits())
     assert judged.scores == ()
     assert judged.warning is not None
-    assert "the order is as before" in judged.warning
-    assert "only 1 of 8" in judged.warning
+    assert "the order is as before" in str(judged.warning)
+    assert "only 1 of 8" in str(judged.warning)
 
 
 async def test_the_model_is_told_how_many_marks_to_give_and_shown_the_beginnings() -> None:
@@ -155,7 +156,7 @@ async def test_a_chat_model_that_is_late_leaves_the_order_and_a_warning() -> Non
     async with Scripted([Reply('{"scores": [1]}', delay=30)]) as reranker:
         judged = await judge(reranker, QUESTION, ["a"], RerankLimits(seconds=0.05))
     assert judged.scores == ()
-    assert judged.warning == LATE[language_of(QUESTION)].format(seconds=0.05)
+    assert judged.warning == CodedWarning(WarningCode.RERANKING_TIMED_OUT, {"seconds": 0.05})
 
 
 def test_without_a_chat_model_the_setting_is_refused() -> None:

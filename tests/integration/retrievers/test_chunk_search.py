@@ -19,15 +19,16 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import ChunkSearchSettings, Settings
+from sextant.domain.warnings import WarningCode
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchResponse, SearchRequest
-from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.text.characters import language_of
+from tests.sentences import sentence
 
 CONTRACT = """# 合同
 
@@ -218,9 +219,9 @@ async def test_document_tags_given_at_upload_are_a_filter(
 @pytest.mark.parametrize(
     ("types", "said"),
     [
-        (["trem"], ["'trem'. Did you mean 'TERM'?"]),
-        (["vessel"], ["'vessel'. Its types: 'TERM', 'ORGANIZATION'."]),
-        (["term", "Vessel"], ["'vessel'. Its types: 'TERM', 'ORGANIZATION'."]),
+        (["trem"], ["“trem”. Did you mean “TERM”?"]),
+        (["vessel"], ["“vessel”. Its types: “TERM”, “ORGANIZATION”."]),
+        (["term", "Vessel"], ["“vessel”. Its types: “TERM”, “ORGANIZATION”."]),
         (["Term"], []),
     ],
 )
@@ -240,7 +241,10 @@ async def test_without_its_model_the_search_goes_on_by_keywords(
     """Seed 004's `fallbackDim`: a model that is not there costs the vector lane, and that is said."""
     found = await ask(ChunkSearch(database, BrokenEmbedder(384)), filled, "付款节点")
     assert found.results
-    assert found.warnings == ("向量检索失败，使用关键词检索降级",)
+    assert found.warnings == (
+        "向量检索失败，使用关键词检索降级",
+        "The embedding model does not answer.",
+    )
 
 
 async def test_a_model_of_another_dimension_is_an_error(database: Database, filled: Scope) -> None:
@@ -374,7 +378,7 @@ async def test_without_keywords_meaning_alone_answers_and_it_is_said(
     """Seed 000, scenario 关键词提取失败, where chunks are searched."""
     found = await ask(search, filled, query)
     assert found.results
-    assert found.warnings == (NO_KEYWORDS[language_of(query)],)
+    assert found.warnings == (sentence(WarningCode.KEYWORDS_MISSING, language_of(query)),)
 
 
 async def test_a_document_that_there_is_not_is_told_on_every_page(
@@ -387,7 +391,7 @@ async def test_a_document_that_there_is_not_is_told_on_every_page(
     )
     for page in (first, after):
         [warning] = page.warnings
-        assert "'hand book.md'" in warning
+        assert "“hand book.md”" in warning
         assert "'handbook.md'" not in warning
     assert (
         await ask(search, filled, "Yuntu", filters={"documentIds": "handbook.md"})

@@ -15,18 +15,13 @@ from sextant.domain.graph import Community, Entity, Finding, MentionKind
 from sextant.domain.retrieval import ItemKind, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import WarningCode
 from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers import GraphRetriever
-from sextant.retrievers.graph_retriever import NO_PASSAGES
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
-from sextant.retrievers.lanes.graph_lanes import NO_ENTITY
-from sextant.retrievers.lanes.query_context import NO_VECTOR
-from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
-from sextant.retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow
@@ -39,6 +34,7 @@ from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.text.characters import language_of
 from tests.integration.communities import keep
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
+from tests.sentences import sentence
 
 MODES = ["local", "global", "hybrid", "mix"]
 
@@ -103,7 +99,9 @@ async def test_filters_bound_every_mode_and_leave_it_as_many_as_there_are(
         assert {item.kind for item in found.results} == {ItemKind.CHUNK}
         assert {item.external_id for item in found.results} <= wanted
     # Only who asked for what the reports say misses them.
-    assert (NOT_FILTERED["en"] in found.warnings) is (mode in ("global", "hybrid"))
+    assert (sentence(WarningCode.REPORTS_NOT_FILTERED, "en") in found.warnings) is (
+        mode in ("global", "hybrid")
+    )
 
 
 @pytest.mark.parametrize("mode", ["naive", *MODES])
@@ -133,7 +131,7 @@ async def test_without_keywords_it_is_said_that_meaning_alone_found_the_results(
     """As where chunks are searched."""
     found = await retriever.search(reported, query, mode=mode)
     assert found.results
-    assert found.warnings == (NO_KEYWORDS[language_of(query)],)
+    assert found.warnings == (sentence(WarningCode.KEYWORDS_MISSING, language_of(query)),)
     assert not [item for item in found.results if "keyword" in item.lanes]
 
 
@@ -306,10 +304,10 @@ async def test_without_reports_global_says_how_to_make_them_and_finds_passages(
 ) -> None:
     found = await retriever.search(scope, "Who frees the memory of Rust?", mode="global", top_k=1)
     assert files(found) == ["rust"]
-    assert found.warnings == (NO_COMMUNITIES["en"],)
+    assert found.warnings == (sentence(WarningCode.REPORTS_MISSING, "en"),)
     found = await retriever.search(scope, "谁释放 Rust 的内存？", mode="global", top_k=1)
-    assert found.warnings == (NO_COMMUNITIES["zh"],)
-    assert all("sextant communities" in said for said in NO_COMMUNITIES.values())
+    assert found.warnings == (sentence(WarningCode.REPORTS_MISSING, "zh"),)
+    assert all("sextant communities" in warning for warning in found.warnings)
 
 
 async def test_mix_says_nothing_of_reports_that_are_not_there(
@@ -323,7 +321,7 @@ async def test_local_without_an_entity_goes_by_similarity_and_says_so(
 ) -> None:
     found = await retriever.search(scope, "overnight cold rests", mode="local", top_k=1)
     assert files(found) == ["bread"]
-    assert found.warnings in {(), (NO_ENTITY["en"],)}
+    assert found.warnings in {(), (sentence(WarningCode.ENTITIES_NOT_NAMED, "en"),)}
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
@@ -339,10 +337,10 @@ async def test_without_a_model_for_the_question_words_and_graph_go_on(
         scope, QUESTION, mode=mode, top_k=2
     )
     assert set(files(found)) == {"mounds", "state"}
-    assert NO_VECTOR["en"] in found.warnings
+    assert sentence(WarningCode.EMBEDDING_FAILED, "en") in found.warnings
     [why] = errors(caplog)
     assert why.startswith("lane vector failed: The embedding model does not answer.")
-    assert caplog.messages.count(NO_VECTOR["zh"]) == 1
+    assert caplog.messages.count(sentence(WarningCode.EMBEDDING_FAILED, "zh")) == 1
 
 
 @pytest.mark.parametrize("mode", ["local", "mix"])
@@ -371,7 +369,7 @@ async def test_a_graph_store_that_is_gone_costs_entities_and_reports_but_no_pass
     found = await retriever.search(scope, QUESTION, mode=mode, top_k=2)
     assert set(files(found)) == {"mounds", "state"}
     assert found.graph_context.entities == ()
-    assert NO_GRAPH_STORE["en"] in found.warnings
+    assert sentence(WarningCode.GRAPH_STORE_FAILED, "en") in found.warnings
     [why] = errors(caplog)
     assert why.startswith("lane graph failed: Neo4j does not answer.")
 
@@ -449,7 +447,7 @@ async def test_a_graph_without_passages_says_why_nothing_is_found(
     found = await retriever.search(alone, "What treats diabetes?", mode=mode)
 
     assert found.results == ()
-    assert found.warnings == (NO_PASSAGES["en"],)
+    assert found.warnings == (sentence(WarningCode.PASSAGES_MISSING, "en"),)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -462,14 +460,14 @@ async def test_filters_that_name_what_there_is_not_say_so(
     named: dict[str, Any] = {"documentIds": [known.document_id, nowhere, elsewhere]}
     found = await retriever.search(scope, QUESTION, mode=mode, filters=named)
     assert found.results
-    [warning] = set(found.warnings) - set(NOT_FILTERED.values())
-    assert f"'{nowhere}', '{elsewhere}'" in warning
+    [warning] = set(found.warnings) - {sentence(WarningCode.REPORTS_NOT_FILTERED)}
+    assert f"“{nowhere}”, “{elsewhere}”" in warning
     assert str(known.document_id) not in warning
     sought = await retriever.search(scope, "它是什么？", mode=mode, filters={"sectionId": nowhere})
     assert sum(nowhere in warning for warning in sought.warnings) == 1
     known_alone = {"documentIds": [known.document_id, known.metadata["source"]]}
     found = await retriever.search(scope, QUESTION, mode=mode, filters=known_alone)
-    assert not set(found.warnings) - set(NOT_FILTERED.values())
+    assert not set(found.warnings) - {sentence(WarningCode.REPORTS_NOT_FILTERED)}
 
 
 @pytest.mark.parametrize("mode", MODES)

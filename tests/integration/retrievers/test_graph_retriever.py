@@ -22,19 +22,21 @@ from sextant.domain.errors import (
 from sextant.domain.retrieval import LaneScore, Mode, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings, Settings
+from sextant.domain.warnings import WarningCode
 from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
 from sextant.models.protocols import Embedder
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.content import PassageContent, of_passage
 from sextant.retrievers.graph_retriever import RetrieveOptions
-from sextant.retrievers.lanes.question_terms import NO_KEYWORDS, extract_keywords
+from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.text.characters import language_of
 from tests.integration.statements import recorded
+from tests.sentences import sentence
 
 PASSAGES = [
     CorpusPassage("symptoms", "糖尿病", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
@@ -164,7 +166,11 @@ async def test_the_keyword_lane_stands_in_when_the_model_is_gone(
         found = await retriever.search(filled, "糖尿病的症状")
     assert names(found.results)[0] == "symptoms"
     assert set(found.results[0].lanes) == {"keyword"}
-    assert found.warnings == ("向量检索失败，使用关键词检索降级",)
+    assert found.warnings == (
+        "向量检索失败，使用关键词检索降级",
+        "The embedding model does not answer.",
+    )
+    assert [one.code for one in found.coded_warnings] == ["vector_lane_failed", "cause"]
     assert "向量检索失败，使用关键词检索降级" in caplog.messages
     failure = next(record for record in caplog.records if record.levelno == logging.ERROR)
     assert failure.exc_info is not None
@@ -299,7 +305,11 @@ async def test_an_odd_question_is_searched_all_the_same(
 ) -> None:
     found = await retriever.search(filled, query, top_k=2, lanes=("vector", "keyword"))
     assert len(found.results) == 2
-    said = () if extract_keywords(query) else (NO_KEYWORDS[language_of(query)],)
+    said = (
+        ()
+        if extract_keywords(query)
+        else (sentence(WarningCode.KEYWORDS_MISSING, language_of(query)),)
+    )
     assert found.warnings == said
 
 

@@ -21,9 +21,9 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
-from sextant.domain.telemetry import collect_notices
+from sextant.domain.warnings import CodedWarning, WarningCode, collect_warnings
 from sextant.ingestion.pipeline import Ingestor
-from sextant.retrievers.index.scope_index import BUILDING, ScopeIndex, ScopeIndexes
+from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.stores.array_files import ArrayFiles, Arrays, index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -321,9 +321,9 @@ async def test_who_stops_waiting_for_a_first_index_is_told_so_and_the_next_proce
     chunks = CountingChunks(database)
     chunks.gate.clear()
     indexes = ScopeIndexes(chunks, GraphRecord(database), 1000, files=files, worth_keeping=1)
-    with collect_notices() as notices, pytest.raises(TimeoutError):
+    with collect_warnings() as notices, pytest.raises(TimeoutError):
         await asyncio.wait_for(indexes.get(scope), 0.5)
-    assert notices == [BUILDING]
+    assert notices == [CodedWarning(WarningCode.INDEX_BUILDING)]
     asyncio.get_running_loop().call_later(0.2, chunks.gate.set)
     await indexes.close()
     _, read = await built(database, scope, files)

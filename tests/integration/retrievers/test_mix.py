@@ -13,10 +13,11 @@ import pytest_asyncio
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings, Settings
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers import GraphRetriever
-from sextant.retrievers.index.scope_index import BUILDING, ScopeIndexes
+from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
@@ -113,8 +114,8 @@ async def test_who_asks_before_the_graph_is_in_memory_is_answered_without_it_and
     answer = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
     chunks.gate.set()
     assert set(answer.results[0].lanes) <= {"vector", "keyword"}
-    assert answer.warnings[-1] == BUILDING
-    assert "lane mix failed; the others went on" in answer.warnings[0]
+    assert answer.coded_warnings[-1] == CodedWarning(WarningCode.INDEX_BUILDING)
+    assert answer.warnings[0] == "The lane mix failed; the others went on."
 
 
 async def test_a_document_added_or_deleted_is_seen_by_the_next_question(

@@ -13,10 +13,10 @@ import pytest
 from sextant.domain.graph import Community, Finding
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.telemetry import collect_notices
+from sextant.domain.warnings import CodedWarning, WarningCode, collect_warnings
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
-from sextant.retrievers.index.scope_index import BEHIND, ScopeIndexes
+from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.documents.document_store import DocumentStore
@@ -150,9 +150,9 @@ async def test_while_an_update_takes_long_the_index_of_before_answers_and_says_s
     before = await indexes.get(scope)
     await add(graphed, scope, WORDS[2])
     chunks.gate.clear()
-    with collect_notices() as notices:
+    with collect_warnings() as notices:
         assert await indexes.get(scope) is before
-    assert notices == [BEHIND]
+    assert notices == [CodedWarning(WarningCode.INDEX_BEHIND)]
     chunks.gate.set()
     patient: Any = indexes
     patient._patience = 30.0

@@ -235,9 +235,9 @@ async def test_while_the_chat_model_is_gone_ingestion_says_so_and_later_it_descr
             chunks = await rag.chunks()
             tree = await chunks.structure(await only_document(rag))
             assert report.warnings == tuple(kb.warnings)
-            assert report.warnings[0].startswith("descriptions: not all by the chat model. ")
+            assert report.warnings[0].startswith("The chat model did not describe everything. ")
             assert [one.note for one in far if one.filename == "descriptions"] == [
-                report.warnings[0].removeprefix("descriptions: ")
+                report.warnings[0]
             ]
             assert tree.summary in CONTRACT
 

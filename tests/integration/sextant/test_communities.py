@@ -70,10 +70,7 @@ async def test_a_knowledge_base_that_is_deleted_while_its_graph_follows_is_told_
     monkeypatch.setattr(resolve, "_compare", deleting)
     report = await rag.ingest([tmp_path])
     [warning] = report.warnings
-    assert (
-        warning
-        == "knowledge graph: The knowledge base 'default' was deleted meanwhile. Nothing to do."
-    )
+    assert warning == "The knowledge base 'default' was deleted meanwhile. Nothing to do."
     assert not [one for one in caplog.records if one.levelname == "WARNING"]
 
 
@@ -117,8 +114,8 @@ async def test_names_that_no_model_could_compare_are_told_to_whoever_changed_the
             report = await rag.import_graph([])
             built = await (await rag.communities()).build()
     [warning] = built.warnings
-    assert warning.startswith("Similar names were not compared by the chat model: ")
-    assert report.warnings == (f"knowledge graph: {warning}",)
+    assert warning.startswith("The chat model did not compare similar names: ")
+    assert report.warnings == (warning,)
     assert f"up to date. {warning}" in told
 
 

@@ -16,6 +16,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning
 from sextant.facade import Sextant
 from sextant.facade.knowledge.entities import Entities
 from sextant.models.chat import factory
@@ -101,7 +102,7 @@ async def test_a_relation_that_is_the_users_own_word_has_no_passage(rag: Sextant
 
 
 async def test_a_merge_of_what_is_deleted_meanwhile_says_so(rag: Sextant) -> None:
-    async def emptied() -> tuple[str, ...]:
+    async def emptied() -> tuple[CodedWarning, ...]:
         for document in await rag.documents():
             await rag.delete_document(document.id)
         return ()

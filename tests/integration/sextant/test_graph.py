@@ -16,7 +16,6 @@ from sextant.domain.settings import Settings
 from sextant.facade.doctor import Health, examine
 from sextant.facade.knowledge.graph import KnowledgeGraph
 from sextant.facade.worker import working
-from sextant.stores.graph.graph_factory import GONE
 from sextant.stores.graph.record import GraphCounts
 from sextant.stores.postgresql.database import Database
 from sextant.testing.neo4j_server import neo4j_for_tests
@@ -80,7 +79,7 @@ async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_delete
         sizes = (status.projection.entities, status.projection.relations)
         assert sizes == (status.record.entities, status.record.relations) == (3, 2)
         found = await rag.search("What lowers blood sugar?", graph_id="followed", mode="local")
-        assert GONE not in found.warnings
+        assert found.coded_warnings == ()
         part = await graph.around("insulin")
         assert {hop.relation_type for hop in part.hops} == {"treats", "lowers"}
         assert await graph.rebuild() > 0
@@ -101,7 +100,9 @@ async def test_without_its_server_everything_goes_on_and_says_so(
     async with Sextant.open(nowhere) as rag:
         report = await rag.import_graph(lines(), "alone")
         (warning,) = report.warnings
-        assert warning.startswith("knowledge graph: up to date, but Neo4j has not taken it over.")
+        assert warning.startswith(
+            "The knowledge graph is up to date, but Neo4j has not taken it over."
+        )
         assert "sextant graph sync" in warning
         file = tmp_path / "insulin.md"
         file.write_text("# Insulin\n\nInsulin lowers blood sugar.\n")

@@ -10,13 +10,14 @@ import pytest
 import pytest_asyncio
 
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import WarningCode
 from sextant.facade import Sextant
 from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.worker import working
-from sextant.retrievers.lanes.warnings import MISSING_VECTORS
 from sextant.server.observe.readiness import DependencyState, ReadinessProbe
 from sextant.stores.documents.embedding_space import has_all_vectors
 from sextant.testing.openai_server import ScriptedOpenAI
+from tests.sentences import sentence
 
 PATIENCE = 60.0
 QUESTION = "How many days of annual leave do staff get?"
@@ -69,12 +70,12 @@ async def test_it_is_told_until_a_worker_has_finished_it(changed: Settings) -> N
         [state] = [one.state for one in await readiness.dependencies() if one.name == "embedding"]
         assert state is DependencyState.DEGRADED
         answer = await rag.query(QUESTION, graph_id="rules")
-        assert MISSING_VECTORS["en"] in answer.warnings
+        assert sentence(WarningCode.VECTORS_MISSING, "en") in answer.warnings
         async with working(rag.worker()), asyncio.timeout(PATIENCE):
             while not await has_all_vectors(rag.database):  # noqa: ASYNC110 - nobody tells us
                 await asyncio.sleep(0.05)
     assert (await stored_vectors(changed)).health is Health.OK
     async with Sextant.open(changed) as rag:
         answer = await rag.query(QUESTION, graph_id="rules")
-        assert MISSING_VECTORS["en"] not in answer.warnings
+        assert sentence(WarningCode.VECTORS_MISSING, "en") not in answer.warnings
         assert len((await rag.search(QUESTION, graph_id="rules", mode="naive")).results) == 3

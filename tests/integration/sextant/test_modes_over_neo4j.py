@@ -13,7 +13,7 @@ import pytest_asyncio
 from sextant import Sextant
 from sextant.domain.retrieval import ItemKind, Retrieval
 from sextant.domain.scope import Scope
-from sextant.stores.graph.graph_factory import GONE
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.stores.graph.ids import graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.testing.neo4j_server import Neo4jServer
@@ -189,10 +189,10 @@ async def test_without_its_server_the_modes_find_what_postgresql_holds_and_say_s
     try:
         gone = await ask(rag, "stopped")
         for mode, found in gone.items():
-            assert GONE in found.warnings, mode
+            assert CodedWarning(WarningCode.NEO4J_UNAVAILABLE) in found.coded_warnings, mode
         assert told(gone) == told(before)
     finally:
         server.start()
     for mode, found in (await ask(rag, "stopped")).items():
         assert ItemKind.RELATION not in kinds(found), mode
-        assert GONE not in found.warnings, mode
+        assert CodedWarning(WarningCode.NEO4J_UNAVAILABLE) not in found.coded_warnings, mode

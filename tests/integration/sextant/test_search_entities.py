@@ -70,7 +70,7 @@ async def test_a_type_that_no_entity_has_is_told_however_often_it_is_asked_for(
         found = await rag.search_entities("胰岛素", options=options)
         assert not found.results
         [said] = found.warnings or ()
-        assert said == "知识库里没有筛选条件所指的实体类型：'trem'；是否指 'TERM'？"
+        assert said == "知识库里没有筛选条件所指的实体类型：“trem”；是否指 “TERM”？"
     known = SearchOptions(filters={"entityTypes": ["TERM"]})
     assert (await rag.search_entities("胰岛素", options=known)).warnings is None
 

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import ConflictError, FileBroken
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion import workers
 from sextant.ingestion.progress import Progress
 from sextant.stores.documents.document_store import DocumentStore
@@ -101,8 +101,8 @@ async def test_jobs_closed_together_keep_what_each_of_their_documents_lacks(
     first, second = [job for job in await jobs.claim_all(scope, claims) if job]
     assert (first.warnings, second.warnings) == ((), ())
     said = (
-        DocumentWarning(WarningCode.IMAGES_NOT_LOOKED_AT, {"images": count(1, "image")}),
-        DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2}),
+        CodedWarning(WarningCode.IMAGES_NOT_LOOKED_AT, {"images": count(1, "image")}),
+        CodedWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2}),
     )
     await jobs.finish_all(scope, [(first, 1, ()), (second, 2, said)])
     ended = await jobs.latest(scope.user_id, [whole.document_id, lacking.document_id])

@@ -10,6 +10,7 @@ import numpy as np
 
 from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
@@ -96,10 +97,27 @@ async def test_what_did_not_follow_in_a_graph_is_not_noted_of_one_that_is_being_
     async with database.transaction(scope.user_id) as connection:
         await connection.execute("delete from documents")
         await connection.execute("delete from graphs")
-        noting = asyncio.create_task(knowledge_bases.note_upkeep(scope, ["Neo4j is gone."]))
+        noting = asyncio.create_task(
+            knowledge_bases.note_upkeep(scope, [CodedWarning(WarningCode.NEO4J_BEHIND)])
+        )
         await until_waiting(database, 1)
     await noting
     assert await knowledge_bases.list(scope.user_id) == []
+
+
+async def test_what_did_not_follow_is_read_as_data_and_as_the_sentence_of_an_older_version(
+    documents: DocumentStore, database: Database, scope: Scope
+) -> None:
+    await upload(documents, scope, "a.txt", "a")
+    knowledge_bases = KnowledgeBases(database)
+    behind = CodedWarning(WarningCode.NEO4J_BEHIND)
+    await knowledge_bases.note_upkeep(scope, [behind])
+    [listed] = await knowledge_bases.list(scope.user_id)
+    assert (listed.coded_warnings, listed.warnings) == ((behind,), (str(behind),))
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("""update graph_warnings set warnings = '["Neo4j is gone."]'""")
+    [listed] = await knowledge_bases.list(scope.user_id)
+    assert listed.warnings == ("Neo4j is gone.",)
 
 
 async def until_waiting(database: Database, number: int) -> None:

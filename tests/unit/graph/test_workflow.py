@@ -27,13 +27,14 @@ from sextant.domain.errors import (
 )
 from sextant.domain.retrieval import Retrieval
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.graph import create_query_workflow
 from sextant.graph.workflow import Workflow
 from sextant.models.chat.allowance import charge, count_request
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.answer_events import NO_MODEL
-from sextant.nodes.generate import WITHOUT_DOCUMENTS
+from tests.sentences import sentence
 from tests.unit.nodes.conftest import Bench, Build, ListeningModel, ScriptedRetriever, chat, item
 
 ROOT = Path(__file__).parents[3]
@@ -154,7 +155,7 @@ async def test_bypass_answers_directly_and_says_so(bench: Build) -> None:
     at = bench(chat=chat("Two [1]."))
     result = await workflow_of(at).ainvoke({"query": "How many?", "mode": "bypass"})
     assert result["answer"] == "Two."
-    assert result["warnings"] == [WITHOUT_DOCUMENTS["en"]]
+    assert result["warnings"] == [sentence(WarningCode.NO_DOCUMENTS_USED, "en")]
     assert (result["citations"], result["sources"], result["grounded"]) == ([], [], False)
     assert result["timings"].keys() == {"analyze", "route", "generate"}
 
@@ -182,7 +183,7 @@ async def test_a_database_that_comes_back_is_tried_once_more(bench: Build) -> No
     class Recovering(ScriptedRetriever):
         async def search(self, scope: Scope, query: str, **options: Any) -> Retrieval:
             if not self.warnings:
-                self.warnings = ("tried",)
+                self.warnings = (CodedWarning(WarningCode.INDEX_BEHIND),)
                 raise DatabaseUnavailable("Gone.")
             return await super().search(scope, query, **options)
 

@@ -16,6 +16,7 @@ from pydantic import Field
 from sextant.domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.nodes.context import Context, Dependencies, RunContext
 
@@ -52,7 +53,7 @@ class ScriptedRetriever:
     """Finds `rounds[n]` in the nth search, the last one from then on; keeps what it was asked."""
 
     rounds: Sequence[Sequence[RetrievedItem]]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
     error: Exception | None = None
     searches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     lanes: tuple[str, ...] = ("vector", "keyword")
@@ -68,7 +69,7 @@ class ScriptedRetriever:
             tuple(found),
             Mode.NAIVE,
             graph_items=self.around,
-            warnings=self.warnings,
+            coded_warnings=self.warnings,
             timings={"total": 1.0},
         )
 

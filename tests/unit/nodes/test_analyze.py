@@ -6,6 +6,7 @@ from sextant.domain.errors import ModeNotAvailable, OptionInvalid, QuestionInval
 from sextant.domain.settings import CommunitySettings, LimitSettings, Settings
 from sextant.nodes.analyze import analyze, is_small_talk
 from sextant.nodes.state import State
+from tests.sentences import sentences_of
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat
 
 
@@ -137,7 +138,7 @@ async def test_a_model_that_gives_no_json_is_replaced_by_the_rule_and_said_so(be
     runtime = bench(chat=chat("I would rather chat.", "No JSON either.")).runtime
     update = await analyze(State(query="What is diabetes?"), runtime)
     assert update["question"] == "What is diabetes?"
-    assert len(update["warnings"]) == 1
+    assert len(sentences_of(update)) == 1
     assert update["usage"]["calls"] >= 1
 
 
@@ -230,7 +231,7 @@ async def test_what_the_conversation_says_may_be_searched(bench: Build) -> None:
 async def test_no_model_is_asked_beyond_the_budget_of_calls(bench: Build) -> None:
     settings = Settings(_env_file=None, limits=LimitSettings(model_calls=1))
     update = await analyze(State(query="Why?"), bench(chat=chat(), settings=settings).runtime)
-    [warning] = update["warnings"]
+    [warning] = sentences_of(update)
     assert "1 model call" in warning
     assert update["reason"].startswith("by rule")
 
@@ -300,7 +301,7 @@ async def test_what_small_models_write_costs_no_second_call(bench: Build, reply:
     query = "Who founded Acme 3 and when was it sold?"
     update = await analyze(State(query=query), bench(chat=chat(reply)).runtime)
     assert update["usage"]["calls"] == 1
-    assert update["warnings"] == []
+    assert sentences_of(update) == []
     assert update["question"] == query
     assert update["complexity"] == "complex"
     assert update["entities"] == ["Acme", "3"]

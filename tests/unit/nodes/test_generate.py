@@ -10,16 +10,14 @@ from sextant.domain.answers import Quoted
 from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import WarningCode, count
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.answer_events import NO_MODEL, NOTHING_FOUND
-from sextant.nodes.answers.model_answer import CUT_OFF
-from sextant.nodes.answers.revision import OTHER_LANGUAGE
-from sextant.nodes.answers.without_model import OUTDATED
-from sextant.nodes.citing.checker import UNCHECKED
 from sextant.nodes.context import Backpressure, Context, RunContext
-from sextant.nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
+from sextant.nodes.generate import generate
 from sextant.nodes.state import State
 from sextant.tables.cells.stored import TablePart
+from tests.sentences import sentence
 from tests.unit.nodes.conftest import Bench, Build, chat, item
 
 if TYPE_CHECKING:
@@ -115,7 +113,9 @@ async def test_what_changed_since_the_search_is_not_quoted_and_it_is_said(bench:
     update = await generate(asked("糖尿病的主要症状是什么？", GUIDE, WEATHER), at.runtime)
     assert GUIDE.text not in [citation["quote"] for citation in update["citations"]]
     assert "多饮" not in update["answer"]
-    assert update["warnings"] == [OUTDATED["zh"].format(count=1)]
+    assert update["warnings"] == [
+        sentence(WarningCode.PASSAGES_OUTDATED, "zh", passages=count(1, "passage"))
+    ]
 
 
 async def test_all_that_still_stands_is_quoted_without_a_word_about_it(bench: Build) -> None:
@@ -135,7 +135,10 @@ async def test_where_the_store_cannot_be_asked_it_is_quoted_and_said_to_be_unche
     at = with_quotes(offline(bench), down)
     update = await generate(asked("糖尿病的主要症状是什么？", GUIDE), at.runtime)
     assert "多饮" in update["answer"]
-    assert UNCHECKED["zh"].format(reason="No answer. Start it.") in update["warnings"]
+    assert (
+        sentence(WarningCode.CITATIONS_NOT_COMPARED, "zh", reason="No answer. Start it.")
+        in update["warnings"]
+    )
 
 
 async def test_where_tables_cannot_be_read_nothing_is_computed_and_it_is_said(bench: Build) -> None:
@@ -150,7 +153,9 @@ async def test_where_tables_cannot_be_read_nothing_is_computed_and_it_is_said(be
     deps = replace(at.deps, tables=cast("TableStore", Down()))
     runtime = replace(at.runtime, context=RunContext(Context(), deps))
     update = await generate(asked("Which item has the highest price?", row, language="en"), runtime)
-    assert update["warnings"] == [NOT_COMPUTED["en"].format(reason="No answer. Start it.")]
+    assert update["warnings"] == [
+        sentence(WarningCode.TABLES_NOT_COMPUTED, "en", reason="No answer. Start it.")
+    ]
 
 
 async def test_weak_evidence_is_said_to_be_no_answer_and_the_nearest_is_shown(bench: Build) -> None:
@@ -183,8 +188,8 @@ async def test_bypass_cites_nothing_and_says_so(bench: Build) -> None:
     update = await generate(asked("多少？", GUIDE, strategy="bypass"), at.runtime)
     assert update["answer"] == streamed(at) == "四十二。"
     assert (update["mode"], update["sources"]) == ("bypass", [])
-    assert update["warnings"] == [WITHOUT_DOCUMENTS["zh"]]
-    assert CUT_OFF["zh"] not in update["warnings"]
+    assert update["warnings"] == [sentence(WarningCode.NO_DOCUMENTS_USED, "zh")]
+    assert sentence(WarningCode.ANSWER_CUT_OFF, "zh") not in update["warnings"]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +201,7 @@ async def test_bypass_says_when_it_is_answered_in_a_language_that_nobody_asked_i
 ) -> None:
     at = bench(chat=chat("La capitale de la France est Paris, sur les bords de la Seine."))
     update = await generate(asked(question, strategy="bypass", language="en"), at.runtime)
-    assert (OTHER_LANGUAGE["en"] in update["warnings"]) is said
+    assert (sentence(WarningCode.ANSWER_IN_OTHER_LANGUAGE, "en") in update["warnings"]) is said
 
 
 async def test_bypass_without_a_chat_model_says_what_to_do(bench: Build) -> None:

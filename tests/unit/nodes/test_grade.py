@@ -8,6 +8,7 @@ import pytest
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.nodes.grade import after_grade
+from tests.sentences import sentences_of
 from tests.unit.nodes.conftest import Build, chat, item
 from tests.unit.nodes.steps import (
     HOPS,
@@ -28,7 +29,7 @@ async def test_when_time_is_over_weak_passages_are_answered_from_and_it_is_said(
 ) -> None:
     found = await graded(after(QUESTION, items=[WEATHER], deadline=PAST), bench().runtime)
     assert after_grade(found) == "enough"
-    assert "limits.answer_seconds" in found.warnings[0]
+    assert "limits.answer_seconds" in sentences_of(vars(found))[0]
 
 
 async def test_every_part_is_judged_by_what_was_found_for_it(bench: Build) -> None:

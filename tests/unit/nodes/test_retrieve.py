@@ -11,14 +11,18 @@ from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.errors import GraphNotFound, RetrievalError
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.retrieve import retrieve, widen_mode, with_tables
 from sextant.tables.results.written import ComputedFinding
+from tests.sentences import sentences_of
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
 from tests.unit.nodes.steps import ALL, PAST, QUESTION, SYMPTOMS, WEATHER, after
 
 
 async def test_retrieval_searches_the_callers_scope_and_says_what_it_found(bench: Build) -> None:
-    retriever = ScriptedRetriever([[SYMPTOMS]], warnings=("向量检索失败，使用关键词检索降级",))
+    retriever = ScriptedRetriever(
+        [[SYMPTOMS]], warnings=(CodedWarning(WarningCode.VECTOR_LANE_FAILED),)
+    )
     at = bench(retriever=retriever)
     state = after(QUESTION, user_id="ann", graph_id="kb", top_k=3, filters={"tags": ["a"]})
     update = await retrieve(state, at.runtime)
@@ -26,7 +30,7 @@ async def test_retrieval_searches_the_callers_scope_and_says_what_it_found(bench
     assert search["scope"] == Scope("ann", "kb")
     assert (search["top_k"], search["filters"], search["lanes"]) == (3, {"tags": ["a"]}, None)
     assert update["searched"] == [QUESTION.search]
-    assert update["warnings"] == ["向量检索失败，使用关键词检索降级"]
+    assert sentences_of(update, "zh") == ["向量检索失败，使用关键词检索降级"]
     [event] = at.streamed
     assert (event["type"], event["mode"], event["count"]) == ("retrieval", "naive", 1)
 
@@ -183,7 +187,7 @@ async def test_a_part_whose_search_fails_costs_only_itself(bench: Build) -> None
     state = after(QUESTION, extra_queries=["one"])
     update = await retrieve(state, bench(retriever=retriever).runtime)
     assert [found.id for found in update["items"]] == ["guide.md"]
-    assert any("知识库检索失败" in warning for warning in update["warnings"])
+    assert sentences_of(update, "zh")[0].startswith("知识库检索失败")
     everything = Meeting({QUESTION.search: failed, "one": failed})
     with pytest.raises(RetrievalError):
         await retrieve(state, bench(retriever=everything).runtime)
@@ -200,7 +204,7 @@ async def test_when_the_time_for_searching_is_over_what_was_found_stays(bench: B
     state = after(QUESTION, deadline=PAST, attempts=1, items=[SYMPTOMS])
     update = await retrieve(state, bench(retriever=ScriptedRetriever([[WEATHER]])).runtime)
     assert "items" not in update
-    assert "limits.answer_seconds" in update["warnings"][0]
+    assert "limits.answer_seconds" in sentences_of(update)[0]
 
 
 async def test_the_first_search_may_take_the_time_that_the_answer_was_to_have(
@@ -211,7 +215,7 @@ async def test_the_first_search_may_take_the_time_that_the_answer_was_to_have(
     soon = after(QUESTION, deadline=time.time() + answers / 2)
     assert [one.id for one in (await retrieve(soon, runtime))["items"]] == [WEATHER.id]
     later = await retrieve(after(soon, attempts=1, items=[SYMPTOMS]), runtime)
-    assert "limits.answer_seconds" in later["warnings"][0]
+    assert "limits.answer_seconds" in sentences_of(later)[0]
 
 
 async def test_nothing_found_in_time_is_an_error_and_no_empty_answer(bench: Build) -> None:
@@ -228,7 +232,7 @@ async def test_when_nothing_was_found_in_time_what_came_with_the_question_can_st
     table = Attachment(AttachmentKind.TABLE, "T1", "", names=("price",), findings=(told,))
     state = after(QUESTION, deadline=PAST, attachments=[table.as_plain()])
     update = await retrieve(state, bench(retriever=ScriptedRetriever([[WEATHER]])).runtime)
-    assert "limits.answer_seconds" in update["warnings"][0]
+    assert "limits.answer_seconds" in sentences_of(update)[0]
 
 
 async def test_an_unknown_graph_is_the_callers_to_hear_of(bench: Build) -> None:

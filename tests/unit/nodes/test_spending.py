@@ -6,6 +6,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.budget import (
     Limit,
     budget_of,
@@ -124,13 +125,15 @@ def test_nodes_that_are_called_without_a_begun_turn_have_the_whole_time(bench: B
     [(Limit.CALLS, "8 model calls"), (Limit.TOKENS, "32000 prompt"), (Limit.TIME, "60 seconds")],
 )
 def test_a_reached_limit_is_told_with_its_setting(limit: Limit, words: str) -> None:
-    sentence = limit_warning(limit, LimitSettings(), "en")
+    warning = limit_warning(limit, LimitSettings())
+    sentence = warning.in_language("en")
     assert words in sentence
     assert f"limits.{limit}" in sentence
-    in_chinese = limit_warning(limit, LimitSettings(), "zh")
+    in_chinese = warning.in_language("zh")
     assert "上限" in in_chinese
     assert f"SEXTANT_LIMITS__{limit.upper()}" in in_chinese
 
 
 def test_each_warning_is_given_once() -> None:
-    assert merge_warnings(["a", "b"], "b", "c") == ["a", "b", "c"]
+    a, b, c = (CodedWarning(WarningCode.CAUSE, {"reason": letter}) for letter in "abc")
+    assert merge_warnings([a.to_json(), b.to_json()], b, c) == [one.to_json() for one in (a, b, c)]

@@ -14,8 +14,9 @@ from sextant.cli import app as cli
 from sextant.cli.knowledge import entities
 from sextant.domain.documents import GraphInfo
 from sextant.domain.graph import Entity
+from sextant.domain.warnings import CodedWarning, WarningCode
 
-GONE = "knowledge graph: up to date, but Neo4j has not taken it over."
+GONE = CodedWarning(WarningCode.GRAPH_NOT_PROJECTED, {"reason": "Start it."})
 
 
 @pytest.mark.parametrize(
@@ -24,14 +25,17 @@ GONE = "knowledge graph: up to date, but Neo4j has not taken it over."
 @pytest.mark.parametrize("warnings", [(), (GONE,)])
 def test_a_decision_tells_what_did_not_follow_it(
     command: list[str],
-    warnings: tuple[str, ...],
+    warnings: tuple[CodedWarning, ...],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     merged = Entity(uuid4(), "World Health Organization", "TERM")
     rag = AsyncMock()
     rag.entities.return_value.merge.return_value = merged
-    rag.graphs.return_value = [GraphInfo("kb", 1, 1, warnings=warnings), GraphInfo("other", 1, 1)]
+    rag.graphs.return_value = [
+        GraphInfo("kb", 1, 1, coded_warnings=warnings),
+        GraphInfo("other", 1, 1),
+    ]
 
     def with_it(work: Callable[[Any], Awaitable[Any]]) -> Any:
         async def worked() -> Any:

@@ -24,16 +24,17 @@ from sextant.domain.answers import (
     Token,
     Trust,
 )
-from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
 from sextant.domain.graph import Entity
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.facade.knowledge.graph import SubGraph
 from sextant.ingestion.pipeline import Ingested
 from sextant.ingestion.progress import Progress
 
 SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
 CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0, 24, 1.0)
+LANE = CodedWarning(WarningCode.VECTOR_LANE_FAILED)
 ANSWER = Answer(
     "Thirst.[1]", "naive", (CITATION,), (SOURCE,), trust=Trust.QUOTED, model="extractive"
 )
@@ -120,13 +121,14 @@ def test_a_score_too_small_for_four_decimals_is_told_by_its_digits() -> None:
 
 
 async def test_warnings_go_beside_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    await print_answer(told(Done(replace(ANSWER, warnings=("The vector lane failed.",)))))
-    assert "The vector lane failed." in capsys.readouterr().err
+    await print_answer(told(Done(replace(ANSWER, coded_warnings=(LANE,)))))
+    assert str(LANE) in capsys.readouterr().err
 
 
 async def test_why_an_answer_is_told_anew_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    why, other = "1 sentence was mended.", "The vector lane failed."
-    done = Done(replace(ANSWER, warnings=(why, other)))
+    mended = CodedWarning(WarningCode.SENTENCES_REVISED, {"number": 1})
+    why, other = str(mended), str(LANE)
+    done = Done(replace(ANSWER, coded_warnings=(mended, LANE)))
     await print_answer(told(Token("Hunger."), Reset(why), Token("Thirst.[1]"), done))
     said = capsys.readouterr().err
     assert [said.count(one) for one in (why, other)] == [1, 1]
@@ -205,7 +207,7 @@ def test_a_stage_is_through_when_the_next_begins(
 
 
 def test_the_summary_counts_and_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
-    warning = DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2})
+    warning = CodedWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2})
     progress.print_summary(
         [
             Ingested("a.md", "a.md", uuid4(), 3, warnings=(warning,)),

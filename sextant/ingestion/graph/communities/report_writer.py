@@ -18,6 +18,7 @@ import numpy as np
 
 from sextant.domain.graph import Relation
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.model_reports import Material, ReportWriter
 from sextant.ingestion.graph.communities.network import Floats, Network
@@ -36,7 +37,6 @@ from sextant.stores.graph.ids import relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
@@ -211,16 +211,13 @@ class ReportKeeper:
             )
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[CodedWarning, ...]:
         """Return how many reports the model should have written and did not, and the commonest reason."""
         if not self._failures:
             return ()
-        number = count_noun(self._failures.total(), "report")
         ((reason, _),) = self._failures.most_common(1)
-        return (
-            f"Put together from sentences, not written by the chat model: {number}. {reason} "
-            "`sextant communities build --full` tries again.",
-        )
+        params = {"reports": count(self._failures.total(), "report"), "reason": reason}
+        return (CodedWarning(WarningCode.REPORTS_WITHOUT_MODEL, params),)
 
     async def write(self, groups: Sequence[CommunityGroup], report: OnStage) -> int:
         """Write what is due, the innermost first, since a model reads those; returns how many."""

@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sextant.domain.answers import Usage
-from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
-from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
+from sextant.domain.errors import (
+    ModelOutputInvalid,
+    ModelUnavailable,
+    SextantError,
+    describe_reason,
+)
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
 from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of, estimate_call
 from sextant.ingestion.graph.extraction.model_evidence import (
     ModelExtraction,
@@ -33,7 +38,7 @@ from sextant.prompts import EXTRACT, GLEAN, Messages, as_data
 from sextant.stores.graph.extraction import ExtractionStore, PendingChunk, note_done, note_failed
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import count_noun, language_of
+from sextant.text.characters import language_of
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
@@ -46,7 +51,7 @@ _MANY_ATTEMPTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractionReport:
+class ExtractionReport(Warned):
     """What one run did: passages read, failed and left; `warnings` say why and what to do."""
 
     done: int
@@ -54,7 +59,6 @@ class ExtractionReport:
     left: int
     usage: Usage
     cost: float | None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +148,10 @@ class ModelExtractor:
             after.waiting,
             usage,
             cost_of(usage, self._settings.extraction),
-            tuple(self._warnings(run, after.waiting + after.failed)),
+            coded_warnings=tuple(self._warnings(run, after.waiting + after.failed)),
         )
 
-    async def remarks(self, scope: Scope, document_id: UUID) -> tuple[DocumentWarning, ...]:
+    async def remarks(self, scope: Scope, document_id: UUID) -> tuple[CodedWarning, ...]:
         """Return what a user should know of a document whose passages were not all read; () when all were."""
         counts = await self._store.counts(scope, document_id)
         missing = counts.waiting + counts.failed
@@ -159,7 +163,7 @@ class ModelExtractor:
             "passages": count(missing + counts.done, "passage"),
             "why": failures[0].error if failures else "",
         }
-        return (DocumentWarning(WarningCode.PASSAGES_NOT_READ, params),)
+        return (CodedWarning(WarningCode.PASSAGES_NOT_READ, params),)
 
     async def _together(self, run: _ExtractionRun, passages: AsyncGenerator[PendingChunk]) -> None:
         taking = asyncio.Lock()
@@ -262,17 +266,14 @@ class ModelExtractor:
         run.done += sum(outcome.error is None for outcome in batch)
         run.on_progress(run.done + run.failed, run.total)
 
-    def _warnings(self, run: _ExtractionRun, left: int) -> list[str]:
-        warnings = [f"{error} ({code})" for code, error in run.reasons.items()]
+    def _warnings(self, run: _ExtractionRun, left: int) -> list[CodedWarning]:
+        reasons = map(describe_reason, run.reasons.values())
+        warnings = [CodedWarning(WarningCode.CAUSE, {"reason": reason}) for reason in reasons]
+        passages = {"passages": count(left, "passage")}
         if run.budget.exhausted and left:
-            warnings.append(
-                f"The budget is used up; left unread: {count_noun(left, 'passage')}. Raise it, and run "
-                "`sextant entities extract` to go on."
-            )
+            warnings.append(CodedWarning(WarningCode.EXTRACTION_OVER_BUDGET, passages))
         elif run.stopped is not None:
-            warnings.append(
-                f"Stopped, since the chat model does not answer; left unread: {count_noun(left, 'passage')}."
-            )
+            warnings.append(CodedWarning(WarningCode.EXTRACTION_STOPPED, passages))
         return warnings
 
 

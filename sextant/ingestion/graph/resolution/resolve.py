@@ -20,8 +20,9 @@ from uuid import UUID
 import numpy as np
 from pydantic import Field
 
-from sextant.domain.errors import GraphNotFound, SextantError
+from sextant.domain.errors import GraphNotFound, SextantError, describe_reason
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.ingestion.graph.resolution.name_keys import (
     initials,
     is_comparable,
@@ -74,7 +75,7 @@ class Resolved:
     unmerged: int = 0
     candidates: int = 0
     judged: int = 0
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
 
 
 async def resolve(
@@ -287,7 +288,7 @@ class _Judged:
 
     known: list[Pair]
     fresh: Sequence[Pair] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[CodedWarning, ...] = ()
 
 
 async def _judge_pairs(
@@ -308,18 +309,19 @@ async def _judge_pairs(
     known = _by_ids(map(_open, near)) | _by_ids(pairs)
     named = {one.id: one for one in names.named}
     waiting = _waiting(named, known.values())
-    judged, failures, refusals = list[Pair](), dict[str, None](), Refusals()
+    judged, failures, refusals = list[Pair](), list[CodedWarning](), Refusals()
     for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
         try:
             judged += await _verdicts(chat, named, waiting[start : start + _PAIRS_A_CALL])
         except SextantError as error:
             _log.warning("similar names were not compared by the chat model: %s", error)
-            failures[f"Similar names were not compared by the chat model: {error}"] = None
+            reason = {"reason": describe_reason(error)}
+            failures.append(CodedWarning(WarningCode.NAMES_NOT_COMPARED, reason))
             if refusals.gone(error):
                 break
         else:
             refusals.answered()
-    return _Judged(list((known | _by_ids(judged)).values()), judged, tuple(failures))
+    return _Judged(list((known | _by_ids(judged)).values()), judged, tuple(distinct(failures)))
 
 
 def _waiting(named: Mapping[UUID, NamedEntity], pairs: Iterable[Pair]) -> list[Pair]:

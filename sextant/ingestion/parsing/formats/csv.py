@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode, count
+from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Block, Blocks, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
@@ -89,7 +89,7 @@ class _CsvReader:
     disordered: list[int] = field(default_factory=list[int])
 
     @property
-    def warnings(self) -> tuple[DocumentWarning, ...]:
+    def warnings(self) -> tuple[CodedWarning, ...]:
         """Return which lines hold an open quotation mark."""
         if not self.disordered:
             return ()
@@ -98,7 +98,7 @@ class _CsvReader:
             "rows": count(len(self.disordered), "row"),
             "lines": [*self.disordered[:_MOST_NAMED], *more],
         }
-        return (DocumentWarning(WarningCode.QUOTES_NOT_CLOSED, params),)
+        return (CodedWarning(WarningCode.QUOTES_NOT_CLOSED, params),)
 
     def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
         """Return the cells of each row; of a blank line, none."""

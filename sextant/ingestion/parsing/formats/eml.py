@@ -10,8 +10,8 @@ from email.parser import BytesParser
 from email.policy import compat32
 from typing import TypeAlias
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import FileTypeUnknown
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import html_blocks
@@ -41,7 +41,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         blocks.append(Paragraph(f"Attachments: {', '.join(attached)}"))
     warnings = (
         (
-            DocumentWarning(
+            CodedWarning(
                 WarningCode.ATTACHMENTS_NOT_READ, {"number": len(attached), "names": [*attached]}
             ),
         )

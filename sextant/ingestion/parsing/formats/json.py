@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import FileBroken, FileUnsafe
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import CellBudget, Limits
@@ -46,7 +46,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     value = _load(decoded.text)
     title = value.get("title") or value.get("name") if isinstance(value, dict) else ""
     blocks = list(_JsonReader(limits).blocks(value))
-    imported = (DocumentWarning(WarningCode.LINES_NOT_IMPORTED),) if _is_import(value) else ()
+    imported = (CodedWarning(WarningCode.LINES_NOT_IMPORTED),) if _is_import(value) else ()
     return Blocks(
         blocks,
         clean_text(title) if isinstance(title, str) else "",

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf_furniture import without_furniture
 from sextant.ingestion.parsing.formats.pdf_headings import (
@@ -142,22 +142,22 @@ def _nothing_read(read: _PdfContent) -> str:
     return "The PDF has no text."
 
 
-def _warnings(read: _PdfContent, heads: Sequence[str]) -> tuple[DocumentWarning, ...]:
+def _warnings(read: _PdfContent, heads: Sequence[str]) -> tuple[CodedWarning, ...]:
     pages = len(read.pages)
-    warnings = list[DocumentWarning]()
+    warnings = list[CodedWarning]()
     if read.pictured:
         params = {"blank": read.pictured, "pages": pages}
-        warnings.append(DocumentWarning(WarningCode.PAGES_OF_IMAGES, params))
+        warnings.append(CodedWarning(WarningCode.PAGES_OF_IMAGES, params))
     if read.unmapped:
         params = {"unmapped": read.unmapped, "pages": pages}
-        warnings.append(DocumentWarning(WarningCode.PAGES_UNREADABLE, params))
+        warnings.append(CodedWarning(WarningCode.PAGES_UNREADABLE, params))
     if read.unmapped_characters:
         params = {"number": read.unmapped_characters}
-        warnings.append(DocumentWarning(WarningCode.UNREADABLE_CHARACTERS, params))
+        warnings.append(CodedWarning(WarningCode.UNREADABLE_CHARACTERS, params))
     if heads:
         others = max(0, len(heads) - _HEADS_SHOWN)
         shown = {"heads": [*heads[:_HEADS_SHOWN]], "others": others}
-        warnings.append(DocumentWarning(WarningCode.RUNNING_HEADS, shown))
+        warnings.append(CodedWarning(WarningCode.RUNNING_HEADS, shown))
     return (*warnings, *not_looked_at(len(read.unseen)))
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from openpyxl.utils.cell import range_boundaries
 
-from sextant.domain.document_warnings import DocumentWarning, WarningCode
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
 from sextant.ingestion.parsing.formats.workbook import Cell, CellValue, Sheet, Workbook
@@ -54,7 +54,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
             blocks.extend(_floating_blocks(sheet.part, omissions))
         empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
     omissions.add_damaged(package.damaged_parts())
-    formulas = DocumentWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
+    formulas = CodedWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
     warnings = (formulas,) if empty else ()
     return Blocks(blocks, title, warnings=(*warnings, *omissions.warnings()))
 

@@ -213,4 +213,5 @@ async def test_an_import_that_everything_followed_at_once_is_not_pending(
         "pending": False,
         "unattended": False,
         "warnings": [],
+        "codedWarnings": [],
     }

@@ -29,6 +29,8 @@ async def test_a_whole_answer_has_everything_that_it_rests_on(served: Served) ->
         "trust",
         "grounded",
         "warnings",
+        "codedWarnings",
+        "language",
         "timings",
     } <= body.keys()
     assert body["usage"]["completionTokens"] > 0

@@ -14,11 +14,12 @@ from sextant.domain.errors import (
     QuestionInvalid,
     RetrievalError,
 )
+from sextant.domain.warnings import WarningCode
 from sextant.retrievers import SearchOptions
 from sextant.retrievers.entity_search.lanes import GRAPH
-from sextant.retrievers.entity_search.search import NO_RERANKER
 from sextant.text.characters import language_of
 from tests.integration.stores.graph.entity_world import QUERY, Build, Pointing
+from tests.sentences import sentence
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,10 @@ async def test_without_a_vector_words_go_on_and_say_so(build: Build) -> None:
     search = world.search()
     found = await search.search("Rust", world.scope)
     assert found.results[0].entity.name == "Rust"
-    assert found.warnings == ("实体向量检索失败，仅使用全文检索结果",)
+    assert found.warnings == (
+        "Searching entities by meaning failed, so results are by words.",
+        "no vector for 4 characters",
+    )
     world.embedder.broken = False
     again = await search.search("Rust", world.scope)
     assert again.warnings is None
@@ -74,7 +78,7 @@ async def test_a_lane_that_fails_stops_no_other_and_all_causes_are_told(
     monkeypatch.setattr(kind, "neighbourhood", fails)
     found = await world.search().search(QUERY, world.scope)
     assert {GRAPH} & {source for one in found.results for source in one.sources} == set()
-    assert found.warnings == ("图遍历失败，使用向量与全文检索结果",)
+    assert found.warnings == ("图遍历失败，使用向量与全文检索结果", "gone")
     monkeypatch.setattr(kind, "entities_by_words", fails)
     found = await world.search().search(QUERY, world.scope)
     assert {one.sources for one in found.results} == {("vector",)}
@@ -122,4 +126,4 @@ async def test_a_reranker_orders_name_and_description_anew(build: Build) -> None
         kept = await world.search(reranker).search(QUERY, world.scope, options)
         assert [one.entity for one in kept.results] == [one.entity for one in plain.results]
         assert kept.warnings is not None
-    assert kept.warnings == (NO_RERANKER[language_of(QUERY)],)
+    assert kept.warnings == (sentence(WarningCode.RERANKER_MISSING, language_of(QUERY)),)

@@ -14,9 +14,9 @@ from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.telemetry import collect_notices
+from sextant.domain.warnings import CodedWarning, WarningCode, collect_warnings
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.graph_factory import BEHIND, GONE, ProjectedGraph, open_graph_store
+from sextant.stores.graph.graph_factory import ProjectedGraph, open_graph_store
 from sextant.stores.graph.ids import entity_id, graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
@@ -24,6 +24,9 @@ from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.neo4j_server import Neo4jServer
+
+BEHIND = CodedWarning(WarningCode.NEO4J_BEHIND)
+GONE = CodedWarning(WarningCode.NEO4J_UNAVAILABLE)
 
 IMPORT = MentionKind.IMPORT
 
@@ -73,9 +76,11 @@ def says(scope: Scope, source: str, kind: str, target: str) -> GraphEvidence:
     )
 
 
-async def neighbours(graph: ProjectedGraph, scope: Scope, name: str) -> tuple[set[str], list[str]]:
+async def neighbours(
+    graph: ProjectedGraph, scope: Scope, name: str
+) -> tuple[set[str], list[CodedWarning]]:
     """Return the types of the relations of an entity, and what was told meanwhile."""
-    with collect_notices() as notices:
+    with collect_warnings() as notices:
         hops = await graph.neighbourhood(scope, [entity_id(scope, name)])
     return {hop.relation_type for hop in hops}, notices
 
@@ -115,14 +120,14 @@ async def test_that_neo4j_is_behind_is_logged_when_it_begins_and_told_to_every_q
     await record.add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
     for _ in range(3):
         assert (await neighbours(graph, scope, "insulin"))[1] == [BEHIND]
-    assert [one.getMessage() for one in caplog.records].count(BEHIND) == 1
+    assert [one.getMessage() for one in caplog.records].count(str(BEHIND)) == 1
 
     await projector.sync(scope)
     assert (await neighbours(graph, scope, "insulin"))[1] == []
     await record.add(scope, says(scope, "Insulin", "LOWERS", "Blood sugar"))
     for _ in range(3):
         assert (await neighbours(graph, scope, "insulin"))[1] == [BEHIND]
-    assert [one.getMessage() for one in caplog.records].count(BEHIND) == 2
+    assert [one.getMessage() for one in caplog.records].count(str(BEHIND)) == 2
 
 
 async def test_the_graph_of_a_database_that_was_made_anew_is_not_taken_for_the_old_one(
@@ -198,11 +203,11 @@ async def test_a_dead_server_is_asked_once_and_then_left_alone_for_a_while(
     monkeypatch.setattr(Bolt, "fetch", counted)
     async with open_graph_store(nowhere, database) as graph:
         for _ in range(5):
-            with collect_notices() as notices:
+            with collect_warnings() as notices:
                 assert await graph.communities(scope) == []
             assert notices == [GONE]
     assert asked == 1
-    assert [one.getMessage() for one in caplog.records].count(GONE) == 1
+    assert [one.getMessage() for one in caplog.records].count(str(GONE)) == 1
 
 
 async def test_a_server_that_lost_everything_is_noticed_and_filled_again(

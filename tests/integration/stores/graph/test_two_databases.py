@@ -12,9 +12,9 @@ from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.telemetry import collect_notices
+from sextant.domain.warnings import CodedWarning, WarningCode, collect_warnings
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.graph_factory import BEHIND, ProjectedGraph
+from sextant.stores.graph.graph_factory import ProjectedGraph
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
@@ -22,6 +22,8 @@ from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import fresh_database
+
+BEHIND = CodedWarning(WarningCode.NEO4J_BEHIND)
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -58,7 +60,7 @@ async def test_neither_wipes_the_others_copy_until_it_is_told_to(
     await theirs.drop(scope)
     assert await held(bolt, database, scope, *names) == {"Insulin"}
     assert await mine.sync(scope) == 0
-    with collect_notices() as notices:
+    with collect_warnings() as notices:
         graph = ProjectedGraph(other, bolt, neo4j_settings)
         [found] = await graph.get_entities(scope, [entity_id(scope, name) for name in names])
     assert (found.name, notices) == ("Metformin", [BEHIND])
@@ -97,7 +99,7 @@ async def test_a_process_that_knew_its_copy_there_sees_that_another_has_replaced
     looking = neo4j_settings.model_copy(update={"neo4j_pause": 0.0})
     graph = ProjectedGraph(database, bolt, looking)
     wanted = [entity_id(scope, "Insulin")]
-    with collect_notices() as notices:
+    with collect_warnings() as notices:
         [found] = await graph.get_entities(scope, wanted)
         assert (found.name, notices) == ("Insulin", [])
         await Projector(other, bolt).rebuild(scope)

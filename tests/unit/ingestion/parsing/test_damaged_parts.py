@@ -14,8 +14,8 @@ import pytest
 from openpyxl.comments import Comment
 from PIL import Image
 
-from sextant.domain.document_warnings import WarningCode
 from sextant.domain.errors import FileBroken
+from sextant.domain.warnings import WarningCode
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.limits import Limits

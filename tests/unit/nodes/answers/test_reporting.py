@@ -13,12 +13,13 @@ from pydantic import Field
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
+from sextant.domain.warnings import WarningCode
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.report_answers import FOUND
-from sextant.nodes.answers.revision import REPLACED
 from sextant.nodes.generate import generate
 from sextant.nodes.state import State
+from tests.sentences import sentence
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
 
 SYMPTOMS = item("糖尿病的主要症状是多饮、多尿和体重下降。", "指南.md", start=50)
@@ -240,7 +241,7 @@ async def test_findings_are_told_where_nothing_that_the_model_writes_holds(bench
     update = await generate(asked("这些文档讲了什么？"), at.runtime)
     assert update["answer"].startswith(FOUND["zh"])
     assert [one["source"] for one in update["citations"]] == ["指南.md", "合同.md"]
-    assert REPLACED["zh"] in update["warnings"]
+    assert sentence(WarningCode.ANSWER_REPLACED, "zh") in update["warnings"]
 
 
 async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:

@@ -12,12 +12,13 @@ import pytest
 
 from sextant.domain.answers import Answer, Citation, Cited, Done, Quoted, Reset, Sources, Token
 from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
+from sextant.domain.warnings import WarningCode
 from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_events import NOTHING_FOUND, AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.revision import CHANGED, COMPLETED, OTHER_LANGUAGE, REFUSED, REPLACED
 from sextant.nodes.budget import AnswerBudget
-from sextant.nodes.citing.checker import JUDGE_LATE, UNCHECKED, UNJUDGED, Checks
+from sextant.nodes.citing.checker import Checks
+from tests.sentences import sentence
 from tests.unit.nodes.conftest import chat, item
 
 OWNER = item("Each value in Rust has exactly one owner at a time.", "rust.md", start=10)
@@ -163,7 +164,7 @@ async def test_an_answer_of_which_nothing_holds_is_replaced_by_what_the_document
     told = await answered(chat("It belongs to Ferris.", repairs("")), "Who owns a value in Rust?")
     assert "Each value in Rust has exactly one owner at a time.[1]" in told.text
     assert told.answer.model == "extractive"
-    assert REPLACED["en"] in told.answer.warnings
+    assert sentence(WarningCode.ANSWER_REPLACED, "en") in told.answer.warnings
 
 
 async def test_what_cannot_be_shown_stays_marked_above_what_the_documents_say() -> None:
@@ -174,7 +175,7 @@ async def test_what_cannot_be_shown_stays_marked_above_what_the_documents_say() 
     assert told.text.startswith("The owner of a value may be changed by a friend. (unverified)\n\n")
     assert "Each value in Rust has exactly one owner at a time.[1]" in told.text
     assert not told.answer.grounded
-    assert COMPLETED["en"] in told.answer.warnings
+    assert sentence(WarningCode.ANSWER_NOT_CONFIRMED, "en") in told.answer.warnings
     assert not told.resets
 
 
@@ -185,7 +186,7 @@ async def test_what_the_documents_deny_is_replaced() -> None:
     )
     assert "52" not in told.text
     assert "25 days" in told.text
-    assert REPLACED["en"] in told.answer.warnings
+    assert sentence(WarningCode.ANSWER_REPLACED, "en") in told.answer.warnings
 
 
 async def test_an_invention_for_a_question_without_answer_becomes_the_nearest_evidence() -> None:
@@ -218,7 +219,7 @@ async def test_an_answer_in_the_wrong_language_is_written_anew_in_the_right_one(
 
 async def test_a_wrong_language_that_stays_is_said() -> None:
     told = await answered(chat("每个值在任何时刻都只有一个所有者[1]。"))
-    assert OTHER_LANGUAGE["en"] in told.answer.warnings
+    assert sentence(WarningCode.ANSWER_IN_OTHER_LANGUAGE, "en") in told.answer.warnings
     assert not told.answer.grounded
 
 
@@ -249,7 +250,7 @@ async def test_a_document_that_changed_meanwhile_is_not_cited_and_its_sentence_g
     )
     assert told.text == CARRIED
     assert [source.filename for source in told.answer.sources] == ["rust.md"]
-    assert CHANGED["en"] in told.answer.warnings
+    assert sentence(WarningCode.CITED_DOCUMENT_CHANGED, "en") in told.answer.warnings
 
 
 async def test_a_mended_sentence_that_rests_on_what_is_gone_goes_too() -> None:
@@ -295,7 +296,7 @@ async def test_what_is_answered_instead_rests_on_nothing_that_is_gone_too() -> N
     )
     assert told.answer.sources == ()
     assert "25 days" not in told.text
-    assert REPLACED["en"] in told.answer.warnings
+    assert sentence(WarningCode.ANSWER_REPLACED, "en") in told.answer.warnings
 
 
 async def test_a_store_that_does_not_answer_is_said() -> None:
@@ -304,7 +305,9 @@ async def test_a_store_that_does_not_answer_is_said() -> None:
 
     told = await answered(chat(CARRIED), checks=Checks(down))
     assert told.text == CARRIED
-    assert told.answer.warnings == (UNCHECKED["en"].format(reason="No answer about 1 quotes."),)
+    assert told.answer.warnings == (
+        sentence(WarningCode.CITATIONS_NOT_COMPARED, "en", reason="No answer about 1 quotes."),
+    )
     assert not told.answer.grounded
 
 
@@ -351,7 +354,7 @@ async def test_a_citation_that_the_judge_refuses_loses_its_marker() -> None:
         checks=Checks(judge=Judge("owner")),
     )
     assert told.text == f"{CARRIED} Staff get 25 days of leave a year. (unverified)"
-    assert REFUSED["en"] in told.answer.warnings
+    assert sentence(WarningCode.CITATIONS_REMOVED, "en") in told.answer.warnings
     assert not told.answer.grounded
 
 
@@ -371,7 +374,7 @@ async def test_a_judge_that_fails_leaves_it_to_words_and_says_so() -> None:
     judge = Judge("", ModelUnavailable("No answer."))
     told = await answered(chat(CARRIED), checks=Checks(judge=judge))
     assert told.answer.grounded
-    assert told.answer.warnings == (UNJUDGED["en"].format(reason="No answer."),)
+    assert told.answer.warnings == (sentence(WarningCode.JUDGE_FAILED, "en", reason="No answer."),)
 
 
 async def test_a_silent_judge_is_waited_for_as_long_as_the_answer_may_take() -> None:
@@ -381,4 +384,4 @@ async def test_a_silent_judge_is_waited_for_as_long_as_the_answer_may_take() -> 
         budget=AnswerBudget(calls=4, prompt_tokens=100_000, seconds=0.5),
     )
     assert told.answer.grounded
-    assert told.answer.warnings == (UNJUDGED["en"].format(reason=JUDGE_LATE["en"]),)
+    assert told.answer.warnings == (sentence(WarningCode.JUDGE_TIMED_OUT),)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.retrievers import HybridRetriever
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
-from sextant.retrievers.hybrid_retriever.retriever import BM25_LATE
 from tests.unit.retrievers.hybrid_retriever.scripted_store import (
     ScriptedRows,
     ScriptedStore,
@@ -95,4 +95,4 @@ async def test_an_index_that_is_not_ready_in_time_leaves_the_order_and_says_so()
     search = await hybrid.search("sugar insulin?")
     assert names(search.documents) == ["a", "c", "b"]
     assert search.documents[0].metadata["score"] == 0.7 / 62 + 0.3 / 61
-    assert BM25_LATE in search.warnings
+    assert CodedWarning(WarningCode.BM25_BUILDING) in search.coded_warnings

@@ -9,11 +9,12 @@ import pytest
 from langchain_core.retrievers import BaseRetriever
 
 from sextant.domain.errors import EmbeddingModelChanged, RetrievalError
+from sextant.domain.warnings import WarningCode
 from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
-from sextant.retrievers.hybrid_retriever.retriever import NO_ROWS, SLOW
-from sextant.retrievers.lanes.question_terms import NO_KEYWORDS
+from sextant.retrievers.hybrid_retriever.retriever import SLOW
 from sextant.retrievers.ranking.fusion import rrf
 from sextant.text.characters import language_of
+from tests.sentences import sentence
 from tests.unit.retrievers.hybrid_retriever.scripted_store import (
     ScriptedRows,
     ScriptedStore,
@@ -94,8 +95,8 @@ async def test_without_keywords_the_vectors_answer_alone(
     search = await retriever(store, {"limit": 2}).search(query)
     assert names(search.documents) == ["a", "b"]
     assert store.rows.asked == []
-    assert search.warnings == (NO_KEYWORDS[language_of(query)],)
-    assert NO_KEYWORDS["zh"] in caplog.messages
+    assert search.warnings == (sentence(WarningCode.KEYWORDS_MISSING, language_of(query)),)
+    assert sentence(WarningCode.KEYWORDS_MISSING, "zh") in caplog.messages
 
 
 async def test_scores_are_weighted_reciprocal_ranks() -> None:
@@ -219,8 +220,8 @@ async def test_a_user_without_documents_is_told_from_a_question_that_nothing_fit
     rows = ScriptedRows(texts_by_id={"a": "Rust"})
     assert (await retriever(ScriptedStore(rows=rows)).search("糖尿病")).warnings == ()
     nobody = await retriever(ScriptedStore()).search("糖尿病")
-    assert nobody.warnings == (NO_ROWS["zh"],)
-    assert caplog.messages == [NO_ROWS["zh"]]
+    assert nobody.warnings == (sentence(WarningCode.USER_WITHOUT_DOCUMENTS, "zh"),)
+    assert caplog.messages == [sentence(WarningCode.USER_WITHOUT_DOCUMENTS, "zh")]
 
 
 async def test_a_single_result_is_that_result() -> None:

@@ -1,0 +1,195 @@
+"""Warnings as data: a code with its parameters, worded where a reader sees it, from one catalogue a language.
+
+A warning is passed on and stored as data. `en.py` and `zh.py` hold the sentences.
+
+Also here: pass warnings from a store to the caller that answers the user, such as a fall-back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sextant.domain.warnings import en, zh
+from sextant.domain.warnings.codes import WarningCode
+
+__all__ = [
+    "CodedWarning",
+    "Warned",
+    "WarningCode",
+    "collect_warnings",
+    "count",
+    "distinct",
+    "names",
+    "warn",
+    "word_warnings",
+]
+
+logger = logging.getLogger(__name__)
+
+
+class _Catalogue(Protocol):
+    """What the module of a language provides."""
+
+    WORDINGS: Mapping[str, str]
+    BETWEEN: str
+    BETWEEN_SENTENCES: str
+
+    def quote(self, name: str) -> str: ...
+    def word_others(self, number: int) -> str: ...
+    def word_aside(self, text: str) -> str: ...
+    def word_count(self, things: Mapping[str, Any]) -> str: ...
+
+
+_CATALOGUES: Mapping[str, _Catalogue] = {"en": en, "zh": zh}
+# Names that are listed, and characters of each.
+_MOST_NAMES, _NAME_CHARS = 5, 100
+
+
+@dataclass(frozen=True, slots=True)
+class CodedWarning:
+    """One warning.
+
+    Attributes:
+        code: one of `WarningCode`; empty for a sentence that was stored before warnings had codes.
+        params: what its wording names, as JSON holds it: numbers, texts, lists of these, counted things
+            (`count`), names (`names`) and the reasons of failures (`sextant.domain.errors.describe_reason`).
+    """
+
+    code: str
+    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @classmethod
+    def from_json(cls, stored: str | Mapping[str, Any]) -> CodedWarning:
+        """Return a warning as `to_json` gave it; a sentence of an older version stays that sentence."""
+        if isinstance(stored, str):
+            return cls("", {"sentence": stored})
+        return cls(str(stored["code"]), stored["params"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the warning as JSON holds it."""
+        return {"code": str(self.code), "params": dict(self.params)}
+
+    def in_language(self, language: str) -> str:
+        """Return the sentence in `zh` or `en`."""
+        catalogue = _CATALOGUES[language]
+        wording = catalogue.WORDINGS.get(self.code, "{sentence}")
+        return wording.format(
+            **{name: _word(name, value, language) for name, value in self.params.items()}
+        )
+
+    def __str__(self) -> str:
+        return self.in_language("en")
+
+
+def count(number: int, noun: str, at: Sequence[int | str] = (), *, more: bool = False) -> Any:  # noqa: ANN401 - JSON
+    """Return a number of things as a parameter.
+
+    Args:
+        number: how many.
+        noun: in the singular, in English.
+        at: where some of them are: numbers of slides, or names.
+        more: whether there are further ones than `at` names.
+    """
+    return {"number": number, "noun": noun, "at": [*at], "more": more}
+
+
+def names(given: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
+    """Return names as a parameter: the first five, shortened, and how many others there are."""
+    shown = [name[:_NAME_CHARS] for name in given[:_MOST_NAMES]]
+    return {"names": shown, "others": len(given) - len(shown)}
+
+
+def distinct(warnings: Iterable[CodedWarning]) -> list[CodedWarning]:
+    """Return the warnings in their order, each once."""
+    found = list[CodedWarning]()
+    for warning in warnings:
+        if warning not in found:
+            found.append(warning)
+    return found
+
+
+def word_warnings(warnings: Iterable[CodedWarning], language: str) -> tuple[str, ...]:
+    """Return the sentences of warnings in `zh` or `en`."""
+    return tuple(warning.in_language(language) for warning in warnings)
+
+
+_collected: ContextVar[list[CodedWarning] | None] = ContextVar("warnings", default=None)
+
+
+@contextmanager
+def collect_warnings() -> Iterator[list[CodedWarning]]:
+    """Collect distinct warnings of stores while the block runs, including those of tasks started in it."""
+    collected: list[CodedWarning] = []
+    token = _collected.set(collected)
+    try:
+        yield collected
+    finally:
+        _collected.reset(token)
+
+
+def warn(code: WarningCode, *, logged: bool = True) -> None:
+    """Log a warning and add it to the collected ones, unless they contain it already.
+
+    `logged`: false if the log has the warning already.
+    """
+    warning = CodedWarning(code)
+    collected = _collected.get()
+    if collected is not None:
+        if warning in collected:
+            return
+        collected.append(warning)
+    if logged:
+        logger.warning(str(warning))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """Base of results with warnings: `coded_warnings` are the data, `warnings` their sentences."""
+
+    coded_warnings: tuple[CodedWarning, ...] = ()
+    warnings: tuple[str, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        """Word the warnings."""
+        sentences = word_warnings(self.coded_warnings, self.reader_language())
+        object.__setattr__(self, "warnings", sentences)
+
+    def reader_language(self) -> str:
+        """Return the language of the sentences."""
+        return "en"
+
+
+def _word(name: str, value: Any, language: str) -> str:  # noqa: ANN401 - JSON
+    """Return a parameter as the sentence shows it."""
+    catalogue = _CATALOGUES[language]
+    if isinstance(value, Mapping):
+        return _word_mapping(value, language)
+    if isinstance(value, list | tuple):
+        quoted = [
+            catalogue.quote(one) if name == "heads" else _word("", one, language) for one in value
+        ]
+        is_reasons = any(isinstance(one, Mapping) and language in one for one in value)
+        return (catalogue.BETWEEN_SENTENCES if is_reasons else catalogue.BETWEEN).join(quoted)
+    if isinstance(value, float):
+        return f"{value:g}"
+    if name == "others":  # further ones than are listed
+        return catalogue.word_others(value) if value else ""
+    if name == "why":
+        return catalogue.word_aside(value) if value else ""
+    return str(value)
+
+
+def _word_mapping(value: Mapping[str, Any], language: str) -> str:
+    """Return the reason of a failure, names or counted things."""
+    catalogue = _CATALOGUES[language]
+    if language in value:
+        return str(value[language])
+    if "names" in value:
+        listed = catalogue.BETWEEN.join(map(catalogue.quote, value["names"]))
+        return listed + (catalogue.word_others(value["others"]) if value["others"] else "")
+    return catalogue.word_count(value)
