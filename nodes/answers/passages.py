@@ -21,7 +21,7 @@ from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.citing.attached import SHOWN, label_of
 from sextant.nodes.citing.support import COMPUTED, TermLookup, claim_of, headings
 from sextant.prompts import as_data
-from sextant.text.characters import clean_text, estimate_tokens
+from sextant.text.characters import clean_text, estimate_tokens, language_of
 
 
 def shares(needs: Sequence[int], weights: Sequence[float], total: int) -> list[int]:
@@ -105,7 +105,8 @@ def knowledge_of(
 ) -> str:
     """Return what the graph adds to the passages of a prompt: relations, then reports, one a line.
 
-    That two terms stand together is no relation. A report adds what no passage and no line before it says, and of
+    That two terms stand together is no relation, and one of two things that the question does not name tells nothing
+    about it, as far as their language is the question's. A report adds what no passage and no line before it says, and of
     that what has a word of the question; all of it, where the question is about the documents as a whole.
 
     Args:
@@ -116,14 +117,17 @@ def knowledge_of(
     """
     shown = (f"{item.metadata.get('title', '')}\n{item.text}" for item in passages)
     claim = claim_of(find_other_subjects(question))
-    lines = PromptLines(
-        min(tokens, KNOWLEDGE_TOKENS),
-        shown,
-        lambda sentence: not len(claim) or bool(TermLookup(sentence).held(claim)),
-    )
+    language = language_of(question)
+
+    def speaks_of_it(text: str) -> bool:
+        return not len(claim) or bool(TermLookup(text).held(claim))
+
+    lines = PromptLines(min(tokens, KNOWLEDGE_TOKENS), shown, speaks_of_it)
     for item in items:
         if item.kind is ItemKind.RELATION and item.metadata.get("type") != CO_OCCURS:
-            lines.add(item.text)
+            ends = f"{item.text.partition(' → ')[0]}\n{item.text.rpartition(' → ')[2]}"
+            if language_of(ends) != language or speaks_of_it(ends):
+                lines.add(item.text)
     for item in items:
         if item.kind is ItemKind.COMMUNITY:
             lines.add_report(item)

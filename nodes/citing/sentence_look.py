@@ -14,15 +14,23 @@ from sextant.nodes.citing.terms import is_code, other_words, phrases_of, terms_o
 from sextant.text.characters import plain_of
 from sextant.text.values import TextValue
 
+OF_CITED = 0.05
+"""Of several parts that say it one of a passage that the model cites goes first."""
+
 
 def competes(value: TextValue, other: TextValue) -> bool:
     """Return whether two values answer the same question differently."""
     return value.dimension == other.dimension and not value.matches(other)
 
 
+def is_of_same_sentence(one: EvidencePart, other: EvidencePart) -> bool:
+    """Return whether two parts stand in one sentence, or in one row."""
+    return (one.passage, one.span) == (other.passage, other.span)
+
+
 def is_of_same_row(one: EvidencePart, other: EvidencePart) -> bool:
     """Return whether two cells stand in one row."""
-    return one.is_row and other.is_row and (one.passage, one.span) == (other.passage, other.span)
+    return one.is_row and other.is_row and is_of_same_sentence(one, other)
 
 
 class SentenceLook:

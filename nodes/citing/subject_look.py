@@ -20,7 +20,12 @@ from sextant.nodes.citing.evidence_index import (
     StatedFact,
 )
 from sextant.nodes.citing.passage_parts import cut_clauses
-from sextant.nodes.citing.sentence_look import SentenceLook, competes, is_of_same_row
+from sextant.nodes.citing.sentence_look import (
+    SentenceLook,
+    competes,
+    is_of_same_row,
+    is_of_same_sentence,
+)
 from sextant.nodes.citing.subjects import (
     ANY_MARK,
     SubjectWord,
@@ -256,10 +261,7 @@ class SubjectLook(SentenceLook):
 
         What stands ahead of a clause in its sentence it speaks of, too.
         """
-        if not (rival.is_clause and best.is_clause) or (rival.passage, rival.span) != (
-            best.passage,
-            best.span,
-        ):
+        if not (rival.is_clause and best.is_clause and is_of_same_sentence(rival, best)):
             return False
         if self._codes_in(rival) > self._codes_in(best):
             return True
@@ -281,7 +283,7 @@ class SubjectLook(SentenceLook):
             for part in self._parts
             if part.is_clause
             and best.is_clause
-            and (part.passage, part.span) == (best.passage, best.span)
+            and is_of_same_sentence(part, best)
             and any(competes(value, other) for other in part.values)
             and not any(mine.matches(other) for mine in fact.values for other in part.values)
         ]

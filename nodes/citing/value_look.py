@@ -12,7 +12,12 @@ from sextant.nodes.citing.evidence_index import (
     StatedFact,
     Support,
 )
-from sextant.nodes.citing.sentence_look import competes, is_of_same_row
+from sextant.nodes.citing.sentence_look import (
+    OF_CITED,
+    competes,
+    is_of_same_row,
+    is_of_same_sentence,
+)
 from sextant.nodes.citing.terms import find_counts, find_measure
 from sextant.nodes.citing.word_look import WordLook
 from sextant.text.values import TIMES, WEEKDAY, TextValue
@@ -21,8 +26,6 @@ from sextant.text.values import TIMES, WEEKDAY, TextValue
 _LEAD = 0.1
 # A part that has so much of it speaks of it for certain.
 _SURELY = 0.5
-# Of several that say it a passage that the model cites goes first.
-_OF_CITED = 0.05
 # Of two rows that have as much of the subject the one with fewer other words is meant: the Heron 3, not the Heron 3 XL.
 _PER_EXTRA, _MOST_EXTRA = 0.008, 10
 # What stands side by side in it counts besides.
@@ -162,7 +165,7 @@ class ValueLook(WordLook):
         ]
         best = max(
             carriers,
-            key=lambda p: scores[id(p)] + _OF_CITED * (p.passage in self._preferred),
+            key=lambda p: scores[id(p)] + OF_CITED * (p.passage in self._preferred),
             default=None,
         )
         rivals = self._rivals(value, carriers, best)
@@ -173,7 +176,7 @@ class ValueLook(WordLook):
             return Assessment(Support.UNSUPPORTED, 0.0)
         score = scores[id(best)]
         if measure := "" if best.is_row else find_measure(fact.text, value):
-            beside = [p for p in self._parts if p.is_clause and _is_of_same_sentence(p, best)]
+            beside = [p for p in self._parts if p.is_clause and is_of_same_sentence(p, best)]
             if find_measure(best.wording, value) == measure:
                 rivals = [p for p in rivals if p not in beside]
                 rival = max(rivals, key=lambda p: scores[id(p)], default=None)
@@ -274,15 +277,11 @@ def _has_instead(
 
     Of two clauses of one sentence each has only its own numbers.
     """
-    is_near = _is_of_same_sentence(part, other)
+    is_near = is_of_same_sentence(part, other)
     return any(
         competes(value, v) and v.unit == value.unit and not any(s.matches(v) for s in stated)
         for v in (part.values if is_near or not part.conditions else part.conditions)
     )
-
-
-def _is_of_same_sentence(one: EvidencePart, other: EvidencePart) -> bool:
-    return (one.passage, one.span) == (other.passage, other.span)
 
 
 def _measures(part: EvidencePart, measure: str, value: TextValue) -> bool:

@@ -10,7 +10,7 @@ from sextant.nodes.citing.evidence_index import (
     StatedFact,
     Support,
 )
-from sextant.nodes.citing.sentence_look import competes
+from sextant.nodes.citing.sentence_look import OF_CITED, competes
 from sextant.nodes.citing.subject_look import SubjectLook
 from sextant.nodes.citing.subjects import (
     subject_words,
@@ -18,8 +18,6 @@ from sextant.nodes.citing.subjects import (
 from sextant.nodes.citing.terms import Text, terms_of
 from sextant.text.values import TextValue
 
-# Of several that say it a passage that the model cites goes first.
-_OF_CITED = 0.05
 # So much of a fact's own terms must stand in its part, and of those that stand in any passage.
 _OF_TERMS, _OF_KNOWN = 0.5, 0.66
 # Less of the subject than this share of what the best part has of it.
@@ -49,7 +47,7 @@ class WordLook(SubjectLook):
         found = [(self._coverage_of(part, new), about[id(part)], part) for part in self._whole]
         carrier = max(
             found,
-            key=lambda one: one[0] + 0.6 * one[1] + _OF_CITED * (one[2].passage in self._preferred),
+            key=lambda one: one[0] + 0.6 * one[1] + OF_CITED * (one[2].passage in self._preferred),
             default=None,
         )
         if carrier is None:
@@ -90,8 +88,8 @@ class WordLook(SubjectLook):
         own = [one for one in clauses if fact.new and all(map(one.owns, fact.new))]
         return any(
             own
-            and any(_holds(one, value) for one in clauses)
-            and all(_competes(one, value) and not _holds(one, value) for one in own)
+            and any(_has_value(one, value) for one in clauses)
+            and all(_competes(one, value) and not _has_value(one, value) for one in own)
             for value in self._evidence.asked_values
         )
 
@@ -168,7 +166,7 @@ class WordLook(SubjectLook):
         )
 
 
-def _holds(part: EvidencePart, value: TextValue) -> bool:
+def _has_value(part: EvidencePart, value: TextValue) -> bool:
     return any(map(value.matches, part.values))
 
 

@@ -44,6 +44,20 @@ def test_relations_with_a_type_are_told_and_neither_terms_nor_what_stands_togeth
     assert knowledge_of("糖尿病怎么治疗？", found, []) == "- 二甲双胍 → TREATS → 糖尿病"
 
 
+def test_of_relations_only_those_of_what_the_question_names_are_told() -> None:
+    found = [
+        relation("逾期付款", "HAS_PENALTY", "违约金"),
+        relation("二甲双胍", "TREATS", "糖尿病"),
+        relation("metformin", "TREATS", "diabetes"),
+    ]
+    assert knowledge_of("糖尿病怎么治疗？", found, []) == (
+        "- 二甲双胍 → TREATS → 糖尿病\n- metformin → TREATS → diabetes"
+    )
+    assert knowledge_of("How is diabetes treated?", found[1:], []).count("→") == 4
+    assert knowledge_of("How long is the notice period?", found[2:], []) == ""
+    assert knowledge_of("这些文档主要讲了什么？", found, []).count("TREATS") == 2
+
+
 def test_no_sentence_is_told_that_a_passage_or_another_line_tells() -> None:
     shown = passage("糖尿病患者的主要症状是多饮、多尿。\n胰岛素由胰岛分泌。")
     found = [
