@@ -97,10 +97,11 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     begun = State(**vars(state) | fresh)
     # Small talk is not about the tables that are at hand, and leaves them there.
     at_hand = [] if is_small_talk(begun.question) else state.tables
-    brought, looking = question.content or at_hand, _nothing_to_see()
-    if brought:
+    if brought := question.content or at_hand:
         opened = await open_attachments(brought, scope_of(state, runtime), run)
         looking = (look_at if question.content else look_again)(opened, begun, run)
+    else:
+        looking = _nothing_to_see()
     if wish == Mode.BYPASS:
         return fresh | await looking | {"strategy": wish, "reason": "bypass was asked for"}
     # Neither waits for the other: an image is described for the question as it was asked.

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 
 from sextant import prompts
 from sextant.domain.answers import Answer, Done, Reset, Usage, as_values
+from sextant.domain.documents import Modality
 from sextant.domain.errors import (
     DependencyError,
     ModelOutputInvalid,
@@ -134,7 +135,8 @@ async def _compute_found_tables(
     """
     tables = run.deps.tables
     bounded = not _OF_WHOLE_TABLES.issuperset(state.filters or ())
-    if tables is None or bounded or state.strategy == Mode.BYPASS:
+    has_rows = any(item.metadata.get("modality") == Modality.TABLE for item in state.items)
+    if tables is None or bounded or state.strategy == Mode.BYPASS or not has_rows:
         return [], [], {}
     parts = partial(tables.parts, scope)
     try:

@@ -35,11 +35,9 @@ def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
     A row without a head above it, or with another number of cells, stays as it is. A record's line goes without its
     raw key ("answer: …"), or with that in plain words.
     """
-    above = f"{item.metadata.get('context') or ''}\n{item.text[:start]}"
-    names, cells = (
-        cells_of(_head(above)),
-        cells_of(sentence + _empty_cells(item.text, start, sentence)),
-    )
+    head = _head(f"{item.metadata.get('context') or ''}\n{item.text[:start]}")
+    names = cells_of(head) if head else []
+    cells = cells_of(sentence + _empty_cells(item.text, start, sentence)) if head else []
     if len(names) < 2 or len(names) != len(cells):
         return "\n".join(map(describe_fields, sentence.split("\n")))
     colon, gap = _SIGNS[language_of(" ".join(names))]

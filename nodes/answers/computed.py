@@ -103,12 +103,12 @@ async def read_tables(
     Raises:
         DatabaseUnavailable: the tables cannot be read.
     """
-    if not may_compute(question):
-        return []
     first = dict[object, RetrievedItem]()
     for item in items:
         if item.metadata.get("modality") == Modality.TABLE and item.document_id:
             first.setdefault((item.document_id, item.metadata.get("section_id")), item)
+    if not (first and may_compute(question)):
+        return []
     named = sorted(first.values(), key=lambda item: not _names_any(question, _heads_of(item)))
     chosen = named[:_TABLES]
     read = await asyncio.gather(*(parts(item.id) for item in chosen))

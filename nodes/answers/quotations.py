@@ -135,7 +135,8 @@ def _yield_quotations(
     found: Extraction, question: str, items: Sequence[RetrievedItem], language: str, model: str
 ) -> Iterator[AnswerEvent]:
     given = Citations(items)
-    yield from answer_from_tables(items, given, language)
+    if any(map(is_table, items)):
+        yield from answer_from_tables(items, given, language)
     computed = bool(given.citations)
     if found.quotations:
         yield given.token(("\n\n" if computed else "") + FOUND[language])
