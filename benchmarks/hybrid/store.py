@@ -26,12 +26,8 @@ class GivenVectors(HashEmbedder):
         super().__init__(DIMENSION)
         self._given = {question.text: question.vector for question in questions}
 
-    def known(self, text: str) -> Vectors:
-        """Return the vector that came with the question."""
-        return self._given[text]
-
     async def embed_query(self, text: str) -> Vectors:
-        """Return the same."""
+        """Return the vector that came with the question."""
         return self._given[text]
 
 

@@ -7,7 +7,6 @@ with their semantic metadata and, when asked for, with the chunks around them.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -217,14 +216,10 @@ class ChunkSearch:
         ranking, is_cached = await self._ranking(checked)
         page, more = ranking.page(checked.position, request.limit)
         warnings = list(ranking.warnings)
-        # At the same moment, so that being sure of what is in memory costs no trip of its own.
-        hits, current = await asyncio.gather(
-            self._hits.of(
-                scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
-            ),
-            checked.query.is_current(),
+        hits = await self._hits.of(
+            scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
         )
-        if not current:
+        if not await checked.query.is_current():  # after all else: it was so when the rest was read
             return await self._search(scope, request, now, None)
         await warn_of_unknown(self._chunks, checked.query)
         warnings = distinct([*warnings, *checked.query.warnings])

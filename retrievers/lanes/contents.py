@@ -39,7 +39,7 @@ def contents_from(
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Reads passages and entities by id, in one round trip where one database holds both.
+    """Reads passages and entities by id.
 
     Args:
         chunks, graph: where they are.
@@ -61,13 +61,9 @@ class Contents:
         Passages that have a text stay as they are. Without a graph store that answers there are neither
         entities nor relations, which come with both their ends or not at all.
         """
-        hot = self.query.hot
-        if around is None and self.stamp is None and (hot is None or hot.texts is not None):
-            chunks = await self._chunks(passages)
-            return _with_contents(passages, chunks), [], None, await self.query.is_current()
-        chunks, items, stamp, current = await asyncio.gather(
-            self._chunks(passages), self._items(around), self._stamp(), self.query.is_current()
-        )
+        chunks, items = await asyncio.gather(self._chunks(passages), self._items(around))
+        stamp = None if self.stamp is None else await self.stamp(self.query.scope)
+        current = await self.query.is_current()
         return _with_contents(passages, chunks), items, stamp, current
 
     async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, PassageContent]:
@@ -92,9 +88,6 @@ class Contents:
             return []
         # One that was merged into another meanwhile comes as that, which the index did not find.
         return around.items({rows[one.id]: of_entity(one) for one in found if one.id in rows})
-
-    async def _stamp(self) -> Stamp | None:
-        return None if self.stamp is None else await self.stamp(self.query.scope)
 
 
 def _bare(passages: Sequence[RetrievedItem]) -> list[str]:

@@ -7,11 +7,9 @@ other; a mode is a choice of lanes (`sextant.retrievers.modes`), and fusion make
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,14 +21,14 @@ from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.models.protocols import Embedder, find_cached_vector
+from sextant.models.protocols import Embedder
 from sextant.retrievers.content import LazyHits, of_passage
 from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.memory.hot import CachedScope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkHit
-from sextant.stores.postgresql.values import Scored, read_scored
+from sextant.stores.postgresql.values import Nearest, Scored, read_scored
 from sextant.stores.postgresql.watched import gather_until
 from sextant.text.characters import language_of
 
@@ -107,25 +105,8 @@ class Lane(Protocol):
         ...
 
 
-class StoredLane(ABC):
-    """A lane over a store, which need not be waited for where all that it asks for is in memory."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
-        """Return what `search` finds; None where it is to be waited for."""
-
-    @abstractmethod
-    def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
-        """Ask PostgreSQL now for what `search` finds, and do `then` with it as soon as it comes.
-
-        None, now or later: `search` must be awaited.
-        """
-
-
 @dataclass(frozen=True, slots=True)
-class VectorLane(StoredLane):
+class VectorLane:
     """Chunks nearest to the question; the score is cosine similarity.
 
     `whole`: with all that is known of them; without, they come by id, in a third of the time, unless
@@ -137,27 +118,6 @@ class VectorLane(StoredLane):
     name: str = VECTOR
     whole: bool = True
     contents: bool = False
-
-    def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
-        """Search a scope in memory, if the question's vector is at hand."""
-        if query.hot is None or self.whole or query.filters is not None:
-            return None
-        vector = find_cached_vector(self.embedder, query.text)
-        return None if vector is None else query.hot.nearest_at_once(vector, query.limit)
-
-    def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
-        """Ask PostgreSQL, if the question's vector is at hand."""
-        if query.hot is not None or self.whole or query.filters is not None:
-            return None
-        vector = find_cached_vector(self.embedder, query.text)
-        if vector is None:
-            return None
-        scope, k = query.scope, query.limit
-        if self.contents and k <= _WITH_CONTENTS:
-            return self.chunks.request_nearest_with_contents(
-                scope, vector, k, lambda near, rows: then(_with_contents(near, rows))
-            )
-        return self.chunks.request_nearest(scope, vector, k, lambda near: then(LazyHits.of(near)))
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
@@ -177,34 +137,20 @@ class VectorLane(StoredLane):
 
 
 @dataclass(frozen=True, slots=True)
-class KeywordLane(StoredLane):
+class KeywordLane:
     """Chunks that contain the most of the question's keywords; `whole` as above."""
 
     chunks: ChunkStore
     name: str = KEYWORD
     whole: bool = True
 
-    def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
-        """Search a scope in memory."""
-        if query.hot is None or self.whole or query.filters is not None:
-            return None
-        return query.hot.holding_at_once(query.keywords, query.limit)
-
-    def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
-        """Ask PostgreSQL, if there are keywords."""
-        if query.hot is not None or self.whole or query.filters is not None:
-            return None
-        return self.chunks.request_keyword_matches(
-            query.scope, query.keywords, query.limit, lambda rows: then(LazyHits.of(rows))
-        )
-
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Search the scope's text; a question of stop words only finds nothing."""
         if not query.keywords:
             return []
-        if (found := self.at_once(query)) is not None:
-            return found
         if not self.whole and query.filters is None:
+            if query.hot is not None:
+                return query.hot.holding_at_once(query.keywords, query.limit)
             return LazyHits.of(
                 await self.chunks.keyword_matches(query.scope, query.keywords, query.limit)
             )
@@ -214,9 +160,9 @@ class KeywordLane(StoredLane):
         return [as_item(hit) for hit in hits]
 
 
-def _with_contents(found: Scored, rows: Sequence[Mapping[str, Any]]) -> LazyHits:
+def _with_contents(near: Nearest, rows: Sequence[Mapping[str, Any]]) -> LazyHits:
     """Return the hits of which there is a row, with the content that it holds."""
-    by_id = {row["id"]: row for row in rows}
+    found, by_id = read_scored(near), {row["id"]: row for row in rows}
     there = [(one, score) for one, score in zip(*found, strict=True) if one in by_id]
     ids, scores = [one for one, _ in there], [score for _, score in there]
     return LazyHits.of(Scored(ids, scores), lambda index: of_passage(by_id[ids[index]]))
@@ -282,27 +228,17 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
     """Run `lanes` at the same time and return how each fared, in the order given.
 
     A failing lane does not disturb the others. A lane that is not done after `deadline` seconds is
-    cancelled and left behind without waiting for it to notice, so the call takes no longer. Those that need
-    not be waited for, up to the first that must, cost no task.
+    cancelled and left behind without waiting for it to notice, so the call takes no longer.
 
     Raises:
         InputError, ConflictError: a lane says that the request or the stored vectors are at fault;
             going on without the lane would hide what the caller must mend.
     """
-    runs = list[LaneRun]()
-    for lane in lanes:
-        if (run := _at_once(lane, query)) is None:
-            break
-        runs.append(run)
-    rest, started = lanes[len(runs) :], time.perf_counter()
-    begun = await gather_until(deadline, [_begin_lane(lane, query) for lane in rest])
-    ended = [_end_lane(lane, one, deadline) for lane, one in zip(rest, begun, strict=True)]
-    again = [index for index, run in enumerate(ended) if run is None]
-    left = max(deadline - (time.perf_counter() - started), 0.0)
-    tasks = await gather_until(left, [_time_lane(rest[index], query) for index in again])
-    for index, task in zip(again, tasks, strict=True):
-        ended[index] = _end_lane(rest[index], task, deadline)
-    return runs + [run for run in ended if run is not None]
+    tasks = await gather_until(deadline, [_time_lane(lane, query) for lane in lanes])
+    return [
+        task.result() if task.done() and not task.cancelled() else late(lane.name, deadline)
+        for lane, task in zip(lanes, tasks, strict=True)
+    ]
 
 
 def log_found(
@@ -351,37 +287,6 @@ def _file_of(item: RetrievedItem) -> str | None:
     """Return its file's name; LangChain's loaders have it under `source`."""
     named: str | None = item.metadata.get("filename") or item.metadata.get("source")
     return named
-
-
-def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:
-    if not isinstance(lane, StoredLane):
-        return None
-    started = time.perf_counter()
-    try:
-        hits = lane.at_once(query)
-    except Exception:  # noqa: BLE001 - `search` will say what is wrong
-        return None
-    return None if hits is None else LaneRun(lane.name, hits, milliseconds_since(started))
-
-
-def _begin_lane(
-    lane: Lane, query: LaneQuery
-) -> asyncio.Future[LaneRun | None] | Coroutine[Any, Any, LaneRun]:
-    """Return a lane that PostgreSQL was asked for just now, or else one that begins when it is awaited."""
-    if isinstance(lane, StoredLane):
-        started = time.perf_counter()
-        if run := lane.asked(
-            query, lambda hits: LaneRun(lane.name, hits, milliseconds_since(started))
-        ):
-            return run
-    return _time_lane(lane, query)
-
-
-def _end_lane(
-    lane: Lane, one: asyncio.Future[LaneRun | None] | asyncio.Future[LaneRun], deadline: float
-) -> LaneRun | None:
-    """Return how a lane fared; None where it must be asked again in another way."""
-    return one.result() if one.done() and not one.cancelled() else late(lane.name, deadline)
 
 
 async def _time_lane(lane: Lane, query: LaneQuery) -> LaneRun:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -230,26 +230,31 @@ class QuestionReader:
 
         def run_lanes_here(
             lanes: Mapping[str, IndexLane], build: Callable[[], QueryContext]
-        ) -> tuple[QueryContext, Stamp | None]:
-            pending = (
-                self.chunks.request_stamp(query.scope) if in_memory else nullcontext(lambda: None)
-            )
-            with pending as answer:
-                context = build()
-                runs.update(_run_each(lanes, query, context, started))
-                return context, answer()
+        ) -> QueryContext:
+            context = build()
+            runs.update(_run_each(lanes, query, context, started))
+            return context
 
-        here = asyncio.get_running_loop().run_in_executor
-        first, now = await here(None, run_lanes_here, works, build_context)
+        async def run_with_stamp(
+            lanes: Mapping[str, IndexLane], build: Callable[[], QueryContext]
+        ) -> tuple[QueryContext, Stamp | None]:
+            """Read the stamp while a thread runs the lanes."""
+            work = asyncio.to_thread(run_lanes_here, lanes, build)
+            if not in_memory:
+                return await work, None
+            now, context = await asyncio.gather(
+                detach_on_cancel(self.chunks.stamp(query.scope)), work
+            )
+            return context, replace(now, copy=copy)
+
+        first, now = await run_with_stamp(works, build_context)
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
             named = await detach_on_cancel(nearest_entities(self.graph, query, index, vectors[0]))
             signals = _with_named(first.signals, named)
             again = replace(first, signals=signals, named_in_full=True)
-            _, now = await here(None, run_lanes_here, rest, lambda: again)
-        if in_memory and now is None:
-            now = await detach_on_cancel(self.chunks.stamp(query.scope))
-        return None if now is None else replace(now, copy=copy)
+            _, now = await run_with_stamp(rest, lambda: again)
+        return now
 
     async def _index_and_vectors(
         self,

@@ -38,7 +38,6 @@ from sextant.stores.chunks.snapshot import ScopeSnapshot, open_snapshot, read_ch
 from sextant.stores.graph.arrays import Ids
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.values import Nearest, Scored
-from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.stamps.stamp_lines import StampAnswer
 
 # Rows at a time: some ten milliseconds of the server, two of the event loop.
@@ -112,11 +111,11 @@ class ScopeCache:
             packed: what is in memory.
             answer: of a stamp that was asked for before it was searched.
         """
-        now = await (
-            read_chunks_stamp(self._database, scope)
-            if answer is None
-            else self._stamp_of(scope, answer)
-        )
+        if answer is None:
+            now: str | None = await read_chunks_stamp(self._database, scope)
+        else:
+            stamp = await answer.receive()
+            now = stamp.passages if stamp else None
         if now == packed.stamp:
             return True
         self.memory.release(scope, packed)
@@ -126,16 +125,6 @@ class ScopeCache:
     def sizes(self) -> dict[Scope, float]:
         """Return bytes of each scope in memory."""
         return self.memory.sizes_of(PackedScope)
-
-    async def _stamp_of(self, scope: Scope, answer: StampAnswer) -> str | None:
-        """Return the stamp that was asked for before; None if PostgreSQL does not answer in time."""
-        if stamp := await answer.receive():
-            return stamp.passages
-        seconds = self._database.settings.retrieval.lane_timeout
-        try:
-            return await with_deadline(seconds, read_chunks_stamp(self._database, scope))
-        except TimeoutError:
-            return None
 
     async def _read(self, scope: Scope, fits: Fits) -> PackedScope | None:
         async with open_snapshot(self._database, scope) as found:

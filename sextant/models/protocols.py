@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -39,12 +39,6 @@ class Embedder(Protocol):
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return passages as a matrix of shape (len(texts), dimension), in order."""
         ...
-
-
-def find_cached_vector(embedder: Embedder, text: str) -> Vectors | None:
-    """Return the question's vector, shape (dimension,), if the embedder has a `known` that gives it without waiting; else None."""
-    known: Callable[[str], Vectors | None] | None = getattr(embedder, "known", None)
-    return None if known is None else known(text)
 
 
 class Reranker(Protocol):

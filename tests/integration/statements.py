@@ -10,14 +10,14 @@ from sextant.stores.postgresql.database import Database
 
 
 def recorded(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that gets every statement that is read from now on."""
+    """Return a list that gets every statement that is read, and every call, from now on."""
     asked = list[str]()
-    for kind in (database._reads, database._calls):
-        answer = kind._answer
+    for name in ("read", "call"):
+        run = getattr(database, name)
 
-        async def noted(key: str, statements: Any, answer: Any = answer) -> Any:
-            asked.extend(one.query for one in statements)
-            return await answer(key, statements)
+        async def noted(key: Any, query: str, *values: Any, run: Any = run) -> Any:
+            asked.append(query)
+            return await run(key, query, *values)
 
-        monkeypatch.setattr(kind, "_answer", noted)
+        monkeypatch.setattr(database, name, noted)
     return asked

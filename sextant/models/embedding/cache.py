@@ -53,13 +53,9 @@ class CachedEmbedder:
         """Load the embedder behind the cache."""
         await self._embedder.warm_up()
 
-    def known(self, text: str) -> Vectors | None:
-        """Return the question's vector, shape (dimension,) and read-only, if it is in the cache; else None."""
-        return self._vectors.at(text, self.prefixes)
-
     async def embed_query(self, text: str) -> Vectors:
         """Return the question's vector, shape (dimension,) and read-only, from the cache if it is there; raises what the embedder does."""
-        vector = self.known(text)
+        vector = self._vectors.at(text, self.prefixes)
         if vector is None:
             async with release_slot():
                 vector, _ = await self._vectors.get(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -29,7 +28,6 @@ from sextant.stores.postgresql.values import (
     halves,
     nearest_of,
     read_embedded,
-    read_few_scored,
     rows_from_json,
 )
 from sextant.stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope, rows_of
@@ -37,11 +35,9 @@ from sextant.stores.stamps.stamp_lines import (
     Stamp,
     StampAnswer,
     request_stamp,
-    stamp_connections,
     stamp_of,
 )
 
-T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]
 
 _SQL = load_queries("chunks")
@@ -104,55 +100,19 @@ class ChunkStore:
 
     async def nearest_with_contents(
         self, scope: Scope, vector: Vectors, k: int
-    ) -> tuple[Scored, list[dict[str, Any]]]:
+    ) -> tuple[Nearest, list[dict[str, Any]]]:
         """Return the `k` nearest chunks and their `contents` rows, read in one round trip."""
-        return _near_with_contents(await self._near(scope, "nearest_with_contents", vector, k))
-
-    def request_nearest(
-        self, scope: Scope, vector: Vectors, k: int, read: Callable[[Scored], T | None]
-    ) -> asyncio.Future[T | None] | None:
-        """Send the query of `nearest` now, and apply `read` to the answer (`QueryConnection.request_lane`)."""
-        values = self._near_values(vector, k)
-        return self._request_lane(
-            scope, "nearest", values, lambda near: read(read_few_scored(near))
-        )
-
-    def request_nearest_with_contents(
-        self,
-        scope: Scope,
-        vector: Vectors,
-        k: int,
-        read: Callable[[Scored, list[dict[str, Any]]], T | None],
-    ) -> asyncio.Future[T | None] | None:
-        """Send the query of `nearest_with_contents` now, and apply `read` to the answer."""
-        values = self._near_values(vector, k)
-        return self._request_lane(
-            scope, "nearest_with_contents", values, lambda near: read(*_near_with_contents(near))
-        )
-
-    def request_keyword_matches(
-        self, scope: Scope, keywords: Sequence[str], k: int, read: Callable[[Scored], T | None]
-    ) -> asyncio.Future[T | None] | None:
-        """Send the query of `keyword_matches` now, and apply `read` to the answer."""
-        words = lowercase_words(keywords)
-        if not words:
-            return None
-        return self._request_lane(
-            scope,
-            "held",
-            (*word_values(words), _TEXTS_PER_HIT * k, k),
-            lambda answer: read(Scored.of(rank_keyword_rows(answer or b"", k))),
-        )
+        octets = await self._near(scope, "nearest_with_contents", vector, k) or bytes(4)
+        end = 4 + int.from_bytes(octets[:4], "big")
+        return nearest_of(octets[4:end]), rows_from_json(octets[end:])
 
     async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
             return None
-        with _check_dimension():
-            return await self._lane(scope, function, *self._near_values(vector, k))
-
-    def _near_values(self, vector: Vectors, k: int) -> tuple[object, ...]:
         width = min(1000, max(self._settings.hnsw_ef_search, k))
-        return np.ascontiguousarray(vector, dtype=np.float32), k, width
+        values = np.ascontiguousarray(vector, dtype=np.float32), k, width
+        with _check_dimension():
+            return await self._database.call(scope, _SQL[function], *values)
 
     async def keyword_arrays(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """Return the ids and scores of the best `k` chunks for `keyword_search`, as arrays.
@@ -174,7 +134,8 @@ class ChunkStore:
         words = lowercase_words(keywords)
         if k < 1 or not words:
             return []
-        answer = await self._lane(scope, "held", *word_values(words), _TEXTS_PER_HIT * k, k)
+        values = (*word_values(words), _TEXTS_PER_HIT * k, k)
+        answer = await self._database.call(scope, _SQL["held"], *values)
         return rank_keyword_rows(answer or b"", k)
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
@@ -183,22 +144,10 @@ class ChunkStore:
         _, function = _SQL["held"].splitlines()
         return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
 
-    def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
-        return self._database.lane(scope, _SQL[function], *values)
-
     @property
     def database(self) -> Database:
         """Return the database that stores the chunks."""
         return self._database
-
-    def _request_lane(
-        self,
-        scope: Scope,
-        function: str,
-        values: Sequence[object],
-        read: Callable[[bytes | None], T | None],
-    ) -> asyncio.Future[T | None] | None:
-        return self._database.request_lane(scope, _SQL[function], values, read)
 
     async def keyword_search(
         self,
@@ -323,8 +272,8 @@ class ChunkStore:
         return await stamp_of(self._database, scope)
 
     def request_stamp(self, scope: Scope) -> AbstractContextManager[StampAnswer]:
-        """Send the request for the stamp now; the caller reads the answer later (`stamps.stamp_lines`)."""
-        return request_stamp(stamp_connections(self._database), scope)
+        """Request the stamp now; the caller reads the answer later (`stamps.stamp_lines`)."""
+        return request_stamp(self._database, scope)
 
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
@@ -342,12 +291,6 @@ class ChunkStore:
         wanted = [UUID(int=high << 64 | low) for high, low in ids.tolist()]
         score_by_id = dict(zip(wanted, scores, strict=True))
         return [ChunkHit(chunk, score_by_id[chunk.id]) for chunk in await self.get(scope, wanted)]
-
-
-def _near_with_contents(answer: bytes | None) -> tuple[Scored, list[dict[str, Any]]]:
-    octets = answer or bytes(4)
-    end = 4 + int.from_bytes(octets[:4], "big")
-    return read_few_scored(octets[4:end]), rows_from_json(octets[end:])
 
 
 @contextmanager

@@ -96,8 +96,6 @@ class Database(QueryConnection):
 
     async def close(self) -> None:
         """Close the connections; the last user of an embedded server stops it."""
-        for lines in self._dedicated.values():
-            await asyncio.to_thread(lines.close)
         await self._pools.close()
         if self._server is not None:
             await asyncio.to_thread(self._server.stop)

@@ -1,31 +1,25 @@
-"""Request the stamp of a scope before other work, and read the answer afterwards.
+"""Stamps: texts by which a cache knows whether it is current, read now or while other work is done.
 
-The request is sent over a dedicated connection, which costs less of the event loop than the pool.
-
-Also here: the stamp of a knowledge base; the stamp of entities.
+Also here: the stamp of entities.
 """
 
 from __future__ import annotations
 
 import asyncio
-import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from psycopg import Error
-from psycopg.pq import ExecStatus
-from psycopg.pq.abc import PGresult
-
+from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.lines import DedicatedConnections, Line, is_sent
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import rows_from_json
+from sextant.stores.postgresql.watched import seen, with_deadline
 from sextant.stores.scopes import key_of
 
-STAMP = load_queries("stamps")["stamp"]
+_STAMP = load_queries("stamps")["stamp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +36,8 @@ class Stamp:
 
 
 async def stamp_of(database: Database, scope: Scope) -> Stamp:
-    """Return the current stamp in one round trip, shared with concurrent calls."""
-    return stamp_from(await database.call(scope, STAMP))
-
-
-def stamp_from(answer: bytes | None) -> Stamp:
-    """Decode the stamp in the server's answer."""
-    [row] = rows_from_json(answer)
+    """Return the current stamp in one round trip."""
+    [row] = rows_from_json(await database.call(scope, _STAMP))
     return Stamp(**row)
 
 
@@ -86,92 +75,27 @@ async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:
     return EntityStamp(**rows[0]) if rows else None
 
 
-# The interpreter lock makes more connections useless; further stamps go through the pool.
-_MAX_CONNECTIONS = 2
-_TIMEOUT_SECONDS = 0.1  # for the answer, after the other work
-
-
-def stamp_connections(database: Database) -> DedicatedConnections:
-    """Return the dedicated connections for stamps."""
-    return database.lines(STAMP, _MAX_CONNECTIONS)
-
-
 @contextmanager
-def request_stamp(lines: DedicatedConnections, scope: Scope) -> Iterator[StampAnswer]:
-    """Send the request for a stamp now; the answer is read by calling the yielded object."""
-    line = lines.acquire()
+def request_stamp(database: Database, scope: Scope) -> Iterator[StampAnswer]:
+    """Send the request for a stamp as soon as the event loop is free; cancel it if it is not awaited."""
+    task = asyncio.create_task(stamp_of(database, scope))
     try:
-        is_requested = line is not None and is_sent(line, (scope.user_id, scope.graph_id))
-        yield StampAnswer(line if is_requested else None)
+        yield StampAnswer(task, database.settings.retrieval.lane_timeout)
     finally:
-        if line is not None:
-            lines.release(line)
+        task.cancel()
+        task.add_done_callback(seen)
 
 
 @dataclass(frozen=True, slots=True)
 class StampAnswer:
-    """The answer to a request, as of some moment between request and call.
+    """The answer to a request, as of some moment between request and call."""
 
-    It is None if no connection was free or the server does not answer soon; then use the pool.
-    """
-
-    line: Line | None
-
-    def __call__(self) -> Stamp | None:
-        """Wait for the answer, blocking the thread."""
-        if self.line is None:
-            return None
-        try:
-            result = _next(self.line)
-            if result is None or result.status != ExecStatus.TUPLES_OK:
-                return None
-            stamp = stamp_from(result.get_value(0, 0))
-            return stamp if _next(self.line) is None else None
-        except (Error, TimeoutError):
-            return None
+    task: asyncio.Task[Stamp]
+    seconds: float
 
     async def receive(self) -> Stamp | None:
-        """Wait for the answer on an event loop."""
-        if self.line is None or not (_is_complete(self.line) or await _becomes_readable(self.line)):
+        """Wait for the answer; None if PostgreSQL does not give it in time."""
+        try:
+            return await with_deadline(self.seconds, self.task)
+        except (TimeoutError, DatabaseUnavailable):
             return None
-        return self()
-
-
-def _next(line: Line) -> PGresult | None:
-    """Return the next result of the request; None after the last."""
-    link = line.pgconn
-    while link.is_busy():
-        if not _is_readable(line, _TIMEOUT_SECONDS):
-            raise TimeoutError
-        link.consume_input()
-    return link.get_result()
-
-
-def _is_complete(line: Line) -> bool:
-    """Return whether the result has arrived, or cannot arrive any more."""
-    try:
-        line.pgconn.consume_input()
-    except Error:
-        return True
-    return not line.pgconn.is_busy()
-
-
-def _is_readable(line: Line, patience: float) -> bool:
-    """Return whether the connection becomes readable within `patience` seconds."""
-    poll = select.poll()
-    poll.register(line.pgconn.socket, select.POLLIN)
-    return bool(poll.poll(patience * 1000))
-
-
-async def _becomes_readable(line: Line) -> bool:
-    """Return whether the connection becomes readable, without blocking the event loop."""
-    loop, link = asyncio.get_running_loop(), line.pgconn.socket
-    readable = asyncio.Event()
-    loop.add_reader(link, readable.set)
-    try:
-        async with asyncio.timeout(_TIMEOUT_SECONDS):
-            return await readable.wait()
-    except TimeoutError:
-        return False
-    finally:
-        loop.remove_reader(link)

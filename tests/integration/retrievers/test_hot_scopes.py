@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import cycle
 from random import Random
-from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -21,7 +20,6 @@ from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
-from sextant.stores.postgresql.query_connection import BatchedStatement
 from sextant.stores.postgresql.values import Nearest
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
@@ -34,6 +32,7 @@ from tests.integration.retrievers.hot_world import (
     texts_of,
     timed,
 )
+from tests.integration.statements import recorded
 
 
 def words_of(rng: Random, texts: list[str]) -> list[str]:
@@ -202,18 +201,10 @@ async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
     await write(scope, "a", ["糖尿病的胰岛素。", "Rust ownership."])
     cold = await ask(retriever, scope, "Rust 糖尿病")
     await packed(hots, scope)
-    trips: list[int] = []
-    own = retriever.chunks._database
-    for kind in (own._reads, own._calls):
-        answer = kind._answer
-
-        async def counted(key: str, asked: list[BatchedStatement], answer: Any = answer) -> Any:
-            trips.append(len(asked))
-            return await answer(key, asked)
-
-        monkeypatch.setattr(kind, "_answer", counted)
+    asked = recorded(retriever.chunks._database, monkeypatch)
     assert await ask(retriever, scope, "Rust 糖尿病") == cold
-    assert trips == [2]
+    functions = [query.split("\n")[-1].split("(")[0] for query in asked]
+    assert functions == ["told_chunks", "chunk_stamp"]
 
 
 async def test_a_question_of_another_embedding_model_is_told_so(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -203,40 +202,15 @@ async def test_a_stranger_who_knows_the_number_of_a_scope_finds_nothing_in_it(
     assert foreign == (0,)
 
 
-async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_other_along(
-    database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+async def test_a_lane_that_fails_does_not_take_the_other_along(
+    database: Database, corpus: Corpus
 ) -> None:
-    """Each by itself where they take long and nothing else is under way: the server has a core for each."""
-    asked: list[str] = []
-    row = database._row
-
-    async def noted(query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
-        asked.append(query)
-        return await row(query, values)
-
-    monkeypatch.setattr(database, "_row", noted)
     chunks, words, vector = (
         ChunkStore(database),
         ["糖尿病", "rust"],
         np.eye(384, dtype=np.float32)[3],
     )
-    near, held = (
-        await chunks.nearest(corpus.scope, vector, 5),
-        await chunks.keyword_arrays(corpus.scope, words, 5),
-    )
-    assert len(asked) == 2
-    for seconds, under_way, statements in ((1.0, 0, 2), (0.0, 0, 1), (1.0, 1, 1)):
-        monkeypatch.setattr(database, "_pending_calls", under_way)
-        database._latency.record(corpus.scope, seconds, 1)
-        asked.clear()
-        both = await asyncio.gather(
-            chunks.nearest(corpus.scope, vector, 5), chunks.keyword_arrays(corpus.scope, words, 5)
-        )
-        assert len(asked) == statements
-        for one, alone in zip(both, (near, held), strict=True):
-            assert len(one.ids) == 5
-            assert one.ids.tolist() == alone.ids.tolist()
-            assert one.cosines.tolist() == alone.cosines.tolist()
+    held = await chunks.keyword_arrays(corpus.scope, words, 5)
     failed, still = await asyncio.gather(
         chunks.nearest(corpus.scope, vector[:7], 5),
         chunks.keyword_arrays(corpus.scope, words, 5),
@@ -244,43 +218,8 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
     )
     assert isinstance(failed, EmbeddingModelChanged)
     assert isinstance(still, Nearest)
+    assert len(still.ids) == 5
     assert still.ids.tolist() == held.ids.tolist()
-
-
-async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
-    database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only there, and where nothing else is under way."""
-    chunks, words, vector = (
-        ChunkStore(database),
-        ["糖尿病", "rust"],
-        np.eye(384, dtype=np.float32)[3],
-    )
-
-    def asked() -> list[asyncio.Future[Any] | None]:
-        return [
-            chunks.request_keyword_matches(corpus.scope, words, 5, lambda held: held),
-            chunks.request_nearest(corpus.scope, vector, 5, lambda near: near),
-            chunks.request_nearest_with_contents(
-                corpus.scope, vector, 5, lambda near, rows: (near, rows)
-            ),
-        ]
-
-    database._latency.record(corpus.scope, 0.0, 1)
-    assert asked() == [None, None, None]
-    database._latency.record(corpus.scope, 1.0, 1)
-    monkeypatch.setattr(database, "_pending_calls", 1)
-    assert asked() == [None, None, None]
-    monkeypatch.setattr(database, "_pending_calls", 0)
-    async with asyncio.timeout(20):
-        while None in (lines := asked()):
-            await asyncio.gather(*(one for one in lines if one is not None))
-            database._latency.record(corpus.scope, 1.0, 1)
-            await asyncio.to_thread(time.sleep, 0.01)
-    held, near, told = await asyncio.gather(*(one for one in lines if one is not None))
-    assert held == await chunks.keyword_matches(corpus.scope, words, 5)
-    assert near.ids == told[0].ids == [row["id"] for row in told[1]]
-    assert told == await chunks.nearest_with_contents(corpus.scope, vector, 5)
 
 
 async def test_what_is_not_sure_by_the_texts_looked_into_at_first_is_looked_for_deeper(

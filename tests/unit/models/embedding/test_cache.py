@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.models.protocols import Vectors, find_cached_vector
+from sextant.models.protocols import Vectors
 
 
 class CountingEmbedder:
@@ -42,20 +42,6 @@ async def test_a_repeated_question_is_computed_once() -> None:
     first, second = await embedder.embed_query("a"), await embedder.embed_query("a")
     assert inner.asked == ["a"]
     assert first.tolist() == second.tolist() == [1, 1]
-
-
-async def test_a_vector_that_is_known_is_given_without_waiting() -> None:
-    inner = CountingEmbedder()
-    embedder = CachedEmbedder(inner, 2)
-    assert find_cached_vector(embedder, "a") is None
-    vector = await embedder.embed_query("a")
-    assert find_cached_vector(embedder, "a") is vector
-    await embedder.embed_query("b")
-    assert find_cached_vector(embedder, "a") is vector
-    await embedder.embed_query("c")
-    assert find_cached_vector(embedder, "b") is None
-    assert find_cached_vector(inner, "a") is None
-    assert inner.asked == ["a", "b", "c"]
 
 
 async def test_the_question_asked_longest_ago_is_forgotten_first() -> None:
