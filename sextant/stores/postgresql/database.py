@@ -218,7 +218,13 @@ def unavailable() -> Iterator[None]:
         ) from error
     except (OperationalError, InterfaceError) as error:
         raise DatabaseUnavailable(
-            f"PostgreSQL did not answer: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",
+            f"PostgreSQL did not answer: {_first_line(error)}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
             translations={"zh": Wording("PostgreSQL 没有正常回答。", DOCTOR_ZH)},
         ) from error
+
+
+def _first_line(error: Exception) -> str:
+    """Return what a driver says, without the questions and the statement that it goes on with."""
+    lines = str(error).strip().splitlines() or [""]
+    return lines[0].rstrip(" :.?") or type(error).__name__
