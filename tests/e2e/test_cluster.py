@@ -78,7 +78,7 @@ class Cluster:
     async def serve(self, **more: str) -> Served:
         """Return one more server, with a data folder of its own, and with these settings if any."""
         folder = self.processes.enter_context(short_folder())
-        # An endpoint that has answered before: its answers are streamed.
+        # A model that never thinks: its answers are streamed at once.
         known = {self.environment["OPENAI_BASE_URL"]: {"scripted": False}}
         (folder / "endpoints.json").write_text(json.dumps(known))
         alone = self.environment | {"SEXTANT_DATA_DIR": str(folder)} | more

@@ -69,7 +69,7 @@ def locked(
             "keys", "create", "-u", "alice", "-s", "read", "--json", **own
         ).json()
         chat = {"SEXTANT_CHAT_MODEL": "scripted", "OPENAI_BASE_URL": model.base_url}
-        # An endpoint that has answered before: its answers are streamed.
+        # A model that never thinks: its answers are streamed at once.
         known = {model.base_url: {"scripted": False}}
         (Path(folder) / "endpoints.json").write_text(json.dumps(known))
         with developing(environment | own | chat) as address:

@@ -72,7 +72,7 @@ class _Learnt:
 _PLAIN_ANSWERS = 3
 # Seconds after which a call is made with everything again: a refused request an hour costs nothing.
 _BELIEVED = 3600.0
-# By endpoint and model, whether it thinks so.
+# By endpoint and model, whether it thinks so; only whoever runs it says that one never does.
 _FILE_FORMAT = TypeAdapter(dict[str, dict[str, bool | int]])
 
 
@@ -95,8 +95,9 @@ class EndpointMemory:
         """Begin with what other processes have learnt, and write there what this one learns; blocks."""
         self._file = file
         for endpoint, models in _read(file).items():
-            for model in (model for model, thinks in models.items() if thinks is True):
-                self.of(endpoint, model).thinks_unopened = True
+            for model, thinks in models.items():
+                if isinstance(thinks, bool):
+                    self.of(endpoint, model).thinks_unopened = thinks
 
     def save_thinking(self, endpoint: str, model: str) -> None:
         """Add to the file that a model thinks; who cannot write learns it again in the next process. Blocks."""

@@ -176,14 +176,14 @@ async def test_the_file_is_written_only_where_something_was_learnt(
     assert saved == [(COMPATIBLE, "qwen")]
 
 
-def test_what_an_earlier_version_wrote_of_answers_without_a_thought_tells_nothing(
+def test_the_file_may_say_that_a_model_never_thinks_and_a_count_in_it_tells_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, memory = tmp_path / "endpoints.json", EndpointMemory()
     file.write_text(json.dumps({COMPATIBLE: {"a": 1, "b": False, "c": True}}))
     memory.remember_in(file)
     known = {model: memory.of(COMPATIBLE, model).thinks_unopened for model in "abc"}
-    assert known == {"a": None, "b": None, "c": True}
+    assert known == {"a": None, "b": False, "c": True}
 
 
 def test_openai_keeps_thoughts_apart() -> None:
