@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from operator import add, itemgetter
+from typing import Annotated, Any, TypedDict, cast
 
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Send
 
-from sextant.domain.answers import Retrieved, as_values
+from sextant.domain.answers import Retrieved, SearchKind, SearchReport, as_values
 from sextant.domain.errors import RetrievalError, Wording, describe_reason
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
@@ -65,14 +68,15 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     if seconds <= 0:
         return _late(state, run)
     try:
-        found, failed = await with_deadline(
-            seconds, _search_queries(state, runtime, due, mode, top_k)
-        )
+        outcomes = await with_deadline(seconds, _search_queries(state, runtime, due, mode, top_k))
     except TimeoutError:
         return _late(state, run)
+    found = {one.query: one.found for one in outcomes if one.found is not None}
+    failed = [one.cause for one in outcomes if one.cause is not None]
     warnings = [*failed, *(warning for one in found.values() for warning in one.coded_warnings)]
     sentences = word_warnings(distinct(warnings), state.language)
-    runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), sentences)))
+    searches = tuple(one.report(state.language) for one in outcomes)
+    runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), sentences, searches)))
     passages = {query: _passages(one) for query, one in found.items()}
     tabular = [item for query in due.tabular for item in passages.pop(query, ())]
     around = _once(
@@ -81,6 +85,10 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     ids = {query: _ids(items) for query, items in passages.items()}
     return {
         "searched": [*state.searched, *due.queries],
+        "searches": [
+            *state.searches,
+            *({**asdict(one), "round": state.attempts} for one in searches),
+        ],
         "items": with_tables(merge_evidence(state, passages, top_k), tabular, top_k),
         "found_for": state.found_for | ids,
         "graph_items": around,
@@ -90,12 +98,15 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
 
 
 def _retrieved_event(
-    mode: str, found: Collection[Retrieval], warnings: tuple[str, ...]
+    mode: str,
+    found: Collection[Retrieval],
+    warnings: tuple[str, ...],
+    searches: tuple[SearchReport, ...],
 ) -> Retrieved:
-    """Return the event of one round; its timings are those of the search that took longest."""
+    """Return the event of one round."""
     longest = max(found, key=lambda one: one.timings["total"])
     count = len({item.id for one in found for item in _passages(one)})
-    return Retrieved(mode, count, longest.timings, warnings)
+    return Retrieved(mode, count, longest.timings, warnings, searches)
 
 
 def _late(state: State, run: RunContext) -> dict[str, Any]:
@@ -152,37 +163,125 @@ class _PendingQueries:
     def queries(self) -> tuple[str, ...]:
         return (*self.wide, *self.near, *self.cross_lingual, *self.tabular)
 
+    @property
+    def kinds(self) -> list[tuple[str, SearchKind]]:
+        """Return each query with its kind, in the order of `queries`."""
+        return [
+            *((query, "query") for query in self.wide),
+            *((query, "next_hop") for query in self.near),
+            *((query, "cross_lingual") for query in self.cross_lingual),
+            *((query, "table") for query in self.tabular),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What one query came to: what it found, or why it found nothing."""
+
+    query: str
+    kind: SearchKind
+    found: Retrieval | None = None
+    error: RetrievalError | None = None
+
+    @property
+    def cause(self) -> CodedWarning | None:
+        """Return why the search failed, if it did."""
+        if self.error is None:
+            return None
+        return CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(self.error)})
+
+    def report(self, language: str) -> SearchReport:
+        """Return how the search fared."""
+        if self.found is None:
+            causes = () if self.cause is None else (self.cause,)
+            return SearchReport(
+                self.query, self.kind, error=" ".join(word_warnings(causes, language))
+            )
+        count = len(_passages(self.found))
+        return SearchReport(self.query, self.kind, self.found.mode, count, self.found.timings)
+
+
+class _SearchTask(TypedDict):
+    """One branch: the query, and its index among those of the round."""
+
+    index: int
+    query: str
+    kind: SearchKind
+
+
+class _Branches(TypedDict):
+    """The state of the round's graph: its tasks, and what each came to, as it comes."""
+
+    tasks: list[_SearchTask]
+    outcomes: Annotated[list[tuple[int, _Outcome]], add]
+
+
+_Search = Callable[[], Awaitable[Retrieval]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Searching:
+    """What runs the branches, by their index."""
+
+    searches: Sequence[_Search]
+
 
 async def _search_queries(
     state: State, runtime: Runtime[RunContext], due: _PendingQueries, mode: str, top_k: int
-) -> tuple[dict[str, Retrieval], list[CodedWarning]]:
-    """Return what each query found, and the warnings of those that failed.
+) -> list[_Outcome]:
+    """Return what each query came to, in their order.
+
+    Several are branches of a graph of their own, so that Studio and tracers show each with its query and time.
 
     Raises:
         What the first query raised, when none was answered; what is the request's fault.
     """
-    searches = _searches(state, runtime, due, mode, top_k)
+    kinds, searches = due.kinds, _searches(state, runtime, due, mode, top_k)
     if len(searches) == 1:
-        return {due.queries[0]: await searches[0]}, []
-    outcomes = await asyncio.gather(*searches, return_exceptions=True)
-    found: dict[str, Retrieval] = {}
-    failed: list[RetrievalError] = []
-    for query, outcome in zip(due.queries, outcomes, strict=True):
-        if isinstance(outcome, RetrievalError):
-            failed.append(outcome)
-        elif isinstance(outcome, BaseException):
-            raise outcome
-        else:
-            found[query] = outcome
-    if found.keys() <= set(due.tabular):
-        raise failed[0]
-    causes = (CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(one)}) for one in failed)
-    return found, list(causes)
+        [(query, kind)], [search] = kinds, searches
+        return [_Outcome(query, kind, await search())]
+    tasks = [
+        _SearchTask(index=at, query=query, kind=kind) for at, (query, kind) in enumerate(kinds)
+    ]
+    ended = await _SEARCHES.ainvoke({"tasks": tasks}, context=_Searching(searches))
+    outcomes = [outcome for _, outcome in sorted(ended["outcomes"], key=itemgetter(0))]
+    if all(one.found is None for one in outcomes if one.kind != "table"):
+        raise next(one.error for one in outcomes if one.error is not None)
+    return outcomes
+
+
+async def _search_branch(state: _SearchTask, runtime: Runtime[_Searching]) -> dict[str, Any]:
+    """Run one search; that it fails is its outcome, unless the request is at fault."""
+    found, error = None, None
+    try:
+        found = await runtime.context.searches[state["index"]]()
+    except RetrievalError as failure:
+        error = failure
+    return {"outcomes": [(state["index"], _Outcome(state["query"], state["kind"], found, error))]}
+
+
+def _start_branches(state: _Branches) -> list[Send]:
+    return [Send("search", task) for task in state["tasks"]]
+
+
+def _build_searches() -> CompiledStateGraph[_Branches, _Searching, Any, Any]:
+    builder: Any = StateGraph(_Branches, context_schema=_Searching)
+    builder.add_node("search", _search_branch, input_schema=_SearchTask)
+    builder.add_conditional_edges(START, _start_branches, ["search"])
+    builder.add_edge("search", END)
+    # What branches find goes into the state of the workflow; a checkpoint of their own would hold it twice.
+    return cast(
+        "CompiledStateGraph[_Branches, _Searching, Any, Any]",
+        builder.compile(checkpointer=False, name="searches"),
+    )
+
+
+_SEARCHES = _build_searches()
 
 
 def _searches(
     state: State, runtime: Runtime[RunContext], due: _PendingQueries, mode: str, top_k: int
-) -> list[Coroutine[Any, Any, Retrieval]]:
+) -> list[_Search]:
     """Return the searches for the queries that are due, in their order."""
     search = partial(runtime.context.deps.retriever.search, scope_of(state, runtime))
     by_words = _BY_WORDS_TOO if state.attempts and mode == Mode.NAIVE else None
@@ -194,10 +293,10 @@ def _searches(
     tabular = partial(search, mode=Mode.NAIVE, top_k=_TABULAR, filters=of_tables, lanes=(KEYWORD,))
     most = runtime.context.deps.settings.limits.question_chars
     return [
-        *map(wide, due.wide),
-        *map(near, due.near),
-        *(_search_cross_lingual(state, runtime, top_k) for _ in due.cross_lingual),
-        *(tabular(query[:most]) for query in due.tabular),
+        *(partial(wide, query) for query in due.wide),
+        *(partial(near, query) for query in due.near),
+        *(partial(_search_cross_lingual, state, runtime, top_k) for _ in due.cross_lingual),
+        *(partial(tabular, query[:most]) for query in due.tabular),
     ]
 
 

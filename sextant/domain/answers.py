@@ -149,14 +149,40 @@ class Status:
     type: Literal["status"] = "status"
 
 
+SearchKind = Literal["query", "next_hop", "cross_lingual", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """One query of a retrieval round.
+
+    Attributes:
+        query: what was searched for.
+        kind: the question or a part of it (`query`), a next hop, the question in documents of the other language,
+            or the columns of tables.
+        mode: the mode that ranked; empty where the search failed.
+        count: passages found.
+        timings: milliseconds of each lane, and in `total`.
+        error: why nothing was found; empty where it did not fail.
+    """
+
+    query: str
+    kind: SearchKind
+    mode: str = ""
+    count: int = 0
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    error: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A retrieval round ended."""
+    """A retrieval round ended; `timings` are those of the search that took longest, `searches` all there were."""
 
     mode: str
     count: int
     timings: Mapping[str, float]
     warnings: tuple[str, ...] = ()
+    searches: tuple[SearchReport, ...] = ()
     type: Literal["retrieval"] = "retrieval"
 
 
@@ -217,7 +243,7 @@ class Failed:
 
 Event = Status | Retrieved | Token | Cited | Reset | Sources | Done | Failed
 
-_FLAT = (Token, Status, Retrieved, Reset, Failed)
+_FLAT = (Token, Status, Reset, Failed)
 
 
 def as_values(event: Event) -> dict[str, Any]:
