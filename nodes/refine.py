@@ -15,13 +15,13 @@ from sextant import prompts
 from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
+from sextant.models.offline.wording import respell
 from sextant.nodes.answers.passages import fill_budget, number_passages
 from sextant.nodes.context import RunContext
 from sextant.nodes.judgements import ask
 from sextant.nodes.question.wording import bridges
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, normalise
-from sextant.text.vocabulary import respell
 
 # Queries of one round by the chat model, and what it is shown of the evidence to write them.
 _MOST_QUERIES = 3

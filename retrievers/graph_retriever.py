@@ -28,7 +28,6 @@ from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.entity_links import link_names
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -38,6 +37,7 @@ from sextant.retrievers.lanes.lane import (
     list_scores,
     log_found,
 )
+from sextant.retrievers.lanes.surroundings import link_names
 from sextant.retrievers.lanes.warnings import warn_of_failures, warn_of_unknown
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.scope_memory import Texts
@@ -237,19 +237,21 @@ class GraphRetriever(BaseRetriever):
             results = first_of(ranking, self._top_k(top_k), found.share)
         else:
             results = _results(ranking, reports, self._top_k(top_k))
-        if spec.signals:
+        incomplete = self.chunks.database.next_vector_check is not None
+        if spec.signals and (request.filters or incomplete):
             await warn_of_unknown(self.chunks, request)
         if not {VECTOR}.issuperset(spec.signals) and _wordless(request, results):
             request.warn(WarningCode.KEYWORDS_MISSING)
         if not results and spec.signals:
             await self._say_if_empty(request)
+        failures = warn_of_failures(runs) if any(run.error for run in runs) else []
         timings["total"] = milliseconds_since(started)
         self._log(request, runs, results, timings)
         return Retrieval(
             tuple(results),
             chosen,
             graph_items=tuple(around),
-            coded_warnings=tuple(distinct([*warn_of_failures(runs), *request.warnings, *notices])),
+            coded_warnings=tuple(distinct([*failures, *request.warnings, *notices])),
             timings=timings,
             language=request.language,
         )

@@ -175,7 +175,8 @@ class Finder:
             passages, _ = self._rank(spec, request, runs, top_k)
             found = LaneResults(runs, passages, _reports(runs), _lane_timings(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
-        log_failures(failed)
+        if failed:
+            log_failures(failed)
         if _all_failed(runs, [*spec.signals, *spec.fallback]):
             raise await failure_of(failed, self.chunks.database)
         return found

@@ -15,8 +15,8 @@ from sextant.nodes.citing.passage_parts import all_parts
 from sextant.nodes.citing.statements import states
 from sextant.nodes.citing.support import headings
 from sextant.nodes.citing.terms import find_separators, terms_of
+from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
-from sextant.text.identifiers import codes_in, find_unmentioned
 from sextant.text.sentences import sentence_spans
 from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in
 

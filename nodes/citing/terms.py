@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
+from sextant.text.analysis import spelling_of
 from sextant.text.characters import IDEOGRAPHS, plain_of
-from sextant.text.identifiers import spelling_of
 from sextant.text.segmenter import cut_tagged_words, words_of
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,

@@ -17,9 +17,8 @@ from typing import Any
 from sextant.domain.breadth import is_of_all
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.support import TermLookup, claim_of, headings
-from sextant.text.analysis import Tokenizer
+from sextant.text.analysis import Tokenizer, codes_in, designators_in
 from sextant.text.characters import IDEOGRAPHS, clean_text, has_cjk, normalise
-from sextant.text.identifiers import codes_in, designators_in
 from sextant.text.segmenter import words_of
 from sextant.text.statements import definition_pattern
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word

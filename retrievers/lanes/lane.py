@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.questions import ChunkFilters
@@ -24,13 +24,15 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder
 from sextant.retrievers.content import LazyHits, of_passage
 from sextant.retrievers.lanes.question_terms import extract_keywords
-from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.memory.hot import CachedScope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.values import Nearest, Scored, read_scored
 from sextant.stores.postgresql.watched import gather_until
 from sextant.text.characters import language_of
+
+if TYPE_CHECKING:
+    from sextant.retrievers.lanes.surroundings import Surroundings
 
 T = TypeVar("T")
 Then = Callable[[Sequence[RetrievedItem]], T]

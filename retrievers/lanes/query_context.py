@@ -21,10 +21,9 @@ from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from sextant.retrievers.lanes.entity_links import link_question, nearest_entities
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
 from sextant.retrievers.lanes.question_terms import two_events
-from sextant.retrievers.lanes.surroundings import Surroundings
+from sextant.retrievers.lanes.surroundings import Surroundings, link_question, nearest_entities
 from sextant.retrievers.lanes.warnings import go_without
 from sextant.retrievers.memory.scope_memory import ScopeTexts, Texts
 from sextant.retrievers.numeric.arrays import Floats

@@ -92,9 +92,9 @@ def _chosen(query: LaneQuery, context: QueryContext) -> list[ScoredReport]:
 
     None where the question has filters: a report tells of passages that they may keep out.
     """
-    if query.filters is not None:
-        return []
     index = context.index
+    if query.filters is not None or not index.reports.reports:
+        return []
     hits = index.reports.near(context.vector, _NEAREST)
     weights = {
         term: index.lexical.information_of_term(term) for term in set(question_terms(query.text))

@@ -44,3 +44,8 @@ def _is_name(name: object) -> bool:
         and clean_text(name) == name
         and "\ufffd" not in name
     )
+
+
+def key_of(scope: Scope) -> dict[str, object]:
+    """Return a scope as parameters of a query."""
+    return {"user_id": scope.user_id, "graph_id": scope.graph_id}

@@ -6,10 +6,9 @@ Also here: the knowledge bases of a user.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar
-from uuid import UUID
 
 from psycopg.rows import BaseRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Identifier
@@ -41,16 +40,6 @@ def of_scope(query: LiteralString) -> LiteralString:
     For an unknown knowledge base it returns no rows.
     """
     return query.replace("%(scope_id)s", f"({_SQL['scope_id']})")
-
-
-def key_of(scope: Scope) -> dict[str, object]:
-    """Return the parameters of a query from `of_scope`."""
-    return {"user_id": scope.user_id, "graph_id": scope.graph_id}
-
-
-def id_array(ids: Iterable[UUID | str | int]) -> str:
-    """Return ids as the text of a PostgreSQL array; much faster than the driver's conversion."""
-    return f"{{{','.join(map(str, ids))}}}"
 
 
 def entity_index(scope_id: int) -> str:

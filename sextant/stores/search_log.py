@@ -17,10 +17,9 @@ from psycopg.types.json import Jsonb
 
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import RetrievedItem
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import key_of
 from sextant.text.characters import clean_text
 
 _SQL = load_queries("search_log")

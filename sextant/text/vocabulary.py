@@ -1,57 +1,18 @@
-"""Words that texts have: what a model names is looked for in them, and what is misspelt is read as one of them."""
+"""Whether what a chat model names comes from the texts that it was given.
+
+A model that is asked for names, keywords or parts of a question may give back the prompt's own words, or
+something that it knows from elsewhere. Searching for that finds what nobody asked for.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from functools import cached_property
 
 from sextant.text.analysis import Tokenizer
-from sextant.text.characters import normalise, plain_of
+from sextant.text.characters import plain_of
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 from sextant.text.word_forms import stem
-
-_WORD = re.compile(r"(?<![\w-])[A-Za-z]{5,}(?![\w-])")
-# A word and its plain inflections are one; longer families are left to whoever compares meanings.
-_ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
-
-
-def respell(question: str, texts: Iterable[str]) -> str:
-    """Return `question` with each word that no text holds as the one they hold it may stand for.
-
-    Args:
-        question: as it was typed.
-        texts: what was found for it.
-    """
-    words = [word for word in _WORD.findall(question) if word.lower() not in ENGLISH_STOP_WORDS]
-    if not words:
-        return question
-    known = {word for text in texts for word in _WORD.findall(normalise(text))}
-    stems = {_ENDING.sub("", word) for word in known}
-    for word in words:
-        plain = word.lower()
-        if _ENDING.sub("", plain) in stems:
-            continue
-        meant = sorted(one for one in known if _differs_by_one_edit(plain, one))
-        if meant:
-            question = question.replace(word, meant[0])
-    return question
-
-
-def _differs_by_one_edit(typed: str, word: str) -> bool:
-    """Return whether one letter too many, too few or two swapped make the difference."""
-    if typed[0] != word[0] or abs(len(typed) - len(word)) > 1:
-        return False
-    at = next((i for i, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), None)
-    if at is None:
-        return len(typed) != len(word)
-    if len(typed) > len(word):
-        return typed[at + 1 :] == word[at:]
-    if len(typed) < len(word):
-        return typed[at:] == word[at + 1 :]
-    return typed[at : at + 2] == word[at : at + 2][::-1] and typed[at + 2 :] == word[at + 2 :]
-
 
 _TOKENIZER = Tokenizer(words_of)
 # A phrase is taken from a text that has as much of it; a part of a question may word the rest anew.

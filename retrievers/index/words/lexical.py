@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.retrievers.numeric.arrays import BM25, Floats, Places, idf, starts_of, true_at
-from sextant.text.analysis import question_terms, terms
-from sextant.text.identifiers import codes_in
+from sextant.text.analysis import codes_in, question_terms, terms
 from sextant.text.word_forms import join_particles, synonyms
 
 _BM25 = BM25()

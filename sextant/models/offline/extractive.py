@@ -36,9 +36,9 @@ from sextant.models.offline.passages import (
     read_document_texts,
 )
 from sextant.models.offline.summary import read_named_section, summary_of_named
+from sextant.models.offline.wording import respell
 from sextant.models.protocols import Embedder
-from sextant.text.identifiers import find_unmentioned
-from sextant.text.vocabulary import respell
+from sextant.text.analysis import find_unmentioned
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")

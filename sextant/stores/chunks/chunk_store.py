@@ -14,7 +14,7 @@ from psycopg.rows import dict_row, scalar_row
 
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.questions import ChunkFilters
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.filters import custom_plans, filter_condition, filter_ids, filter_values
 from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
@@ -26,11 +26,12 @@ from sextant.stores.postgresql.values import (
     Nearest,
     Scored,
     halves,
+    id_array,
     nearest_of,
     read_embedded,
     rows_from_json,
 )
-from sextant.stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope, rows_of
+from sextant.stores.scopes import ScopeRow, find_scope, of_scope, rows_of
 from sextant.stores.stamps.stamp_lines import (
     Stamp,
     StampAnswer,

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sextant.stores.scopes import id_array
+from sextant.stores.postgresql.values import id_array
 from sextant.text.characters import IDEOGRAPHS, is_cjk, lowercase
 
 Grams = npt.NDArray[np.int32]

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import id_array, key_of, of_scope
+from sextant.stores.postgresql.values import id_array
+from sextant.stores.scopes import of_scope
 
 _SQL = load_queries("chunk_metadata")
 _METADATA, _PACKED = of_scope(_SQL["metadata"]), of_scope(_SQL["packed"])

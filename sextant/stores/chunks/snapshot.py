@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from psycopg.rows import dict_row
 
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import halves
-from sextant.stores.scopes import key_of
 
 _SQL = load_queries("snapshot")
 # About 2 MB, so that neither the server nor a thread is busy with it for long.

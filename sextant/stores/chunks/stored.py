@@ -15,10 +15,11 @@ from uuid import UUID
 
 from sextant.domain.answers import Quoted
 from sextant.domain.documents import Modality
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import id_array, key_of, of_scope
+from sextant.stores.postgresql.values import id_array
+from sextant.stores.scopes import of_scope
 from sextant.tables.cells.stored import TablePart
 
 _SQL = load_queries("neighbours")

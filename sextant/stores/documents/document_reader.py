@@ -16,10 +16,10 @@ from psycopg.rows import DictRow, dict_row
 
 from sextant.domain.documents import Document, DocumentStatus, HeadingSource, Section
 from sextant.domain.errors import DocumentNotFound
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import key_of, of_scope
+from sextant.stores.scopes import of_scope
 from sextant.text.characters import clean_text
 
 _SQL = load_queries("captions")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from psycopg.rows import dict_row
@@ -25,9 +24,6 @@ from sextant.stores.scopes import find_scope, share_scope
 _SQL = load_queries("embedding_space")
 _LOCK = 0x5E47A28  # keys of PostgreSQL's advisory locks
 _REEMBEDDING_LOCK = 0x5E47A2E
-# Databases with chunks that lack vectors, and the time of the next check. A database that is complete
-# stays so for this process, since another model needs a restart.
-_incomplete: WeakKeyDictionary[Database, float] = WeakKeyDictionary()
 _CHECK_SECONDS = 5.0
 
 
@@ -81,7 +77,7 @@ async def check_space(database: Database, embedder: VectorSpace) -> None:
         recorded = await _read_recorded(connection)
         if recorded is not None and recorded.is_of(embedder):
             if not await _is_whole(connection):
-                _incomplete.setdefault(database, 0.0)
+                database.next_vector_check = database.next_vector_check or 0.0
             if _use_recorded(recorded, embedder):
                 return
     async with database.owner() as owner:
@@ -129,13 +125,13 @@ async def lack_vectors(database: Database) -> bool:
     Raises:
         DatabaseUnavailable: the server does not answer.
     """
-    if database not in _incomplete:
+    if database.next_vector_check is None:
         return False
-    if time.monotonic() >= _incomplete[database]:
+    if time.monotonic() >= database.next_vector_check:
         if await has_all_vectors(database):
-            _incomplete.pop(database, None)
+            database.next_vector_check = None  # another model needs a restart
             return False
-        _incomplete[database] = time.monotonic() + _CHECK_SECONDS
+        database.next_vector_check = time.monotonic() + _CHECK_SECONDS
     return True
 
 

@@ -20,7 +20,8 @@ from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.documents.versions import describe_chunks
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import find_scope, hold_scope, id_array, rows_of
+from sextant.stores.postgresql.values import id_array
+from sextant.stores.scopes import find_scope, hold_scope, rows_of
 
 _SQL = load_queries("descriptions")
 _FIELDS = [field.name for field in fields(Chunk)]

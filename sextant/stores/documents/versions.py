@@ -21,7 +21,8 @@ from sextant.stores.documents.document_reader import not_found
 from sextant.stores.graph.graph_writer import forget_document
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import ScopeRow, id_array, share_scope
+from sextant.stores.postgresql.values import id_array
+from sextant.stores.scopes import ScopeRow, share_scope
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")

@@ -11,7 +11,7 @@ import numpy as np
 from psycopg.rows import DictRow, dict_row
 
 from sextant.domain.graph import CO_OCCURS, Community, Entity, Relation
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.ids import entity_id, name_digest, name_tokens
 from sextant.stores.graph.protocol import (
@@ -29,8 +29,8 @@ from sextant.stores.graph.protocol import (
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import Embedded, read_embedded, rows_from_json
-from sextant.stores.scopes import entity_index, find_scope, id_array, key_of, of_scope
+from sextant.stores.postgresql.values import Embedded, id_array, read_embedded, rows_from_json
+from sextant.stores.scopes import entity_index, find_scope, of_scope
 from sextant.text.characters import clean_text, normalise_name
 
 _SQL = load_queries("graph_reads")

@@ -67,6 +67,8 @@ class Database(QueryConnection):
         self._owner_conninfo = owner_conninfo
         self._server = server
         self._is_lost = False  # whether the last call found no server
+        # When to look again whether chunks lack vectors; None: none does, and none will while this is open.
+        self.next_vector_check: float | None = None
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -87,3 +88,8 @@ def rows_from_json(answer: bytes | None) -> list[dict[str, Any]]:
     """Decode the rows that a function of the server returns as one JSON array."""
     rows: list[dict[str, Any]] = orjson.loads(answer) if answer else []
     return rows
+
+
+def id_array(ids: Iterable[UUID | str | int]) -> str:
+    """Return ids as the text of a PostgreSQL array; much faster than the driver's conversion."""
+    return f"{{{','.join(map(str, ids))}}}"

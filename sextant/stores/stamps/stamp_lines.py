@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sextant.domain.errors import DatabaseUnavailable
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import rows_from_json
 from sextant.stores.postgresql.watched import seen, with_deadline
-from sextant.stores.scopes import key_of
 
 _STAMP = load_queries("stamps")["stamp"]
 

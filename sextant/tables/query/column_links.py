@@ -14,8 +14,8 @@ from sextant.tables.query.families import find_related, is_implied
 from sextant.tables.query.grammar import MASK, VALUE_MASK, Grammar
 from sextant.tables.query.places import find_numbered_columns
 from sextant.tables.query.units import currencies_in, in_other_currencies, in_unit
+from sextant.text.analysis import marks_in
 from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of
-from sextant.text.identifiers import marks_in
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from sextant.text.word_forms import other_names, synonym_patterns, translate_words

@@ -29,8 +29,8 @@ from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.query.statements import FinancialStatement
 from sextant.tables.results.sentences import OF_DATES, OF_ONE, OPERATION_NAMES, TEXTS
+from sextant.text.analysis import codes_in
 from sextant.text.characters import plain_of
-from sextant.text.identifiers import codes_in
 
 _LISTED = 10  # more equal or matching rows than these are counted, not listed
 _LONGEST_NAME = 40  # a longer text beside a code describes the row and is no name of it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.identifiers import designators_in, marks_in
+from sextant.text.analysis import designators_in, marks_in
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sextant.text.identifiers import find_unmentioned
+from sextant.text.analysis import find_unmentioned
 
 TEXTS = [
     "The Heron 3 carries 2,400 parcels an hour; the Heron 3 XL carries more.",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.vocabulary import respell
+from sextant.models.offline.wording import respell
 
 MANUAL = (
     "The warranty covers the scanner head. Calibration is done by the operator, who has the form."

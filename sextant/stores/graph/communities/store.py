@@ -14,12 +14,12 @@ from psycopg.rows import DictRow, args_row, class_row, dict_row, scalar_row, tup
 from psycopg.types.json import Jsonb
 
 from sextant.domain.graph import Finding
-from sextant.domain.scope import Scope
+from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.graph_writer import hold_graph
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import key_of, of_scope, rows_of
+from sextant.stores.scopes import of_scope, rows_of
 
 _STORE_SQL = load_queries("graph_communities")
 
