@@ -325,7 +325,7 @@ class _WordSearch:
     What the grams say bounds what a text can hold, so texts are ordered by their bounds and looked into
     from the top, until as many as are wanted hold all that they were named for: nothing after these is
     better. That is the threshold algorithm of Fagin, Lotem and Naor, "Optimal aggregation algorithms for
-    middleware", 2003, over one list, as the server has it (`held_chunks`).
+    middleware", 2003, over one list, as the server has it (`keyword_matches`).
     """
 
     def __init__(self, packed: PackedScope, words: Sequence[str]) -> None:

@@ -152,7 +152,7 @@ _ROW = Struct(">16sid")
 
 
 def word_values(words: Sequence[str]) -> tuple[object, ...]:
-    """Return the arguments that `held_chunks` takes for keywords.
+    """Return the arguments that `keyword_matches` takes for keywords.
 
     Args:
         words: folded and distinct.

@@ -223,7 +223,7 @@ async def test_debugging_logs_the_statement_that_our_index_is_asked(
     caplog.set_level(logging.INFO, "sextant.retrievers.hybrid_retriever.retriever")
     await retriever(own, scope.user_id, debug=True).search("糖尿病有哪些症状？")
     [statement] = [line for line in caplog.messages if "keyword statement" in line]
-    assert "select held_chunks(" in statement
+    assert "select keyword_matches(" in statement
     assert "糖尿病" in statement
 
 

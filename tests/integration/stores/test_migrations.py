@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -53,6 +54,17 @@ WRAPPED = (
     "reset_record_vectors",
     "reset_chunk_vectors",
 )
+# What functions were called at the oldest version, by their names of today.
+OLD_NAMES = {
+    "current_tenant": "own_tenant",
+    "chunk_contents": "told_chunks",
+    "entity_contents": "told_entities",
+    "nearest_chunk_contents": "nearest_told",
+    "keyword_matches": "held_chunks",
+    "note_write": "note_written",
+    "note_rows": "note_touched",
+    "note_document_names": "note_told",
+}
 
 
 async def make_older(connection: AsyncConnection[Any], version: int) -> None:
@@ -70,7 +82,24 @@ async def make_older(connection: AsyncConnection[Any], version: int) -> None:
     for name in WRAPPED:
         create = "create function {}(text, int) returns void language sql as 'select 1'"
         await connection.execute(sql.SQL(create).format(sql.Identifier(name)))
+    await name_functions_as_before(connection)
     await connection.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
+
+
+async def name_functions_as_before(connection: AsyncConnection[Any]) -> None:
+    for new, old in OLD_NAMES.items():
+        rename = sql.SQL("alter function {} rename to {}")
+        await connection.execute(rename.format(sql.Identifier(new), sql.Identifier(old)))
+        callers = await connection.execute(
+            "select pg_get_functiondef(oid) from pg_proc "
+            "where pronamespace = 'sextant'::regnamespace and prosrc ~ %s",
+            [rf"\m{new}\M"],
+        )
+        for (definition,) in await callers.fetchall():
+            await connection.execute(re.sub(rf"\b{new}\b", old, definition))
+    await connection.execute(
+        "alter trigger note_document_names on document_versions rename to note_told"
+    )
 
 
 async def functions(connection: AsyncConnection[Any]) -> list[Any]:

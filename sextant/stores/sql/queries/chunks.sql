@@ -125,12 +125,12 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(i
 nearest_chunks(%s, %s, %s::vector, %s, %s)
 
 -- name: nearest_with_contents
--- As `nearest`, with what results show of each; see nearest_told.
-nearest_told(%s, %s, %s::vector, %s, %s)
+-- As `nearest`, with what results show of each; see nearest_chunk_contents.
+nearest_chunk_contents(%s, %s, %s::vector, %s, %s)
 
 -- name: held
--- The chunks that hold the most of some words; see held_chunks.
-held_chunks(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)
+-- The chunks that hold the most of some words; see keyword_matches.
+keyword_matches(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)
 
 -- name: get
 -- Chunks by id, in the order asked. One by one (offset 0 is a fence): the planner, which believes that
@@ -143,8 +143,8 @@ cross join lateral (
 order by wanted.place;
 
 -- name: contents
--- What results show of chunks, by ids of 16 octets each; see told_chunks.
-told_chunks(%s, %s, %s::bytea, 16)
+-- What results show of chunks, by ids of 16 octets each; see chunk_contents.
+chunk_contents(%s, %s, %s::bytea, 16)
 
 -- name: count
 -- How many chunks of a knowledge base can be found.

@@ -80,8 +80,8 @@ join seen_entities e on e.scope_id = r.scope_id and e.id = r.entity_id
 order by r.rank desc, e.id;
 
 -- name: entities
--- Entities by id; see told_entities.
-told_entities(%s, %s, %s::uuid[])
+-- Entities by id; see entity_contents.
+entity_contents(%s, %s, %s::uuid[])
 
 -- name: entities_among
 -- The same of some entities.

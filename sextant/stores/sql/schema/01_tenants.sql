@@ -21,7 +21,7 @@ revoke execute on function tenant_table(regclass) from public;
 
 -- The tenant of the session, which a function that runs as the owner compares with the tenant it is given.
 -- Without one it fails: an empty answer would look like an empty knowledge base.
-create function own_tenant() returns text language plpgsql stable as $$
+create function current_tenant() returns text language plpgsql stable as $$
 declare
   tenant text := nullif(current_setting('sextant.user_id', true), '');
 begin
@@ -31,8 +31,8 @@ begin
   end if;
   return tenant;
 end $$;
-revoke execute on function own_tenant() from public;
-grant execute on function own_tenant() to sextant_app;
+revoke execute on function current_tenant() from public;
+grant execute on function current_tenant() to sextant_app;
 
 -- For functions under row-level security that are given a tenant: sets it where the session has none yet, and
 -- refuses to replace another.

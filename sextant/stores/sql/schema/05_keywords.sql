@@ -154,7 +154,7 @@ grant execute on function count_grams(int) to sextant_app;
 -- out. The result is the same when `wanted` of those that remain contain all that was named; otherwise all are
 -- read. So it is tried only where two and a half times as many are expected to contain two words, as if words
 -- were independent and a word that is not common were in two of a thousand chunks.
-create function held_chunks(of_user text, of_graph text, words text[], word_hashes text[], octets int[],
+create function keyword_matches(of_user text, of_graph text, words text[], word_hashes text[], octets int[],
   short_words text[], looked int, wanted int)
 returns bytea language plpgsql stable security definer
 set search_path from current
@@ -180,7 +180,7 @@ declare
   proven int;
 begin
   select scope_id, (scope_id & 131071) << 15, counted_chunks into own_scope, salt, chunks
-  from graphs where of_user = own_tenant() and user_id = of_user and graph_id = of_graph;
+  from graphs where of_user = current_tenant() and user_id = of_user and graph_id = of_graph;
   if not found then
     return null;
   end if;
@@ -262,5 +262,5 @@ begin
     end if;
   end loop;
 end $$;
-revoke execute on function held_chunks(text, text, text[], text[], int[], text[], int, int) from public;
-grant execute on function held_chunks(text, text, text[], text[], int[], text[], int, int) to sextant_app;
+revoke execute on function keyword_matches(text, text, text[], text[], int[], text[], int, int) from public;
+grant execute on function keyword_matches(text, text, text[], text[], int[], text[], int, int) to sextant_app;

@@ -192,7 +192,7 @@ as $$
 declare
   size int := vectors_per_block();
 begin
-  if exists (select from graphs where scope_id = of_scope and user_id = own_tenant())
+  if exists (select from graphs where scope_id = of_scope and user_id = current_tenant())
       and (select count(*) from vector_blocks where scope_id = of_scope and cardinality(ids) < size) >= 20 then
     perform renew_blocks(of_scope, '{}');
   end if;
@@ -268,7 +268,7 @@ declare
   direction halfvec;
 begin
   select scope_id, partition_key into own from graphs
-  where of_user = own_tenant() and user_id = of_user and graph_id = of_graph;
+  where of_user = current_tenant() and user_id = of_user and graph_id = of_graph;
   if not found then
     return null;
   end if;

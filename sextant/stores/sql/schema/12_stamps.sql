@@ -19,7 +19,7 @@ grant select, delete on scope_generations to sextant_app;
 create policy owner_notes on scope_generations to current_user using (true);
 
 -- Notes a write, once in a transaction (of a savepoint: at every call).
-create function note_written(written_scope int, what text) returns void
+create function note_write(written_scope int, what text) returns void
 language plpgsql security definer
 set search_path from current
 set plan_cache_mode = force_generic_plan
@@ -42,11 +42,11 @@ begin
 end $$;
 
 -- Every row that is inserted, updated or deleted is a write to its knowledge base.
-create function note_touched() returns trigger language plpgsql security definer
+create function note_rows() returns trigger language plpgsql security definer
 set search_path from current
 as $$
 begin
-  perform note_written(scope_id, tg_argv[0]) from (select distinct scope_id from touched) as scopes;
+  perform note_write(scope_id, tg_argv[0]) from (select distinct scope_id from touched) as scopes;
   return null;
 end $$;
 do $$
@@ -61,30 +61,30 @@ begin
   loop
     foreach event in array array['insert', 'update', 'delete'] loop
       execute format('create trigger note_%1$s after %1$s on %2$I referencing %3$s table as touched '
-        'for each statement execute function note_touched(%4$L)',
+        'for each statement execute function note_rows(%4$L)',
         event, own, case event when 'insert' then 'new' else 'old' end, what);
     end loop;
   end loop;
 end $$;
 
 -- Results show a document's title, file name and external id, which its versions have (found_chunks).
-create function note_told() returns trigger language plpgsql security definer
+create function note_document_names() returns trigger language plpgsql security definer
 set search_path from current
 as $$
 begin
-  perform note_written(new.scope_id, 'passages');
+  perform note_write(new.scope_id, 'passages');
   return null;
 end $$;
-create trigger note_told after update on document_versions for each row
+create trigger note_document_names after update on document_versions for each row
 when ((old.title, old.filename, old.external_id)
-  is distinct from (new.title, new.filename, new.external_id)) execute function note_told();
+  is distinct from (new.title, new.filename, new.external_id)) execute function note_document_names();
 
 -- A graph changes by millions of rows, and gets another version when it does.
 create function note_version() returns trigger language plpgsql security definer
 set search_path from current
 as $$
 begin
-  perform note_written(new.scope_id, 'graph');
+  perform note_write(new.scope_id, 'graph');
   return null;
 end $$;
 create trigger note_version after update on graph_versions for each row
@@ -96,7 +96,7 @@ create function note_graphs() returns trigger language plpgsql security definer
 set search_path from current
 as $$
 begin
-  perform note_written(scope_id, 'graph') from graphs
+  perform note_write(scope_id, 'graph') from graphs
   where user_id = coalesce(nullif(current_setting('sextant.user_id', true), ''), user_id);
   return null;
 end $$;
@@ -113,7 +113,7 @@ begin
       'entity_type, description, external_id, mention_count, asserted_count, degree' else '' end, own);
   end loop;
 end $$;
-revoke execute on function note_written(int, text), note_touched(), note_told(), note_version(), note_graphs()
+revoke execute on function note_write(int, text), note_rows(), note_document_names(), note_version(), note_graphs()
   from public;
 
 -- The stamps of passages, graph and reports.
