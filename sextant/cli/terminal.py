@@ -19,7 +19,7 @@ from unicodedata import east_asian_width
 import typer
 
 from sextant.domain.errors import SextantError
-from sextant.text.characters import readable_name
+from sextant.text.characters import language_of, readable_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,6 +205,12 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """Print a line on standard error."""
     typer.secho(_fitting(text, err=True), err=True, fg=typer.colors.YELLOW)
+
+
+def warn_of(sentence: str) -> None:
+    """Print a warning of a result, announced in its own language."""
+    announced = "提示：" if language_of(sentence) == "zh" else "Note: "
+    warn(f"{announced}{sentence}")
 
 
 def date(moment: datetime | None) -> str:

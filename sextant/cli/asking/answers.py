@@ -84,7 +84,7 @@ def _print_rest(answer: Answer, warnings: set[str]) -> None:
             terminal.prose(f"“{quote}”", "    ")
     for warning in answer.warnings:
         if warning not in warnings:
-            terminal.warn(f"Note: {warning}")
+            terminal.warn_of(warning)
     terminal.say("")
     terminal.faint(_summary(answer))
 

@@ -157,4 +157,4 @@ def _print(report: EvalReport) -> None:
     )
     terminal.faint(f"one retrieval: {times}")
     for warning in report.warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)

@@ -73,7 +73,7 @@ def search(
     if not found.results:
         terminal.say("Mode bypass looks for nothing." if mode == "bypass" else "Nothing found.")
     for warning in found.warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)
     if explain and found.results:
         _explain(found, settings)
 

@@ -92,7 +92,7 @@ def search_chunks(
     if not found.results:
         terminal.say("Nothing found.")
     for warning in found.warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)
     if found.debug is not None:
         timings = found.debug["timings"].items()
         terminal.table(
@@ -155,7 +155,7 @@ def _print_report(report: DescribingReport) -> None:
         f"{done.told}, {done.failed} failed, {done.left} left; {usage_text(done.usage, done.cost)}"
     )
     for warning in done.warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)
 
 
 def _print(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:

@@ -150,7 +150,7 @@ def _print(report: ImportReport) -> None:
     if report.problem_count > _SHOWN:
         terminal.warn(f"… and {report.problem_count - _SHOWN} more; --json lists them.")
     for warning in report.warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)
     terminal.say(
         f"{count_noun(report.documents, 'document')} ({report.unchanged} unchanged), {count_noun(report.chunks, 'passage')}, "
         f"{count_noun(report.entities, 'entity')}, {count_noun(report.relations, 'relation')}"

@@ -91,7 +91,7 @@ def build_communities(
         terminal.emit(done)
         return
     for warning in done.warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)
     terminal.say(_refreshed_message(done))
 
 
@@ -136,7 +136,7 @@ def _print_view(view: CommunityView) -> None:
     author = view.writer or "from the documents' sentences"
     terminal.faint(f"{one.id}  level {one.level}, rating {one.rating:.1f}, {author}")
     if view.note:
-        terminal.warn(f"Note: {view.note}")
+        terminal.warn_of(view.note)
     terminal.say(one.summary)
     titles = {
         chunk.id: " › ".join(

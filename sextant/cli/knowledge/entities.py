@@ -42,7 +42,7 @@ def print_found(found: SearchResponse) -> None:
     if not found.results:
         terminal.say("Nothing found.")
     for warning in found.warnings or ():
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)
     if found.debug is not None:
         debug = found.debug
         terminal.say("")
@@ -264,7 +264,7 @@ def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
 
     done, warnings = with_sextant(decided)
     for warning in warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)
     return done
 
 
@@ -311,4 +311,4 @@ def _print_report(report: ExtractionReport) -> None:
         + usage_text(report.usage, report.cost)
     )
     for warning in report.warnings:
-        terminal.warn(f"Note: {warning}")
+        terminal.warn_of(warning)

@@ -125,6 +125,13 @@ async def test_warnings_go_beside_the_answer(capsys: pytest.CaptureFixture[str])
     assert str(LANE) in capsys.readouterr().err
 
 
+async def test_a_warning_in_chinese_is_announced_in_chinese(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    await print_answer(told(Done(replace(ANSWER, coded_warnings=(LANE,), language="zh"))))
+    assert "提示：向量检索失败，使用关键词检索降级\n" in capsys.readouterr().err
+
+
 async def test_why_an_answer_is_told_anew_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     mended = CodedWarning(WarningCode.SENTENCES_REVISED, {"number": 1})
     why, other = str(mended), str(LANE)
