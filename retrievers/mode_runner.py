@@ -13,9 +13,9 @@ from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder
-from sextant.retrievers.content import LazyHits, alone
+from sextant.retrievers.content import LazyHits, alone, with_content
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.contents import Contents, contents_from
+from sextant.retrievers.lanes.contents import Contents
 from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX, local_lane, mix_lane
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
@@ -31,7 +31,7 @@ from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, Quest
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
 from sextant.retrievers.lanes.warnings import failure_of, log_failures
-from sextant.retrievers.memory.scope_memory import Texts
+from sextant.retrievers.memory.scope_memory import ScopeTexts, Texts
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, share_of_global
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
@@ -299,3 +299,20 @@ def _reports(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
 
 def _lane_timings(runs: Sequence[LaneRun]) -> dict[str, float]:
     return {run.name: run.milliseconds for run in runs}
+
+
+def contents_from(
+    texts: ScopeTexts,
+    passages: Sequence[RetrievedItem],
+    around: Surroundings | None,
+) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
+    """Return passages with their contents, and what goes with them, from memory; as `Contents.read` returns them.
+
+    Args:
+        texts: what is in memory.
+        passages: without their texts.
+        around: what goes with them.
+    """
+    chunks = texts.passages.of([item.id for item in passages])
+    found = [with_content(item, chunks[item.id]) for item in passages if item.id in chunks]
+    return found, around.items(texts.entities.at(list(around.entities))) if around else []

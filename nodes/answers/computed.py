@@ -13,10 +13,8 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import table_heads
 from sextant.nodes.answers.answer_events import describe_row
 from sextant.nodes.answers.sanitizer import sanitize_output
-from sextant.nodes.citing.attached import attachment_of, is_table
-from sextant.nodes.citing.cells import TableCells
-from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.markers import escape_markers
+from sextant.nodes.citing.attached import TableCells
+from sextant.nodes.citing.citations import Citations, attachment_of, escape_markers, is_table
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.tables.cells.stored import StoredTable, TableLine, TablePart, cells_of, tables_of
 from sextant.tables.cells.values import ValueKind, read_value

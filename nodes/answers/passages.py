@@ -18,7 +18,7 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
-from sextant.nodes.citing.attached import SHOWN, label_of
+from sextant.nodes.citing.citations import SHOWN, label_of
 from sextant.nodes.citing.support import COMPUTED, TermLookup, claim_of, headings
 from sextant.prompts import as_data
 from sextant.text.characters import clean_text, estimate_tokens, language_of

@@ -28,9 +28,7 @@ from sextant.nodes.answers.computed import (
     with_computed,
 )
 from sextant.nodes.answers.sanitizer import sanitize_output
-from sextant.nodes.citing.attached import is_answered, is_table
-from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.markers import escape_markers
+from sextant.nodes.citing.citations import Citations, escape_markers, is_answered, is_table
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.wording import clauses_of
 from sextant.tables.query.parsing import lists_rows

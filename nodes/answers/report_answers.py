@@ -35,8 +35,8 @@ from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.budget import calls_to_read, estimate_failed_call
-from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.markers import MARKER, escape_markers, format_marker, read, strip_markers
+from sextant.nodes.citing.citations import Citations, escape_markers, format_marker
+from sextant.nodes.citing.markers import MARKER, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.citing.terms import Text, terms_of
 from sextant.nodes.judgements import failure_reason

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sextant.domain.answers import Done
@@ -12,17 +13,17 @@ from sextant.domain.errors import DependencyError, SextantError, describe_reason
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, count
-from sextant.models.offline.summary import is_summary_of_topic
+from sextant.models.offline.summary import is_summary_of_topic, named_for_summary
 from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.computed import ComputedTable
 from sextant.nodes.answers.quotations import quote_sentences
 from sextant.nodes.answers.report_answers import answer_from_reports
-from sextant.nodes.answers.whole_document import MOST_PASSAGES, with_whole_of_named
-from sextant.nodes.citing.attached import is_answered
 from sextant.nodes.citing.checker import checks_of, still_stored
+from sextant.nodes.citing.citations import is_answered
 from sextant.nodes.context import Dependencies
-from sextant.nodes.question.wording import replace_aliases
 from sextant.nodes.state import State, reports_of
+from sextant.text.characters import IDEOGRAPHS
+from sextant.text.statements import definition_pattern
 
 # The share of a question's terms that findings hold together which answer in place of a sentence. Of those of a
 # request one says that it is one ("describe", 介绍).
@@ -149,3 +150,85 @@ class WithoutModel:
             top_k=MOST_PASSAGES,
             filters={**(self.state.filters or {}), "documentIds": [document]},
         )
+
+
+Search = Callable[[str], Awaitable[Retrieval]]
+
+# Passages of one document that a summary is taken from.
+MOST_PASSAGES = 40
+
+
+async def with_whole_of_named(
+    question: str, items: Sequence[RetrievedItem], search: Search
+) -> list[RetrievedItem]:
+    """Return `items`, and before them the passages of the document that `question` asks a summary of.
+
+    Args:
+        question: the question.
+        items: the passages found, best first.
+        search: finds passages of the document with this id.
+
+    Raises:
+        SextantError: what the search raises.
+    """
+    document = named_for_summary(question, items)
+    if document is None:
+        return list(items)
+    found = [one for one in (await search(document)).results if one.kind is ItemKind.CHUNK]
+    known = {one.id for one in found}
+    return [*found, *(one for one in items if one.id not in known)]
+
+
+def replace_aliases(
+    question: str, items: Sequence[RetrievedItem], around: Iterable[RetrievedItem]
+) -> str:
+    """`question` with each alias that the passages tell only beside the entity's name as that name.
+
+    Words decide what is quoted: who asks where Jim Cameron was born was told that James Cameron is also
+    called so, and not where he was born. An alias that passages go by themselves stays, and so does one of
+    which it is asked what that is.
+
+    Args:
+        question: as it was asked.
+        items: the passages that were found.
+        around: what of the graph was found beside them; its entities bear aliases.
+    """
+    if definition_pattern(question) is not None:
+        return question
+    texts = [item.text for item in items]
+    for entity in around:
+        name = str(entity.metadata.get("name", ""))
+        if entity.kind is not ItemKind.ENTITY or not name or _name_pattern(name).search(question):
+            continue
+        for alias in _find_aliases(question, entity):
+            positions = [
+                (_name_pattern(name).search(text), _name_pattern(alias).search(text))
+                for text in texts
+            ]
+            alone = {
+                bool(is_own)
+                for is_own, other in positions
+                if (is_own is None) is not (other is None)
+            }
+            if alone == {True} and not _name_pattern(alias).search(name):
+                question = _name_pattern(alias).sub(name.replace("\\", r"\\"), question)
+                break
+    return question
+
+
+def _find_aliases(question: str, entity: RetrievedItem) -> list[str]:
+    """Return the aliases of an entity that a question has, the longest first."""
+    question_text = question.lower()
+    found = [
+        alias for alias in entity.metadata.get("aliases", ()) if alias.lower() in question_text
+    ]
+    return sorted(
+        (alias for alias in found if _name_pattern(alias).search(question)), key=len, reverse=True
+    )
+
+
+def _name_pattern(name: str) -> re.Pattern[str]:
+    """Return the name as a whole word, in upper or lower case; Chinese has no bounds of words."""
+    before = rf"(?<![^\W{IDEOGRAPHS}])" if name[:1].isascii() else ""
+    behind = rf"(?![^\W{IDEOGRAPHS}])" if name[-1:].isascii() else ""
+    return re.compile(f"{before}{re.escape(name)}{behind}", re.IGNORECASE)

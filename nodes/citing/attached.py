@@ -1,16 +1,19 @@
-"""Attachments as passages of an answer: they are cited by their own labels, `[I1]` and `[T1:r3c2]`."""
+"""Images and tables that came with a question, as passages of an answer, and the cells that markers name: `[I1]`, `[T1:r3c2]`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from functools import cached_property
 
 from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.citing.citations import ATTACHMENT, SHOWN, attachment_of, is_table
+from sextant.nodes.citing.support import SupportedQuote
+from sextant.tables.cells.values import ValueKind, numbers_in, read_value
 from sextant.tables.results.written import ComputedFinding
-from sextant.text.characters import estimate_tokens
-
-ATTACHMENT, SHOWN = "attachment", "shown"
-"""Keys of an item's metadata: the attachment itself, and what a prompt shows of it."""
+from sextant.text.characters import estimate_tokens, find_whole, normalise
 
 BETWEEN = " | "
 
@@ -33,30 +36,6 @@ def attachment_items(
     telling = [one for one in attachments if one.text or one.rows]
     room = tokens // max(1, len(telling))
     return [_item(one, language, room) for one in telling]
-
-
-def attachment_of(item: RetrievedItem) -> Attachment | None:
-    """Return the attachment that an item stands for, if it is none of a document."""
-    found = item.metadata.get(ATTACHMENT)
-    return found if isinstance(found, Attachment) else None
-
-
-def label_of(item: RetrievedItem) -> str:
-    """Return what markers call an attachment; "" for a passage of a document."""
-    attachment = attachment_of(item)
-    return attachment.label if attachment else ""
-
-
-def is_table(item: RetrievedItem) -> bool:
-    """Return whether an item stands for a table that came with the question."""
-    attachment = attachment_of(item)
-    return attachment is not None and attachment.kind is AttachmentKind.TABLE
-
-
-def is_answered(item: RetrievedItem) -> bool:
-    """Return whether what the question asks was computed of this table."""
-    attachment = attachment_of(item)
-    return attachment is not None and bool(attachment.findings)
 
 
 def _item(attachment: Attachment, language: str, room: int) -> RetrievedItem:
@@ -120,3 +99,135 @@ def _fitting(lines: Iterable[str], room: int) -> Iterator[str]:
         if room < 0:
             return
         yield line
+
+
+_PLACE = re.compile(r"(?:r(\d{1,6}))?(?:c(\d{1,5}))?")
+# Rows that are looked through for the name of another one.
+_NAMED_ROWS = 5000
+
+
+class TableCells:
+    """One table that a question came with, as citations point into its `text`."""
+
+    def __init__(self, table: Attachment, text: str) -> None:
+        self._table = table
+        self._text = text
+
+    def quote(self, place: str, sentence: str) -> SupportedQuote | None:
+        """Return what `place` says, if it carries `sentence`; None where it is nowhere or says otherwise.
+
+        Args:
+            place: `r3c2`, `c2`, `r3`, or "" for the whole table; counted from 1.
+            sentence: the statement so far, without markers.
+        """
+        match = _PLACE.fullmatch(place)
+        if match is None:
+            return None
+        row, column = (int(number) - 1 if number else None for number in match.groups())
+        if not self._has(row, column):
+            return None
+        if row is None:
+            return self._of_column(place, column, sentence)
+        columns = range(len(self._table.names)) if column is None else (column,)
+        if self._speaks_of_another(row, sentence):
+            return None
+        for at in columns:
+            if _stands_in(self._table.rows[row][at], sentence):
+                start, end = self._span(row, None if column is None else at)
+                return self._quote(place, start, end, self._support(row, sentence))
+        return None
+
+    def found(self, sentence: str) -> SupportedQuote | None:
+        """Return the place of a computed value that a sentence states without citing it."""
+        for finding in self._table.findings:
+            numbers = set(numbers_in(finding.value))
+            stated = numbers and numbers <= set(numbers_in(sentence))
+            if stated and (quote := self.quote(finding.place, sentence)):
+                return quote
+        return None
+
+    def _has(self, row: int | None, column: int | None) -> bool:
+        rows, columns = len(self._table.rows), len(self._table.names)
+        return (row is None or 0 <= row < rows) and (column is None or 0 <= column < columns)
+
+    def _of_column(self, place: str, column: int | None, sentence: str) -> SupportedQuote | None:
+        stated = set(numbers_in(sentence))
+        for finding in (*self._table.findings, *self._table.statistics):
+            if finding.place == place and stated.intersection(_finding_numbers(finding)):
+                start, end = self._span(None, column)
+                return self._quote(place, start, end, 1.0)
+        if column is None and stated.intersection({Decimal(len(self._table.rows))}):
+            return self._quote(place, *self._span(None, None), 1.0)
+        return None
+
+    def _speaks_of_another(self, row: int, sentence: str) -> bool:
+        """Return whether a sentence names rows by their first words, and this is none of them."""
+        said = normalise(sentence)
+        own = self._label(row)
+        if own and find_whole(said, normalise(own)):
+            return False
+        labels = (self._label(other) for other in range(min(len(self._table.rows), _NAMED_ROWS)))
+        return any(label != own and find_whole(said, normalise(label)) for label in labels if label)
+
+    def _label(self, row: int) -> str:
+        """Return the first cell of a row that is words."""
+        cells = self._table.rows[row]
+        return next((cell for cell in cells if read_value(cell).kind is ValueKind.TEXT), "")
+
+    def _support(self, row: int, sentence: str) -> float:
+        """Share of the numbers in a sentence that its row, or what was computed, has."""
+        stated = numbers_in(sentence)
+        known = {number for cell in self._table.rows[row] for number in _numbers_of(cell)}
+        known |= {number for name in self._table.names for number in numbers_in(name)}
+        known |= {number for one in self._table.findings for number in numbers_in(one.text)}
+        return sum(number in known for number in stated) / len(stated) if stated else 1.0
+
+    def _quote(self, place: str, start: int, end: int, support: float) -> SupportedQuote:
+        return SupportedQuote(self._text[start:end], start, end, support, place=place)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._text.split("\n")
+
+    def _span(self, row: int | None, column: int | None) -> tuple[int, int]:
+        """Return where a cell, a row, a column's name or the header stands in the table's text."""
+        line = 0 if row is None else row + 1
+        start = sum(len(before) + 1 for before in self._lines[:line])
+        if column is None:
+            return start, start + len(self._lines[line])
+        cells = header_cells(self._table) if row is None else row_cells(self._table, row)
+        start += sum(len(cell) + len(BETWEEN) for cell in cells[: column + 1])
+        return start, start + len(cells[column + 1])
+
+
+def tables_among(passages: Sequence[RetrievedItem]) -> dict[int, TableCells]:
+    """Return the tables among an answer's passages, by their places."""
+    return {
+        place: TableCells(attachment, item.text)
+        for place, item in enumerate(passages)
+        if is_table(item) and (attachment := attachment_of(item))
+    }
+
+
+def _stands_in(cell: str, sentence: str) -> bool:
+    value = read_value(cell)
+    if value.kind is ValueKind.EMPTY:
+        return False
+    if value.kind is ValueKind.NUMBER:
+        stated = numbers_in(sentence)
+        return value.number in stated or (value.number < 0 and -value.number in stated)
+    if value.date is not None:
+        return {value.date.year, value.date.month} <= set(numbers_in(sentence))
+    return normalise(cell) in normalise(sentence)
+
+
+def _numbers_of(cell: str) -> Iterator[Decimal]:
+    value = read_value(cell)
+    if value.kind is ValueKind.NUMBER:
+        yield value.number
+        yield abs(value.number)
+    yield from numbers_in(cell)
+
+
+def _finding_numbers(finding: ComputedFinding) -> list[Decimal]:
+    return numbers_in(finding.value)

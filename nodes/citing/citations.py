@@ -1,15 +1,65 @@
-"""The citations of an answer in the making: markers, what they quote, which sources they mean."""
+"""The citations of an answer in the making: how markers are written, what they quote, which sources they mean.
+
+An item may stand for what came with the question, which is cited by a label of its own.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from sextant.domain.answers import Citation, Cited, Source, Token
+from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.retrieval import RetrievedItem
-from sextant.nodes.citing import markers
-from sextant.nodes.citing.attached import attachment_of, label_of
+from sextant.nodes.citing.markers import LABEL
 from sextant.nodes.citing.support import SupportedQuote
+
+ATTACHMENT, SHOWN = "attachment", "shown"
+"""Keys of an item's metadata: the attachment itself, and what a prompt shows of it."""
+
+
+def attachment_of(item: RetrievedItem) -> Attachment | None:
+    """Return the attachment that an item stands for, if it is none of a document."""
+    found = item.metadata.get(ATTACHMENT)
+    return found if isinstance(found, Attachment) else None
+
+
+def label_of(item: RetrievedItem) -> str:
+    """Return what markers call an attachment; "" for a passage of a document."""
+    attachment = attachment_of(item)
+    return attachment.label if attachment else ""
+
+
+def is_table(item: RetrievedItem) -> bool:
+    """Return whether an item stands for a table that came with the question."""
+    attachment = attachment_of(item)
+    return attachment is not None and attachment.kind is AttachmentKind.TABLE
+
+
+def is_answered(item: RetrievedItem) -> bool:
+    """Return whether what the question asks was computed of this table."""
+    attachment = attachment_of(item)
+    return attachment is not None and bool(attachment.findings)
+
+
+# A document's own reference numbers would look like our markers.
+_LIKE_A_MARKER = re.compile(rf"[\[【](\d+|{LABEL})[\]】]")
+
+
+def format_marker(number: int) -> str:
+    """Return the marker of a number, as answers have it."""
+    return f"[{number}]"
+
+
+def format_label(label: str, place: str = "") -> str:
+    """Return the marker of an attachment, or of a part of it."""
+    return f"[{label}:{place}]" if place else f"[{label}]"
+
+
+def escape_markers(text: str) -> str:
+    """Return `text` with what looks like one of our markers in round brackets."""
+    return _LIKE_A_MARKER.sub(r"(\1)", text)
 
 
 class Citations:
@@ -53,7 +103,7 @@ class Citations:
     def shown(self, index: int, place: str = "") -> str:
         """Return the marker of `passages[index]`, or of a part of it, as the answer has it."""
         number, label = self.marker(index), label_of(self._passages[index])
-        return markers.format_label(label, place) if label else markers.format_marker(number)
+        return format_label(label, place) if label else format_marker(number)
 
     def cite(self, index: int, sentence: str, quote: SupportedQuote) -> Cited:
         """Give out the citation of a finished sentence by `passages[index]`."""

@@ -22,9 +22,8 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.assessment import AnswerEvidence, supporting
-from sextant.nodes.citing.attached import label_of
-from sextant.nodes.citing.cells import tables_among
-from sextant.nodes.citing.citations import Citations
+from sextant.nodes.citing.attached import tables_among
+from sextant.nodes.citing.citations import Citations, format_label, format_marker, label_of
 from sextant.nodes.citing.evidence_index import Support, language_of_sentence
 from sextant.nodes.citing.statements import is_abstention, states
 from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
@@ -477,7 +476,7 @@ class CitedText:
     def _as_written(self, index: int, place: str) -> str:
         """Return a marker as the model writes it."""
         label = next((label for label, at in self._labels.items() if at == index), "")
-        return markers.format_label(label, place) if label else markers.format_marker(index + 1)
+        return format_label(label, place) if label else format_marker(index + 1)
 
     def _is_code(self, text: str) -> bool:
         return self._fenced or _NO_NOTE.match(text) is not None

@@ -17,8 +17,8 @@ import regex
 _LISTED = re.compile(r"\s*[,，、;；]\s*")
 _RANGE = re.compile(r"\s*[–-]\s*")
 _AND = re.compile(r"\s*(?:and|&|和|及)\s*", re.IGNORECASE)
-_LABEL = r"[IT]\d{1,2}(?::(?:r\d{1,6})?(?:c\d{1,5})?)?"
-_LABELS = rf"{_LABEL}(?:\s*[,，、;；]\s*{_LABEL})*"
+LABEL = r"[IT]\d{1,2}(?::(?:r\d{1,6})?(?:c\d{1,5})?)?"
+_LABELS = rf"{LABEL}(?:\s*[,，、;；]\s*{LABEL})*"
 NUMBERS = r"\d{1,3}(?:\s*(?:[,，、;；–&和及-]|and)\s*\d{1,3})*"
 # Passages that one marker may name: more is a slip of the model, or an attack.
 _MOST_NAMED = 50
@@ -60,8 +60,6 @@ _LEADING = re.compile(
     r"\W*(?:(?:according to|based on|as (?:stated|described|mentioned|noted|said|given) in|per|from|in)\s+(?:the\s+)?|根据|依据|按照|基于|在|据)?\s*",
     re.IGNORECASE,
 )
-# A document's own reference numbers would look like our markers.
-_LIKE_A_MARKER = re.compile(rf"[\[【](\d+|{_LABEL})[\]】]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +117,6 @@ def _split_targets(named: str, labels: Mapping[str, int]) -> Iterator[tuple[int,
             yield index, ""
 
 
-def format_marker(number: int) -> str:
-    """Return the marker of a number, as answers have it."""
-    return f"[{number}]"
-
-
 def strip_markers(text: str) -> str:
     """Return `text` without its markers and the gaps before them."""
     return _WITH_GAP.sub(lambda found: found["word"] or "", text)
@@ -132,13 +125,3 @@ def strip_markers(text: str) -> str:
 def statement_text(text: str) -> str:
     """Return what a sentence says, without its markers and without who says it: "According to passage 1, …"."""
     return strip_markers(_ATTRIBUTION.sub("", text)).strip()
-
-
-def format_label(label: str, place: str = "") -> str:
-    """Return the marker of an attachment, or of a part of it."""
-    return f"[{label}:{place}]" if place else f"[{label}]"
-
-
-def escape_markers(text: str) -> str:
-    """Return `text` with what looks like one of our markers in round brackets."""
-    return _LIKE_A_MARKER.sub(r"(\1)", text)

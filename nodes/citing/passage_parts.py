@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.nodes.citing.attached import is_table
+from sextant.nodes.citing.citations import is_table
 from sextant.nodes.citing.evidence import (
     AHEAD,
     BEHIND,
@@ -15,9 +15,10 @@ from sextant.nodes.citing.evidence import (
     INHERITED,
     NEAR,
     OWN,
+    ROW,
     EvidencePart,
+    cut_rows,
 )
-from sextant.nodes.citing.row_parts import ROW, cut_rows
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import plain_of

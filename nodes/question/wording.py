@@ -10,7 +10,7 @@ known before the first is answered (`bridges`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,66 +18,9 @@ from sextant.domain.breadth import is_of_all
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.text.analysis import Tokenizer, codes_in, designators_in
-from sextant.text.characters import IDEOGRAPHS, clean_text, has_cjk, normalise
+from sextant.text.characters import clean_text, has_cjk, normalise
 from sextant.text.segmenter import words_of
-from sextant.text.statements import definition_pattern
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
-
-
-def replace_aliases(
-    question: str, items: Sequence[RetrievedItem], around: Iterable[RetrievedItem]
-) -> str:
-    """`question` with each alias that the passages tell only beside the entity's name as that name.
-
-    Words decide what is quoted: who asks where Jim Cameron was born was told that James Cameron is also
-    called so, and not where he was born. An alias that passages go by themselves stays, and so does one of
-    which it is asked what that is.
-
-    Args:
-        question: as it was asked.
-        items: the passages that were found.
-        around: what of the graph was found beside them; its entities bear aliases.
-    """
-    if definition_pattern(question) is not None:
-        return question
-    texts = [item.text for item in items]
-    for entity in around:
-        name = str(entity.metadata.get("name", ""))
-        if entity.kind is not ItemKind.ENTITY or not name or _name_pattern(name).search(question):
-            continue
-        for alias in _find_aliases(question, entity):
-            positions = [
-                (_name_pattern(name).search(text), _name_pattern(alias).search(text))
-                for text in texts
-            ]
-            alone = {
-                bool(is_own)
-                for is_own, other in positions
-                if (is_own is None) is not (other is None)
-            }
-            if alone == {True} and not _name_pattern(alias).search(name):
-                question = _name_pattern(alias).sub(name.replace("\\", r"\\"), question)
-                break
-    return question
-
-
-def _find_aliases(question: str, entity: RetrievedItem) -> list[str]:
-    """Return the aliases of an entity that a question has, the longest first."""
-    question_text = question.lower()
-    found = [
-        alias for alias in entity.metadata.get("aliases", ()) if alias.lower() in question_text
-    ]
-    return sorted(
-        (alias for alias in found if _name_pattern(alias).search(question)), key=len, reverse=True
-    )
-
-
-def _name_pattern(name: str) -> re.Pattern[str]:
-    """Return the name as a whole word, in upper or lower case; Chinese has no bounds of words."""
-    before = rf"(?<![^\W{IDEOGRAPHS}])" if name[:1].isascii() else ""
-    behind = rf"(?![^\W{IDEOGRAPHS}])" if name[-1:].isascii() else ""
-    return re.compile(f"{before}{re.escape(name)}{behind}", re.IGNORECASE)
-
 
 _QUOTED = re.compile(
     r"《([^《》]{1,60})》|“([^“”]{1,60})”|「([^「」]{1,60})」|\"([^\"]{1,60})\"|‘([^‘’]{2,60})’"

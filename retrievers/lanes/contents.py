@@ -14,27 +14,9 @@ from sextant.retrievers.content import PassageContent, of_entity, of_passage, wi
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.lanes.warnings import go_without
-from sextant.retrievers.memory.scope_memory import ScopeTexts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.stamps.stamp_lines import Stamp
-
-
-def contents_from(
-    texts: ScopeTexts,
-    passages: Sequence[RetrievedItem],
-    around: Surroundings | None,
-) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """Return passages with their contents, and what goes with them, from memory; as `Contents.read` returns them.
-
-    Args:
-        texts: what is in memory.
-        passages: without their texts.
-        around: what goes with them.
-    """
-    chunks = texts.passages.of([item.id for item in passages])
-    found = [with_content(item, chunks[item.id]) for item in passages if item.id in chunks]
-    return found, around.items(texts.entities.at(list(around.entities))) if around else []
 
 
 @dataclass(frozen=True, slots=True)

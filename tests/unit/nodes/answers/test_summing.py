@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from sextant.nodes.answers.whole_document import with_whole_of_named
+from sextant.nodes.answers.without_model import with_whole_of_named
 
 
 def passage(document: str, place: int) -> RetrievedItem:

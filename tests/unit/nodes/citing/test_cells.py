@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.answers import Cited, Token
 from sextant.domain.attachments import Attachment, AttachmentKind
-from sextant.nodes.citing.attached import attachment_items, table_lines
-from sextant.nodes.citing.cells import TableCells
+from sextant.nodes.citing.attached import TableCells, attachment_items, table_lines
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.tables.cells.table import make_table
 from sextant.tables.results.findings import compute_findings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.nodes.citing import markers
+from sextant.nodes.citing.citations import escape_markers, format_label, format_marker
 
 LABELS = {"T1": 7, "I1": 8}
 
@@ -36,9 +37,9 @@ def test_one_marker_names_no_more_than_fifty_passages() -> None:
 
 def test_markers_are_written_as_they_are_read() -> None:
     for written in (
-        markers.format_marker(3),
-        markers.format_label("T1"),
-        markers.format_label("T1", "r3c2"),
+        format_marker(3),
+        format_label("T1"),
+        format_label("T1", "r3c2"),
     ):
         found = markers.MARKER.fullmatch(written)
         assert found is not None
@@ -62,7 +63,4 @@ def test_who_says_it_is_no_part_of_a_statement(sentence: str, statement: str) ->
 
 
 def test_what_a_document_writes_like_a_marker_is_put_in_round_brackets() -> None:
-    assert (
-        markers.escape_markers("as in [3] and 【T1:r2】, not [a]")
-        == "as in (3) and (T1:r2), not [a]"
-    )
+    assert escape_markers("as in [3] and 【T1:r2】, not [a]") == "as in (3) and (T1:r2), not [a]"

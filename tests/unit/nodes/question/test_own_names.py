@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.question.wording import replace_aliases
+from sextant.nodes.answers.without_model import replace_aliases
 from tests.unit.nodes.conftest import item
 
 BORN = item("James Cameron was born in Kapuskasing.", "born")
