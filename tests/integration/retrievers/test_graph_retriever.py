@@ -104,7 +104,7 @@ async def test_the_vector_lane_brings_texts_so_that_nothing_more_is_asked_for(
     asked = recorded(database, monkeypatch)
     found = await retriever.search(filled, "How does Rust manage memory?", top_k=4, lanes=lanes)
     functions = {query.split("\n")[-1].split("(")[0] for query in asked}
-    assert functions <= {"nearest_told", "held_chunks"}
+    assert functions <= {"nearest_chunk_contents", "keyword_matches"}
     assert shown(found) == await told(database, filled, found)
 
 

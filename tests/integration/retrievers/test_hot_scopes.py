@@ -204,7 +204,7 @@ async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
     asked = recorded(retriever.chunks._database, monkeypatch)
     assert await ask(retriever, scope, "Rust 糖尿病") == cold
     functions = [query.split("\n")[-1].split("(")[0] for query in asked]
-    assert functions == ["told_chunks", "chunk_stamp"]
+    assert functions == ["chunk_contents", "chunk_stamp"]
 
 
 async def test_a_question_of_another_embedding_model_is_told_so(
