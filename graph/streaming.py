@@ -91,7 +91,8 @@ async def stream_answer(
             if isinstance(event, Done | Failed):
                 return
     finally:
-        await to_its_end(end(run))
+        if not run.done():  # the reader has left
+            await to_its_end(end(run))
 
 
 async def _run(

@@ -303,4 +303,4 @@ def is_small_talk(question: str) -> bool:
     parts = [part for part in _PUNCTUATION.split(plain) if part] if not words.isascii() else [words]
     if all(_SMALL_TALK.fullmatch(part) for part in parts):
         return True
-    return is_arithmetic(question)
+    return any(map(str.isdigit, plain)) and is_arithmetic(question)

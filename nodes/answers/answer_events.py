@@ -1,70 +1,18 @@
-"""What every way of answering has in common: its events, its end, and the sentence for no answer.
-
-Also here: rows of tables as an answer tells them; what is said, without a chat model, to a
-question that no document answers.
-"""
+"""What every way of answering has in common: its events, and what is said to a question that no document answers."""
 
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from sextant.domain.answers import Answer, Cited, Done, Reset, Sources, Token, Trust, Usage
+from sextant.domain.answers import Answer, Cited, Done, Reset, Sources, Token
 from sextant.domain.documents import Document, DocumentStatus
 from sextant.domain.errors import SextantError
-from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.domain.warnings import CodedWarning, distinct
-from sextant.models.offline.passages import describe_fields, describe_key
-from sextant.nodes.citing.citations import Citations
+from sextant.domain.warnings import CodedWarning
 from sextant.nodes.question.arithmetic import compute_term
 from sextant.stores.documents.document_reader import DocumentReader
-from sextant.tables.cells.stored import cells_of
-from sextant.text.characters import language_of
-
-_RULE = re.compile(r"^\|[ :|-]+$")
-# Between the name and its cell, and between two cells.
-_SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
-
-
-def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
-    """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named.
-
-    A row without a head above it, or with another number of cells, stays as it is. A record's line goes without its
-    raw key ("answer: …"), or with that in plain words.
-    """
-    head = _head(f"{item.metadata.get('context') or ''}\n{item.text[:start]}")
-    names = cells_of(head) if head else []
-    cells = cells_of(sentence + _empty_cells(item.text, start, sentence)) if head else []
-    if len(names) < 2 or len(names) != len(cells):
-        return "\n".join(map(describe_fields, sentence.split("\n")))
-    colon, gap = _SIGNS[language_of(" ".join(names))]
-    pairs = zip(map(describe_key, names), cells, strict=True)
-    return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
-
-
-def _empty_cells(text: str, start: int, sentence: str) -> str:
-    """Return the rest of a row's line where it has but empty cells, with which a quotation does not end."""
-    rest = text[start + len(sentence) :].partition("\n")[0]
-    return "" if rest.strip(" |") else rest
-
-
-def _head(above: str) -> str:
-    """Return the head of the table that `above` ends in; empty when it ends in none."""
-    *lines, mark = above.split("\n")
-    if mark.strip() != "|":  # what a row begins with
-        return ""
-    rows = list[str]()
-    for line in reversed(lines):
-        if not line.startswith("|"):
-            break
-        if rows and _RULE.match(rows[-1]):
-            return line
-        rows.append(line)
-    return ""
-
 
 _log = logging.getLogger(__name__)
 
@@ -139,35 +87,6 @@ NOTHING_FOUND = {
     "en": "The documents do not say.",
     "zh": "文档中没有提到。",
 }
-
-
-def ending(
-    given: Citations,
-    model: str,
-    *,
-    trust: Trust,
-    declined: bool = False,
-    usage: Usage | None = None,
-    prompt: str = "",
-    warnings: Sequence[CodedWarning] = (),
-    language: str = "en",
-) -> Iterator[Sources | Done]:
-    """Yield the sources of what was given out, then the whole of it."""
-    whole = Answer(
-        answer=given.text,
-        mode="",
-        citations=tuple(given.citations),
-        sources=given.sources,
-        trust=trust,
-        declined=declined,
-        coded_warnings=tuple(distinct(warnings)),
-        language=language,
-        model=model,
-        usage=usage or Usage(),
-        prompt=prompt,
-    )
-    yield Sources(whole.sources)
-    yield Done(whole)
 
 
 def yield_fixed_answer(

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from sextant.domain.answers import Cited, Token
 from sextant.domain.documents import Modality
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.passages import table_heads
-from sextant.nodes.answers.answer_events import describe_row
+from sextant.models.offline.passages import describe_row, table_heads
 from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.citing.attached import TableCells
 from sextant.nodes.citing.citations import Citations, attachment_of, escape_markers, is_table

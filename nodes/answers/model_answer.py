@@ -13,11 +13,12 @@ from sextant.domain.answers import Done, Reset, Sources, Usage
 from sextant.domain.errors import ModelUnavailable, describe_reason
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.chat.chat_model import ChatModel, Restart
-from sextant.nodes.answers.answer_events import AnswerEvent, ending
+from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.revision import CheckedDraft, Review, Reviser
 from sextant.nodes.answers.sanitizer import OutputSanitizer
 from sextant.nodes.budget import AnswerBudget, prompt_size
 from sextant.nodes.citing.checker import Checking
+from sextant.nodes.citing.citations import ending
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.marker_forms import MarkerReader

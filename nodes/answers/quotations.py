@@ -11,15 +11,9 @@ from sextant.domain.answers import Cited, Token, Trust
 from sextant.domain.documents import Modality
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.passages import FENCE, quotable_spans, table_heads
+from sextant.models.offline.passages import FENCE, describe_row, quotable_spans, table_heads
 from sextant.models.offline.wording import is_question
-from sextant.nodes.answers.answer_events import (
-    NOTHING_FOUND,
-    AnswerEvent,
-    describe_row,
-    ending,
-    yield_fixed_answer,
-)
+from sextant.nodes.answers.answer_events import NOTHING_FOUND, AnswerEvent, yield_fixed_answer
 from sextant.nodes.answers.computed import (
     ComputedTable,
     answer_from_tables,
@@ -28,7 +22,7 @@ from sextant.nodes.answers.computed import (
     with_computed,
 )
 from sextant.nodes.answers.sanitizer import sanitize_output
-from sextant.nodes.citing.citations import Citations, escape_markers, is_answered, is_table
+from sextant.nodes.citing.citations import Citations, ending, escape_markers, is_answered, is_table
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.wording import clauses_of
 from sextant.tables.query.parsing import lists_rows

@@ -30,12 +30,13 @@ from sextant.models.chat.allowance import keeping
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Numbers, Sentence, Weight
 from sextant.models.chat.structured import AtMost, ModelReply
-from sextant.nodes.answers.answer_events import AnswerEvent, describe_row, ending
+from sextant.models.offline.passages import describe_row
+from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.budget import calls_to_read, estimate_failed_call
-from sextant.nodes.citing.citations import Citations, escape_markers, format_marker
+from sextant.nodes.citing.citations import Citations, ending, escape_markers, format_marker
 from sextant.nodes.citing.markers import MARKER, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.citing.terms import Text, terms_of

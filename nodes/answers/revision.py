@@ -33,7 +33,8 @@ from sextant.nodes.answers.quotations import Instead, quotations, with_nearest
 from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.budget import AnswerBudget, estimate_failed_call, prompt_size
 from sextant.nodes.citing import markers
-from sextant.nodes.citing.checker import Checking, Checks, plain, still_stored
+from sextant.nodes.citing.checker import Checking, Checks, plain
+from sextant.nodes.citing.citations import still_stored
 from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
 from sextant.nodes.citing.marker_forms import read_markers
 from sextant.nodes.judgements import failure_reason

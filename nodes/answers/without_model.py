@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sextant.domain.answers import Done
 from sextant.domain.breadth import is_request, may_ask_account
@@ -18,8 +19,7 @@ from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.computed import ComputedTable
 from sextant.nodes.answers.quotations import quote_sentences
 from sextant.nodes.answers.report_answers import answer_from_reports
-from sextant.nodes.citing.checker import checks_of, still_stored
-from sextant.nodes.citing.citations import is_answered
+from sextant.nodes.citing.citations import is_answered, still_stored
 from sextant.nodes.context import Dependencies
 from sextant.nodes.state import State, reports_of
 from sextant.text.characters import IDEOGRAPHS
@@ -124,7 +124,9 @@ class WithoutModel:
     async def _stored(self, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
         """Return those of the passages that are stored as they were found; all, with a warning, where nobody can tell."""
         try:
-            stored = await still_stored(checks_of(self.deps, self.scope).check_quotes, items)
+            quotes = self.deps.quotes
+            check = partial(quotes.check_quotes, self.scope) if quotes else None
+            stored = await still_stored(check, items)
         except DependencyError as error:
             reason = {"reason": describe_reason(error)}
             self.warnings.append(CodedWarning(WarningCode.CITATIONS_NOT_COMPARED, reason))

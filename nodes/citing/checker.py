@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,6 +22,7 @@ from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Reranker
 from sextant.nodes.citing import markers
+from sextant.nodes.citing.citations import StillThere
 from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict
 from sextant.nodes.context import Dependencies
 
@@ -31,9 +32,6 @@ _PATIENCE = 0.05
 
 # What a judge may give at most to a sentence that the passages deny.
 _MOST_DENIED = 0.3
-
-StillThere = Callable[[Sequence[Quoted]], Awaitable[Sequence[bool]]]
-"""Says of each quote whether the stored document has it; raises DependencyError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,26 +187,6 @@ class Checking:
         if self._answer.evidence.denies(markers.statement_text(sentence.text), sentence.passages):
             return [min(score, most) for score in scores]
         return scores
-
-
-async def still_stored(
-    still_there: StillThere | None, items: Sequence[RetrievedItem]
-) -> list[RetrievedItem]:
-    """Return those passages that the stored documents still have as they were found.
-
-    Raises:
-        DependencyError: the store does not answer.
-    """
-    stored = [item for item in items if item.document_id]
-    if still_there is None or not stored:
-        return list(items)
-    quotes = [
-        Quoted(str(item.document_id), int(item.metadata.get("start") or 0), item.text)
-        for item in stored
-    ]
-    holding = zip(stored, await still_there(quotes), strict=True)
-    gone = {item.id for item, holds in holding if not holds}
-    return [item for item in items if item.id not in gone]
 
 
 def plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The citations of an answer in the making: how markers are written, what they quote, which sources they mean.
+"""The citations of an answer in the making: its markers, what they quote, its sources and its end.
 
 An item may stand for what came with the question, which is cited by a label of its own.
 """
@@ -6,12 +6,24 @@ An item may stand for what came with the question, which is cited by a label of 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict
 
-from sextant.domain.answers import Citation, Cited, Source, Token
+from sextant.domain.answers import (
+    Answer,
+    Citation,
+    Cited,
+    Done,
+    Quoted,
+    Source,
+    Sources,
+    Token,
+    Trust,
+    Usage,
+)
 from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.warnings import CodedWarning, distinct
 from sextant.nodes.citing.markers import LABEL
 from sextant.nodes.citing.support import SupportedQuote
 
@@ -144,3 +156,56 @@ def as_source(item: RetrievedItem, marker: int) -> Source:
 
 def _name(item: RetrievedItem) -> str:
     return str(item.metadata.get("filename") or item.metadata.get("title") or item.id)
+
+
+def ending(
+    given: Citations,
+    model: str,
+    *,
+    trust: Trust,
+    declined: bool = False,
+    usage: Usage | None = None,
+    prompt: str = "",
+    warnings: Sequence[CodedWarning] = (),
+    language: str = "en",
+) -> Iterator[Sources | Done]:
+    """Yield the sources of what was given out, then the whole of it."""
+    whole = Answer(
+        answer=given.text,
+        mode="",
+        citations=tuple(given.citations),
+        sources=given.sources,
+        trust=trust,
+        declined=declined,
+        coded_warnings=tuple(distinct(warnings)),
+        language=language,
+        model=model,
+        usage=usage or Usage(),
+        prompt=prompt,
+    )
+    yield Sources(whole.sources)
+    yield Done(whole)
+
+
+StillThere = Callable[[Sequence[Quoted]], Awaitable[Sequence[bool]]]
+"""Says of each quote whether the stored document has it; raises DependencyError."""
+
+
+async def still_stored(
+    still_there: StillThere | None, items: Sequence[RetrievedItem]
+) -> list[RetrievedItem]:
+    """Return those passages that the stored documents still have as they were found.
+
+    Raises:
+        DependencyError: the store does not answer.
+    """
+    stored = [item for item in items if item.document_id]
+    if still_there is None or not stored:
+        return list(items)
+    quotes = [
+        Quoted(str(item.document_id), int(item.metadata.get("start") or 0), item.text)
+        for item in stored
+    ]
+    holding = zip(stored, await still_there(quotes), strict=True)
+    gone = {item.id for item, holds in holding if not holds}
+    return [item for item in items if item.id not in gone]

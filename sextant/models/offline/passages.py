@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.wording import WORD, Paraphrases, terms
-from sextant.text.characters import IDEOGRAPHS, NOTE_MARK, normalise, plain_of
+from sextant.tables.cells.stored import cells_of
+from sextant.text.characters import IDEOGRAPHS, NOTE_MARK, language_of, normalise, plain_of
 from sextant.text.sentences import is_ended, sentence_spans
 
 Span = tuple[int, int, int]
@@ -313,3 +314,46 @@ def _strip(line: re.Match[str]) -> tuple[int, int]:
     text = line[0]
     start = line.start() + len(text) - len(text.lstrip())
     return start, start + len(text.strip())
+
+
+_HEAD_RULE = re.compile(r"^\|[ :|-]+$")
+
+# Between the name and its cell, and between two cells.
+_SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
+
+
+def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
+    """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named.
+
+    A row without a head above it, or with another number of cells, stays as it is. A record's line goes without its
+    raw key ("answer: …"), or with that in plain words.
+    """
+    head = _head(f"{item.metadata.get('context') or ''}\n{item.text[:start]}")
+    names = cells_of(head) if head else []
+    cells = cells_of(sentence + _empty_cells(item.text, start, sentence)) if head else []
+    if len(names) < 2 or len(names) != len(cells):
+        return "\n".join(map(describe_fields, sentence.split("\n")))
+    colon, gap = _SIGNS[language_of(" ".join(names))]
+    pairs = zip(map(describe_key, names), cells, strict=True)
+    return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
+
+
+def _empty_cells(text: str, start: int, sentence: str) -> str:
+    """Return the rest of a row's line where it has but empty cells, with which a quotation does not end."""
+    rest = text[start + len(sentence) :].partition("\n")[0]
+    return "" if rest.strip(" |") else rest
+
+
+def _head(above: str) -> str:
+    """Return the head of the table that `above` ends in; empty when it ends in none."""
+    *lines, mark = above.split("\n")
+    if mark.strip() != "|":  # what a row begins with
+        return ""
+    rows = list[str]()
+    for line in reversed(lines):
+        if not line.startswith("|"):
+            break
+        if rows and _HEAD_RULE.match(rows[-1]):
+            return line
+        rows.append(line)
+    return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.answer_events import describe_row
+from sextant.models.offline.passages import describe_row
 
 LEAVE = "| Years | Days |\n| --- | --- |\n| less than 1 | 12 |\n| 1 to 4 | 15 |"
 
