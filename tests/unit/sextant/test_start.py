@@ -8,7 +8,7 @@ import sys
 
 def test_answering_imports_neither_a_client_of_models_nor_a_dictionary() -> None:
     code = (
-        "import sys, sextant.graph.streaming\n"
+        "import sys, sextant.graph.streaming, sextant.graph.workflow\n"
         "print(*{'rjieba', 'openai', 'sextant.graph.workflow'} & set(sys.modules))"
     )
 
