@@ -32,7 +32,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
-from sextant.testing.pdf import Drawn, OutlineItem, PdfText, write_pdf
+from tests.pdf_writer import Drawn, OutlineItem, PdfText, write_pdf
 
 WORDS = "糖尿病是一组由胰岛素分泌缺陷和胰岛素作用障碍引起的代谢性疾病长期高血糖可造成多个器官的损害"
 SAMPLES = Path(__file__).parents[1] / "samples" / "documents"

@@ -32,7 +32,7 @@ from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.testing.neo4j_server import FAST, neo4j_for_tests
+from tests.neo4j_server import FAST, neo4j_for_tests
 
 QUERIES = 100
 BATCH = 100

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetches the jars of a Neo4j community server from Maven Central into the folder named first, once.
-# The tests start it (sextant/testing/neo4j_server.py) unless NEO4J_URI names a server of your own.
+# The tests start it (tests/neo4j_server.py) unless NEO4J_URI names a server of your own.
 set -eu
 target=${1:-.cache/neo4j/lib}
 here=$(dirname "$0")

@@ -30,12 +30,12 @@ from sextant.domain.settings import Settings
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.embedded.server import EmbeddedServer
 from sextant.stores.postgresql.database import Database
-from sextant.testing.neo4j_server import Neo4jServer
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, as_json
 from tests.e2e.served import Served, serving
 from tests.e2e.workers import IMPATIENT, ended, long_text, process_of, until, working
 from tests.integration.own_database import short_folder
+from tests.neo4j_server import Neo4jServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 

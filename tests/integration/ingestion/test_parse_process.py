@@ -36,7 +36,7 @@ from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import ParserHosts, parse_file
 from sextant.ingestion.parsing.limits import Limits
-from sextant.testing.pdf import PdfText, write_pdf
+from tests.pdf_writer import PdfText, write_pdf
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT = UUID(int=7)

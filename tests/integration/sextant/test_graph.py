@@ -18,9 +18,9 @@ from sextant.facade.knowledge.graph import KnowledgeGraph
 from sextant.facade.worker import working
 from sextant.stores.graph.record import GraphCounts
 from sextant.stores.postgresql.database import Database
-from sextant.testing.neo4j_server import neo4j_for_tests
 from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
+from tests.neo4j_server import neo4j_for_tests
 
 PATIENCE = 120.0
 LINES: list[dict[str, Any]] = [

@@ -16,9 +16,9 @@ from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.stores.graph.ids import graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
-from sextant.testing.neo4j_server import Neo4jServer
 from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
+from tests.neo4j_server import Neo4jServer
 
 MODES = ("local", "global", "hybrid", "mix")
 QUESTION = "What does insulin lower?"

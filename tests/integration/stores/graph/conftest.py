@@ -17,9 +17,9 @@ from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.testing.neo4j_server import neo4j_for_tests
 from tests.integration.stores.graph.entity_world import ENTITIES, RELATIONS, Build, World
 from tests.integration.stores.graph.world import Change, Ingest, ReadSide, Store, Stored
+from tests.neo4j_server import neo4j_for_tests
 
 
 @pytest.fixture

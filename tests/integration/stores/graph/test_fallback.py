@@ -23,7 +23,7 @@ from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.testing.neo4j_server import Neo4jServer
+from tests.neo4j_server import Neo4jServer
 
 BEHIND = CodedWarning(WarningCode.NEO4J_BEHIND)
 GONE = CodedWarning(WarningCode.NEO4J_UNAVAILABLE)

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.settings import Settings
 from sextant.stores.graph.neo4j.bolt import Bolt
-from sextant.testing.neo4j_server import Neo4jServer
+from tests.neo4j_server import Neo4jServer
 
 PASSWORD = "yanxi-heron-3"
 Login = Callable[[str, str | None], Bolt]

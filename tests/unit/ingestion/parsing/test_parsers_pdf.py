@@ -11,7 +11,7 @@ from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsa
 from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf import parse
 from sextant.ingestion.parsing.limits import Limits
-from sextant.testing.pdf import (
+from tests.pdf_writer import (
     Area,
     Drawn,
     Field,

@@ -20,8 +20,8 @@ from pydantic import SecretStr
 
 from sextant.testing import http
 
-SCRIPTS = Path(__file__).parents[2] / "scripts" / "neo4j"
-_FETCHED = Path(__file__).parents[2] / ".cache" / "neo4j" / "lib"
+SCRIPTS = Path(__file__).parents[1] / "scripts" / "neo4j"
+_FETCHED = Path(__file__).parents[1] / ".cache" / "neo4j" / "lib"
 LIBRARY = Path(os.environ.get("NEO4J_LIBRARY", _FETCHED))
 
 QUICK = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -82,14 +82,14 @@ class Neo4jServer:
         if not self.installed:
             raise ServerMissing(_INSTALL)
         with (self.folder / "server.log").open("a") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own program
+            self._process = subprocess.Popen(
                 self._command(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
             )
-        assert self._process.stdout is not None  # noqa: S101 - a pipe
+        assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.strip() == "ready":
                 return
