@@ -93,44 +93,32 @@ class PassageIndex:
 
     def with_vectors(self, before: PassageIndex, fresh: Embedded) -> PassageIndex:
         """Return the index with vectors, of `before` and fresh ones; without, where any passage lacks one."""
-        parts = [part for part in (fresh, before.embedded) if len(part.ids)]
-        width = parts[0].vectors.shape[1] if parts else 0
-        vectors, there = np.empty((len(self.ids), width), np.float32), np.zeros(len(self.ids), bool)
-        was = np.full(len(self.ids), -1, np.intp)
-        for part in parts:
-            if part.vectors.shape[1] != width:
-                continue
-            rows = index_of(self.ids.halves, part.ids)
-            has_vector = np.flatnonzero(rows >= 0)
-            has_vector = has_vector[~there[rows[has_vector]]]
-            there[rows[has_vector]] = True
-            if part is not fresh:
-                was[rows[has_vector]] = has_vector
-            for start in range(0, len(has_vector), _BLOCK):
-                some = has_vector[start : start + _BLOCK]
-                vectors[rows[some]] = unit(part.vectors[some])
-        if not there.all():
+        rows = index_of(self.ids.halves, fresh.ids)
+        order = rows.argsort()[np.count_nonzero(rows < 0) :]
+        vectors = fresh.vectors[order]
+        for start in range(0, len(vectors), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            vectors[block] = unit(vectors[block])
+        known = before.rounded or None  # of no vector no other can be made
+        if known is not None and len(fresh.ids) and known.dimension != vectors.shape[1]:
+            known = None
+        was = index_of(before.ids.halves if known else self.ids.halves[:0], self.ids.halves)
+        is_fresh = np.zeros(len(was), np.bool_)
+        is_fresh[rows[order]] = True
+        if (~is_fresh & (was < 0)).any():
             return self
-        known = before.rounded.updated(vectors, was) if before.rounded else None
-        return replace(self, rounded=known or Rounded.of(vectors, sifted=True))
+        if known is None:
+            return replace(self, rounded=Rounded.of(vectors, sifted=True))
+        fresh_vectors = vectors.reshape(
+            len(vectors), known.dimension
+        )  # of none the width is not known
+        return replace(self, rounded=known.updated(fresh_vectors, np.where(is_fresh, -1, was)))
 
     def with_shared(self, rounded: Rounded) -> PassageIndex:
         """Return the index with vectors that somebody else has of the same passages, held once."""
         return replace(self, rounded=rounded.sifted())
 
-    @property
-    def vectors(self) -> Vectors | None:
-        """As they are, shape (n, dimension); None: they are not kept."""
-        return None if self.rounded is None else self.rounded.vectors
-
-    @property
-    def embedded(self) -> Embedded:
-        """Return ids and vectors; of no passage where vectors are not kept."""
-        if self.vectors is None:
-            return Embedded(self.ids.halves[:0], np.empty((0, 0), np.float32))
-        return Embedded(self.ids.halves, self.vectors)
-
     def nearest(self, question: Vectors, count: int) -> Near:
-        """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have `vectors`."""
+        """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have vectors."""
         assert self.rounded is not None  # noqa: S101 - as said
         return Near(*self.rounded.among_nearest(unit(question), count))

@@ -262,7 +262,7 @@ class ScopeIndexes:
             self._saving.add(saving)
             saving.add_done_callback(self._saving.discard)
         return await self._with_vectors(
-            scope, stamp, now, before, states if before.vectors is None else changed
+            scope, stamp, now, before, states if before.rounded is None else changed
         )
 
     async def _with_vectors(

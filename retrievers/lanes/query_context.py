@@ -281,7 +281,7 @@ class QuestionReader:
         if vector is None:
             return _Sought(text)
         centred = await self.indexes.meanings(self.embedder).centred(vector)
-        if index.passages.vectors is not None:
+        if index.passages.rounded is not None:
             return _Sought(text, centred)
         return _Sought(text, found=await self._near(query, index, centred))
 

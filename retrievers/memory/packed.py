@@ -290,7 +290,7 @@ class PackedScope:
 
         None for a vector that cannot be compared with those that are stored.
         """
-        if vector.shape != self.rounded.vectors.shape[1:]:
+        if vector.shape != self.rounded.centre.shape:
             return None
         question = np.asarray(vector, np.float32)
         length = math.sqrt(np.vecdot(question, question))

@@ -1,4 +1,4 @@
-"""Vectors as 8-bit integers: less memory to read, compared by SimSIMD in less time.
+"""Vectors as integers: the 8 bits that say most are compared by SimSIMD, 16 more say the rest.
 
 Also here: on which side of some directions vectors lie, a bit each.
 """
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
-from sextant.retrievers.numeric.arrays import Floats, Places, among_highest, dot, few_true, leading
+from sextant.retrievers.numeric.arrays import Floats, Places, among_highest, dot, few_true
 
 # Directions at most, so 24 bytes a vector, and no more of them differ than a byte counts.
 _DIRECTIONS = 192
@@ -140,16 +140,15 @@ def _pack_bits(bits: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
 
 
 _MOST = np.float32(127)
-# Rows at a time: of a build, and of a look, which holds the interpreter 0.1 ms for so many.
-# Up to so many are sooner compared as they are, and need no steps.
-_FEW = 2048
+# Of a step: two bytes beside the one of the steps leave out less than a number of four bytes does.
+_PARTS = np.float32(1 << 16)
 # More than so many are sifted by their signs first.
 _MANY = 32768
-# So many more than wanted are compared as they are, lest one that belongs to them is left out.
+# So many more than wanted are compared exactly, lest one that belongs to them is left out.
 _SPARE = 64
 # Where more than this share of the vectors has come or gone, the middle is taken anew.
 _MOVED = 0.05
-# Of those found by signs so many of the best are compared as they are. The others' products are off by 0.0001, and
+# Of those found by signs so many of the best are compared exactly. The others' products are off by 0.0001, and
 # reading so many vectors from all over the memory takes as long as a look at four times as many in steps.
 _EXACT = 50
 # Bytes of a line of the processor's cache.
@@ -158,83 +157,99 @@ _LINE = 64
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """Vectors, and the way to each from their middle in steps of a 127th of its greatest coordinate.
+    """Vectors as the way to each from their middle: in steps of a 127th of its greatest coordinate, and the rest.
 
     From the middle c a product is v·q = (v - c)·(q - c) + v·c + c·(q - c), so only what tells vectors apart is
     rounded. Many models give all vectors one great coordinate (Timkey and van Schijndel, "All bark and no bite",
     2021), whose 127th is more than the others say: with one of 0.9 beside 1,535, steps from 0 lost a fifth of the
     1,000 nearest, with one of 0.99 half of the ten.
 
-    A look at 100,000 vectors of 384 dimensions takes 1.4 ms of CPU, at the vectors themselves 5 to 8. A product
+    A look at 100,000 vectors of 384 dimensions takes 1.4 ms of CPU, at whole vectors 5 to 8. A product
     by steps is off by 0.0001 (the packaged model): of the 1,000 nearest of 31,228 passages (150 questions) the
-    1,000 most alike hold 99.5 %, 99.1 at worst, and 1,100 all.
+    1,000 most alike hold 99.5 %, 99.1 at worst, and 1,100 all. With the rest, in two bytes more, it is off by what
+    numbers of four bytes leave out, and a coordinate takes three.
 
     Of many vectors even that look drives all else out of the processor's caches. There `Signs` say which are looked
     at alone.
 
     Attributes:
-        vectors: as they are, shape (n, dimension).
-        centre: their middle.
+        centre: the middle of the vectors, shape (dimension,).
         along: the product of each with the middle.
-        coordinates: what leads from the middle to each, in steps.
+        coordinates: what leads from the middle to each, in steps, shape (n, dimension).
+        rests: what is left of each coordinate, in parts of a step, of the same shape.
         steps: how much a step is, of each vector.
         signs: of many vectors.
         moved: how many vectors have come or gone since the middle was taken.
     """
 
-    vectors: Floats
     centre: Floats
     along: Floats
     coordinates: npt.NDArray[np.int8]
+    rests: npt.NDArray[np.int16]
     steps: Floats
-    signs: Signs | None
+    signs: Signs | None = None
     moved: int = 0
 
     @classmethod
     def of(cls, vectors: Floats, *, sifted: bool = False) -> Rounded:
-        """Return the vectors, and their steps where they are not few.
+        """Return vectors in steps.
 
         Args:
             vectors: shape (n, dimension).
             sifted: where they are many, a question may miss some of those past its best ten.
         """
-        many = vectors if len(vectors) > _FEW else vectors[:0]
-        centre = many.sum(axis=0) / np.float32(max(len(many), 1))
-        coordinates, steps = _allocate_aligned(many.shape), np.empty(len(many), np.float32)
-        for start in range(0, len(many), _BLOCK):
+        centre = vectors.sum(axis=0) / np.float32(max(len(vectors), 1))
+        coordinates, rests = _allocate_aligned(vectors.shape), np.empty(vectors.shape, np.int16)
+        steps = np.empty(len(vectors), np.float32)
+        for start in range(0, len(vectors), _BLOCK):
             block = slice(start, start + _BLOCK)
-            coordinates[block], steps[block] = _round_vectors(many[block] - centre)
-        signs = Signs.of(many, centre) if sifted and len(many) > _MANY else None
-        return cls(vectors, centre, dot(many, centre), coordinates, steps, signs)
+            coordinates[block], rests[block], steps[block] = _round_vectors(vectors[block] - centre)
+        signs = Signs.of(vectors, centre) if sifted and len(vectors) > _MANY else None
+        return cls(centre, dot(vectors, centre), coordinates, rests, steps, signs)
 
-    def updated(self, vectors: Floats, was: Places) -> Rounded | None:
-        """Return the steps of other vectors, most of which are among these; None where their middle has moved too far.
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def dimension(self) -> int:
+        """Return of how many numbers each vector is."""
+        return len(self.centre)
+
+    @property
+    def vectors(self) -> Floats:
+        """Return all vectors, shape (n, dimension); they take a third more memory than these here."""
+        return self._vectors_at(np.arange(len(self)))
+
+    def updated(self, fresh: Floats, was: Places) -> Rounded:
+        """Return vectors most of which are among these, sifted.
 
         From any middle near theirs the steps are as good, so those that stay keep them: of 100,000 vectors that takes
         a third of the time.
 
         Args:
-            vectors: shape (n, dimension).
-            was: the row of each here, -1 for a fresh one.
+            fresh: vectors that are not among these, in the order of their rows from now on.
+            was: the row here of each vector from now on, -1 for a fresh one.
         """
-        fresh = np.flatnonzero(was < 0)
-        moved = self.moved + len(fresh) + len(self.vectors) - (len(was) - len(fresh))
-        crossed = (len(vectors) > _MANY) != (len(self.vectors) > _MANY)
-        if not len(self.steps) or len(vectors) <= _FEW or crossed or moved > _MOVED * len(vectors):
-            return None
-        many = vectors[fresh]
+        rows = np.flatnonzero(was < 0)
+        moved = self.moved + len(rows) + len(self) - (len(was) - len(rows))
+        crossed = (len(was) > _MANY) != (len(self) > _MANY)
+        if crossed or moved > _MOVED * len(was):
+            vectors = self._vectors_at(was)
+            vectors[rows] = fresh
+            return Rounded.of(vectors, sifted=True)
         along = self.along.take(was, mode="clip")
-        coordinates = _allocate_aligned(vectors.shape)
+        coordinates = _allocate_aligned((len(was), self.coordinates.shape[1]))
         self.coordinates.take(was, axis=0, mode="clip", out=coordinates)
+        rests = self.rests.take(was, axis=0, mode="clip")
         steps = self.steps.take(was, mode="clip")
-        along[fresh] = dot(many, self.centre)
-        coordinates[fresh], steps[fresh] = _round_vectors(many - self.centre)
-        signs = None if self.signs is None else self.signs.updated(many, fresh, was)
-        return Rounded(vectors, self.centre, along, coordinates, steps, signs, moved)
+        along[rows] = dot(fresh, self.centre)
+        coordinates[rows], rests[rows], steps[rows] = _round_vectors(fresh - self.centre)
+        signs = None if self.signs is None else self.signs.updated(fresh, rows, was)
+        return Rounded(self.centre, along, coordinates, rests, steps, signs, moved)
 
     def sifted(self) -> Rounded:
         """Return the same vectors for questions that may miss some of those past their best ten."""
-        if self.signs is not None or len(self.vectors) <= _MANY:
+        if self.signs is not None or len(self) <= _MANY:
             return self
         return replace(self, signs=Signs.of(self.vectors, self.centre))
 
@@ -245,20 +260,14 @@ class Rounded:
     @property
     def nbytes(self) -> int:
         """Return bytes that they take."""
-        arrays = (self.vectors, self.centre, self.along, self.coordinates, self.steps)
+        arrays = (self.centre, self.along, self.coordinates, self.rests, self.steps)
         signs = 0 if self.signs is None else self.signs.nbytes
         return signs + sum(one.nbytes for one in arrays)
 
     def nearest(self, question: Floats, count: int) -> tuple[list[int], list[float]]:
-        """Return rows and products as by `among_nearest`, best first, ties by row; `count` is 1 or more."""
-        if len(self.steps):
-            rows, products = self.among_nearest(question, count)
-        else:
-            products = dot(self.vectors, question)
-            rows = leading(products, count)
-            products = products[rows]
-        found = zip((-products).tolist(), rows.tolist(), strict=True)
-        best = sorted(found)[:count]
+        """Return rows and products as by `among_nearest`, best first, ties by row."""
+        rows, products = self.among_nearest(question, count)
+        best = sorted(zip((-products).tolist(), rows.tolist(), strict=True))
         return [row for _, row in best], [-product for product, _ in best]
 
     def among_nearest(self, question: Floats, count: int) -> tuple[Places, Floats]:
@@ -268,22 +277,42 @@ class Rounded:
 
         Of many sifted vectors an approximation: see `Signs` and `_EXACT`. Of others the products are exact.
         """
-        if not len(self.steps):
-            products = dot(self.vectors, question)
-            best = among_highest(products, count)
-            return best, products[best]
         if self.signs is not None:
             looked = self.signs.alike(question)
             products = self._about(question, looked)
             best = among_highest(products, count)
             rows, products = looked[best], products[best]
             exact = among_highest(products, _EXACT)
-            products[exact] = dot(self.vectors.take(rows[exact], axis=0), question)
+            products[exact] = self._products_at(rows[exact], question)
             return rows, products
-        best = among_highest(self._about(question, None), count + _SPARE)
-        products = dot(self.vectors.take(best, axis=0), question)
+        few = len(self) <= count + _SPARE
+        best = (
+            np.arange(len(self))
+            if few
+            else among_highest(self._about(question, None), count + _SPARE)
+        )
+        products = self._products_at(best, question)
         nearest = among_highest(products, count)
         return best[nearest], products[nearest]
+
+    def _products_at(self, rows: Places, question: Floats) -> Floats:
+        """Return the products with some vectors, as exact as of numbers of four bytes."""
+        parts = self.steps.take(rows) / _PARTS
+        products: Floats = dot(self._parts_at(rows), question) * parts + dot(self.centre, question)
+        return products
+
+    def _vectors_at(self, rows: Places) -> Floats:
+        """Return some vectors; for a row below 0 any."""
+        parts = self.steps.take(rows, mode="clip")[:, None] / _PARTS
+        vectors: Floats = self._parts_at(rows) * parts + self.centre
+        return vectors
+
+    def _parts_at(self, rows: Places) -> Floats:
+        """Return what leads from the middle to some vectors, in parts of a step: whole numbers of 24 bits."""
+        parts = self.coordinates.take(rows, axis=0, mode="clip").astype(np.float32)
+        parts *= _PARTS
+        parts += self.rests.take(rows, axis=0, mode="clip")
+        return parts
 
     def _about(self, question: Floats, rows: Places | None) -> Floats:
         """Return the products by steps with these vectors, or all."""
@@ -291,7 +320,7 @@ class Rounded:
         step = np.abs(beyond).max() / _MOST or np.float32(1)  # as of many, in a quarter of the time
         rounded = np.rint(beyond / step).astype(np.int8)[None]
         if rows is None:
-            about, steps, along = np.empty(len(self.steps), np.float32), self.steps, self.along
+            about, steps, along = np.empty(len(self), np.float32), self.steps, self.along
             for start in range(0, len(about), _BLOCK):
                 block = slice(start, start + _BLOCK)
                 about[block] = _products(rounded, self.coordinates[block])
@@ -321,7 +350,14 @@ def _allocate_aligned(shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
     return buffer[start : start + size].reshape(shape)
 
 
-def _round_vectors(vectors: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+def _round_vectors(
+    vectors: Floats,
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int16], Floats]:
     steps = np.abs(vectors).max(axis=1, initial=0) / _MOST
-    divisors = np.where(steps > 0, steps, np.float32(1))[:, None]
-    return np.rint(vectors / divisors).astype(np.int8), steps
+    exact = vectors / np.where(steps > 0, steps, np.float32(1))[:, None]
+    rounded = np.rint(exact)
+    exact -= rounded
+    exact *= _PARTS
+    # Half a step is one part too many on one side.
+    rests = np.minimum(np.rint(exact, out=exact), np.iinfo(np.int16).max, out=exact)
+    return rounded.astype(np.int8), rests.astype(np.int16), steps

@@ -41,7 +41,8 @@ async def test_vectors_are_held_once_whoever_comes_first(
     else:
         hot = await packed(hots, scope)
         index = await indexes.get(scope)
-    assert index.passages.vectors is hot.packed.rounded.vectors
+    assert index.passages.rounded is not None
+    assert index.passages.rounded.coordinates is hot.packed.rounded.coordinates
     assert index.chunk_ids.texts_of(range(3)) == hot.packed.written_ids(range(3))
 
 
@@ -54,9 +55,9 @@ async def test_vectors_of_another_moment_are_not_shared(
     await write(scope, "b", ["insulin"])
     index = await indexes.get(scope)
     assert len(index.chunk_ids) == 2
-    assert index.passages.vectors is not None
-    assert index.passages.vectors is not hot.packed.rounded.vectors
-    assert len(index.passages.vectors) == 2
+    assert index.passages.rounded is not None
+    assert index.passages.rounded.coordinates is not hot.packed.rounded.coordinates
+    assert len(index.passages.rounded) == 2
 
 
 async def test_texts_are_held_once(database: Database, write: Write, scope: Scope) -> None:

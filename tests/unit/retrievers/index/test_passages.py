@@ -48,7 +48,7 @@ def updated(index: PassageIndex, version: dict[int, list[str]]) -> PassageIndex:
     changed = set(index.changed(states))
     fresh = [passage for passage in passages_of(version) if passage.document_id in changed]
     now = index.updated(states, fresh)
-    every = index.vectors is None
+    every = index.rounded is None
     return now.with_vectors(index, vectors_of(passages_of(version) if every else fresh))
 
 
@@ -71,10 +71,10 @@ def test_after_any_changes_it_equals_one_built_from_what_is_there(
     assert parts(index.lexical.match(question)) == parts(anew.match(question))
     assert set(index.lexical.vocabulary) == set(anew.vocabulary)
     if expected:
-        assert index.vectors is not None
+        assert index.rounded is not None
         own = vectors_of(expected).vectors
         own /= np.linalg.norm(own, axis=1, keepdims=True)
-        np.testing.assert_allclose(index.vectors, own, rtol=1e-5)
+        np.testing.assert_allclose(index.rounded.vectors, own, rtol=1e-5)
 
 
 def test_passages_of_which_a_vector_is_missing_keep_none() -> None:
@@ -82,7 +82,7 @@ def test_passages_of_which_a_vector_is_missing_keep_none() -> None:
     states = {document(1): "1"}
     index = PassageIndex.empty().updated(states, passages_of(version))
     half = vectors_of(passages_of(version)[:1])
-    assert index.with_vectors(PassageIndex.empty(), half).vectors is None
+    assert index.with_vectors(PassageIndex.empty(), half).rounded is None
 
 
 @given(
