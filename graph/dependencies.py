@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,9 +28,8 @@ from sextant.models.reranker import HttpReranker, open_judge
 from sextant.nodes.context import Dependencies
 from sextant.nodes.multimodal.local_files import with_local_images
 from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.memory.hot import ScopeCache, find_vectors
-from sextant.retrievers.memory.scope_memory import ScopeMemory, Texts
 from sextant.retrievers.ranking.chat_reranker import open_reranker
 from sextant.stores.array_files import index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -128,12 +126,7 @@ def _retriever(
     stack: AsyncExitStack,
 ) -> GraphRetriever:
     settings, retrieval = database.settings, database.settings.retrieval
-    chunks, record, memory = (
-        ChunkStore(database),
-        GraphRecord(database),
-        ScopeMemory(retrieval.hot_memory),
-    )
-    stack.push_async_callback(memory.close)
+    chunks, record = ChunkStore(database), GraphRecord(database)
     graph = graph_store(settings, database, stack)
     indexes = ScopeIndexes(
         chunks,
@@ -145,9 +138,10 @@ def _retriever(
         patience=retrieval.lane_timeout / 2,
         idle=retrieval.index_idle,
         files=index_files(settings) if retrieval.index_on_disk else None,
-        shared=partial(find_vectors, memory),
     )
     stack.push_async_callback(indexes.close)
+    cache = ScopeCache(database, indexes)
+    stack.push_async_callback(cache.memory.close)
     return GraphRetriever(
         chunks=chunks,
         embedder=embedder,
@@ -156,8 +150,7 @@ def _retriever(
         indexes=indexes,
         graph=graph,
         reranker=reranker,
-        hot=ScopeCache(database, memory, indexes),
-        texts=Texts(database, indexes, memory),
+        hot=cache,
         answerer=answerer,
     )
 

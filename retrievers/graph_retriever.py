@@ -27,6 +27,7 @@ from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
@@ -39,8 +40,6 @@ from sextant.retrievers.lanes.lane import (
 )
 from sextant.retrievers.lanes.surroundings import link_names
 from sextant.retrievers.lanes.warnings import warn_of_failures, warn_of_unknown
-from sextant.retrievers.memory.hot import ScopeCache
-from sextant.retrievers.memory.scope_memory import Texts
 from sextant.retrievers.mode_runner import Finder
 from sextant.retrievers.modes import ModeSpec, resolve_mode, spec_from_lanes
 from sextant.retrievers.ranking.fusion import first_of, with_reports
@@ -104,8 +103,7 @@ class GraphRetriever(BaseRetriever):
         indexes: when given, `local` and `mix` are there.
         graph: with it results come with entities and relations, and `global` and `hybrid` are there.
         reranker: orders the best passages of `hybrid` and `mix` anew.
-        hot: when given, what is searched often is searched in memory.
-        texts: when given, what results tell is told from memory where the graph modes are asked often.
+        hot: when given, what is searched often is searched in memory, and results are told from there.
         answerer: when given, questions about images and tables are answered, too.
         bound: options of `retrieve` for LangChain callers who give none.
     """
@@ -120,7 +118,6 @@ class GraphRetriever(BaseRetriever):
     graph: SkipValidation[GraphStore | None] = None
     reranker: SkipValidation[Reranker | None] = None
     hot: SkipValidation[ScopeCache | None] = None
-    texts: SkipValidation[Texts | None] = None
     answerer: SkipValidation[Answerer | None] = None
     bound: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
@@ -151,7 +148,7 @@ class GraphRetriever(BaseRetriever):
             self.settings.retrieval,
             self.indexes,
             self.graph,
-            self.texts,
+            self.hot,
         )
 
     async def search(
@@ -225,7 +222,7 @@ class GraphRetriever(BaseRetriever):
         least = max(pairs, spec.candidates)
         request = self._request(scope, query, top_k, filters, spec, least=least)
         wanted = None if least else self._top_k(top_k)
-        with collect_warnings() as notices, request.with_texts() as request:
+        with collect_warnings() as notices, request.requesting_stamp() as request:
             found = await finder.find(spec, request, wanted)
         runs, ranking, around, timings = found.runs, found.passages, found.around, found.timings
         reports = _reports(around) if spec.reports else []

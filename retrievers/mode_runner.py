@@ -14,6 +14,7 @@ from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder
 from sextant.retrievers.content import LazyHits, alone, with_content
+from sextant.retrievers.index.scope_cache import ScopeCache, ScopeTexts
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import Contents
 from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX, local_lane, mix_lane
@@ -31,7 +32,6 @@ from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, Quest
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
 from sextant.retrievers.lanes.warnings import failure_of, log_failures
-from sextant.retrievers.memory.scope_memory import ScopeTexts, Texts
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, share_of_global
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
@@ -81,7 +81,7 @@ class Finder:
     settings: RetrievalSettings
     indexes: ScopeIndexes | None
     graph: GraphStore | None
-    texts: Texts | None = None
+    cache: ScopeCache | None = None
 
     @property
     def names(self) -> list[str]:
@@ -125,7 +125,7 @@ class Finder:
         if self.indexes is None:
             return None
         return QuestionReader(
-            self.chunks, self.embedder, self.indexes, self.graph, spec.ranker, self.texts
+            self.chunks, self.embedder, self.indexes, self.graph, spec.ranker, self.cache
         )
 
     def _stored(self, name: str, *, whole: bool = False) -> Lane:
@@ -313,6 +313,6 @@ def contents_from(
         passages: without their texts.
         around: what goes with them.
     """
-    chunks = texts.passages.of([item.id for item in passages])
+    chunks = texts.passages.contents([item.id for item in passages])
     found = [with_content(item, chunks[item.id]) for item in passages if item.id in chunks]
     return found, around.items(texts.entities.at(list(around.entities))) if around else []

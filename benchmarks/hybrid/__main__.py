@@ -46,7 +46,7 @@ from benchmarks.hybrid.rivals import PlainTables
 from benchmarks.hybrid.store import fill, read_ids, scope_of, settings_of
 from sextant.domain.settings import Settings
 from sextant.evals.sets import parser_of
-from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.postgresql.database import Database
 
 

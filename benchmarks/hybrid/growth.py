@@ -25,7 +25,7 @@ from benchmarks.hybrid.measuring import Search, Spent, side_by_side, table
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from sextant.evals.sets import parser_of
-from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.postgresql.database import Database
 
 _SEED, _QUESTIONS = 2, 150

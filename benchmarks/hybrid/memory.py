@@ -13,8 +13,10 @@ from benchmarks.hybrid.measuring import Server
 from benchmarks.hybrid.rivals import WANTED
 from sextant.domain.retrieval import Retrieval
 from sextant.domain.scope import Scope
+from sextant.retrievers.content import LazyHits
 from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.memory.hot import CachedScope, ScopeCache
+from sextant.retrievers.index.scope_cache import CachedScope, ScopeCache
+from sextant.stores.graph.arrays import halves_of_texts
 from sextant.stores.postgresql.values import Nearest
 
 # Everything is to be in memory; the default holds a part of it.
@@ -51,9 +53,7 @@ class InMemory:
         client, before = time.process_time(), server.seconds()
         for tenant in dict.fromkeys(question.tenant for question in self._questions):
             scope = self._scope_of(tenant)
-            while (hot := self._scopes.of(scope)) is None:
-                await self._scopes.memory.settle()
-            while self._scopes.texts.of(scope, hot.packed.stamp, hot.packed.table) is None:
+            while self._scopes.of(scope) is None:
                 await self._scopes.memory.settle()
         client, served = time.process_time() - client, server.seconds() - before
         chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.sizes])
@@ -66,13 +66,13 @@ class InMemory:
 
     async def vector(self, number: int) -> Nearest:
         """Return the ten nearest, every vector compared; whether they are current is not asked."""
-        question, scope, hot = self._asked(number)
-        return await hot.nearest(scope, question.vector, 10)
+        question, _, hot = self._asked(number)
+        return _as_arrays(await hot.nearest(question.vector, 10))
 
     async def keyword(self, number: int) -> Nearest:
         """Return the best by keywords; whether they are current is not asked."""
-        question, scope, hot = self._asked(number)
-        return await hot.keyword_arrays(scope, question.keywords, WANTED)
+        question, _, hot = self._asked(number)
+        return _as_arrays(hot.matching(question.keywords, WANTED))
 
     async def vector_current(self, number: int) -> Nearest:
         """Return the same, and a trip of its own to be sure, which a search shares with reading texts."""
@@ -95,7 +95,7 @@ class InMemory:
 
     async def _same_words(self, number: int) -> bool:
         question, scope, hot = self._asked(number)
-        here = await hot.keyword_arrays(scope, question.keywords, 10**6)
+        here = _as_arrays(hot.matching(question.keywords, 10**6))
         there = await self._cold.chunks.keyword_arrays(scope, question.keywords, 10**6)
         return bool(
             np.array_equal(here.ids, there.ids) and np.allclose(here.cosines, there.cosines)
@@ -107,3 +107,7 @@ class InMemory:
         hot = self._scopes.of(scope)
         assert hot is not None, "nothing is changed meanwhile"
         return question, scope, hot
+
+
+def _as_arrays(hits: LazyHits) -> Nearest:
+    return Nearest(halves_of_texts(hits.ids), np.array(hits.scores, np.float32))

@@ -33,7 +33,6 @@ from sextant.retrievers.lanes.warnings import (
     require_one_of,
     warn_of_failures,
 )
-from sextant.retrievers.memory.hot import HotTraits
 from sextant.retrievers.numeric.arrays import BM25
 from sextant.retrievers.pages.cursor import Position
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
@@ -74,7 +73,6 @@ class ChunkRanker:
         lanes: find them; their ids and scores are all that is asked of them.
         reranker: has its share of the score; None: none has.
         settings: constants.
-        traits: when given, what is known of chunks in memory is not asked for.
     """
 
     def __init__(
@@ -83,7 +81,6 @@ class ChunkRanker:
         lanes: Sequence[Lane],
         reranker: Reranker | None,
         settings: Settings,
-        traits: HotTraits | None = None,
     ) -> None:
         self._database = database
         self._bm25 = BM25Indexes(settings.retrieval.bm25_memory)
@@ -91,7 +88,6 @@ class ChunkRanker:
         self._lanes = lanes
         self._reranker = reranker
         self._settings, self._options = settings.retrieval, settings.chunk_search
-        self._traits = traits
 
     async def rank(
         self,
@@ -159,16 +155,10 @@ class ChunkRanker:
     async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[ChunkMetadata]:
         """Return what ranking asks of all that was found, each chunk once; those that are gone are left out."""
         ids = list(dict.fromkeys(one for run in runs for one in ids_of(run.hits)))
-        hot = query.hot
-        known = (
-            self._traits.of(hot.scope, hot.packed.stamp, hot.packed.table)
-            if self._traits and hot
-            else None
-        )
-        metadata = known.of(ids) if known else None
-        if metadata is None:
-            metadata = await read_metadata(self._database, query.scope, ids) if ids else []
-        return metadata
+        known = query.hot.index.metadata(ids) if query.hot else None
+        if known is not None:
+            return known
+        return await read_metadata(self._database, query.scope, ids) if ids else []
 
     async def _reranked(
         self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking

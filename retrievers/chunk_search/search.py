@@ -37,9 +37,9 @@ from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from sextant.retrievers.chunk_search.ranking import Ranked
 from sextant.retrievers.chunk_search.weights import MetadataWeights
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.warnings import warn_of_unknown
-from sextant.retrievers.memory.hot import HotTraits, ScopeCache
 from sextant.retrievers.modes import describe_passage_index
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -163,8 +163,7 @@ class ChunkSearch:
         self._chunks = chunks = ChunkStore(database)
         # By id: what both lanes found is then read once, and of what is not shown no text.
         lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
-        traits = HotTraits(database, hot.memory) if hot else None
-        self._ranker = ChunkRanker(database, lanes, reranker, self._settings, traits)
+        self._ranker = ChunkRanker(database, lanes, reranker, self._settings)
         # By user, search and moment; a ranking is of its moment, whatever is written later.
         self._rankings: VersionedCache[tuple[str, bytes, datetime], None, ChunkRanking] = (
             VersionedCache(

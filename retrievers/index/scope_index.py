@@ -106,7 +106,7 @@ class ScopeIndex:
 
 
 # Vectors of the passages with these ids, as of a stamp of the scope's passages, if somebody has them in memory.
-SharedVectors = Callable[[Scope, str, Ids], Rounded | None]
+SharedVectors = Callable[[Scope, str, IdTable], Rounded | None]
 
 
 class ScopeIndexes:
@@ -123,7 +123,6 @@ class ScopeIndexes:
         patience: seconds that a question waits for what has changed while there is an older index.
         idle: seconds after which an index that nobody asks is let go.
         files: where words are kept for other processes; None: nowhere.
-        shared: where vectors may be in memory already.
         worth_keeping: passages of a scope from which on they are; those of a thousand are cut in a tenth
             of a second.
     """
@@ -140,7 +139,6 @@ class ScopeIndexes:
         patience: float = 5.0,
         idle: float = math.inf,
         files: ArrayFiles | None = None,
-        shared: SharedVectors = lambda _scope, _stamp, _ids: None,
         worth_keeping: int = 1_000,
     ) -> None:
         self._chunks = chunks
@@ -150,7 +148,7 @@ class ScopeIndexes:
         self._vectors = vectors
         self._patience = patience
         self._files = files
-        self._shared = shared
+        self._shared: SharedVectors = lambda _scope, _stamp, _ids: None
         self._worth_keeping = worth_keeping
         self._saving: set[asyncio.Future[None]] = set()
         self._meanings: dict[str, QueryVectors] = {}
@@ -161,6 +159,10 @@ class ScopeIndexes:
     def meanings(self, embedder: Embedder) -> QueryVectors:
         """Return what questions are compared by besides passages, by this embedder's vectors."""
         return self._meanings.setdefault(embedder.name, QueryVectors(embedder, self._folder))
+
+    def share_vectors(self, known: SharedVectors) -> None:
+        """From now on look for vectors in somebody else's memory first."""
+        self._shared = known
 
     def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
         """Return the index in memory, whether it is of now or not, with the stamp of what it is of."""
@@ -275,7 +277,7 @@ class ScopeIndexes:
     ) -> PassageIndex:
         if not len(now.ids) or len(now.ids) > self._vectors:
             return now
-        if (shared := self._shared(scope, stamp.passages, now.ids.halves)) is not None:
+        if (shared := self._shared(scope, stamp.passages, now.ids)) is not None:
             return await asyncio.to_thread(now.with_shared, shared)
         vectors = await self._chunks.vectors(scope, list(wanted))
         return await asyncio.to_thread(now.with_vectors, before, vectors)

@@ -52,8 +52,8 @@ class Contents:
         ids, hot = _bare(items), self.query.hot
         if not ids:
             return {}
-        if hot is not None and hot.texts is not None:
-            return hot.texts.of(ids)
+        if hot is not None:
+            return hot.index.contents(ids)
         rows = await self.chunks.contents(self.query.scope, ids)
         return {row["id"]: of_passage(row) for row in rows}
 

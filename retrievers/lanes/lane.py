@@ -23,8 +23,8 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder
 from sextant.retrievers.content import LazyHits, of_passage
+from sextant.retrievers.index.scope_cache import CachedScope
 from sextant.retrievers.lanes.question_terms import extract_keywords
-from sextant.retrievers.memory.hot import CachedScope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.values import Nearest, Scored, read_scored
@@ -76,12 +76,12 @@ class LaneQuery:
         return language_of(self.text)
 
     @contextmanager
-    def with_texts(self) -> Iterator[LaneQuery]:
-        """Provide this query over a scope in memory with its texts, if they are there."""
+    def requesting_stamp(self) -> Iterator[LaneQuery]:
+        """Provide this query; of a scope in memory the stamp is asked for while it is searched."""
         if self.hot is None:
             yield self
         else:
-            with self.hot.with_texts() as hot:
+            with self.hot.requesting_stamp() as hot:
                 yield replace(self, hot=hot)
 
     async def is_current(self) -> bool:
@@ -129,9 +129,7 @@ class VectorLane:
             hits = await self.chunks.vector_search(scope, vector, k, query.filters)
             return [as_item(hit) for hit in hits]
         if query.hot is not None:
-            if (found := query.hot.nearest_at_once(vector, k)) is not None:
-                return found
-            return LazyHits.of(read_scored(await query.hot.nearest(scope, vector, k)))
+            return await query.hot.nearest(vector, k)
         if self.contents and k <= _WITH_CONTENTS:
             near, rows = await self.chunks.nearest_with_contents(scope, vector, k)
             return _with_contents(near, rows)
@@ -152,7 +150,7 @@ class KeywordLane:
             return []
         if not self.whole and query.filters is None:
             if query.hot is not None:
-                return query.hot.holding_at_once(query.keywords, query.limit)
+                return query.hot.matching(query.keywords, query.limit)
             return LazyHits.of(
                 await self.chunks.keyword_matches(query.scope, query.keywords, query.limit)
             )

@@ -20,12 +20,12 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.passages import Near
+from sextant.retrievers.index.scope_cache import ScopeCache, ScopeTexts
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
 from sextant.retrievers.lanes.question_terms import two_events
 from sextant.retrievers.lanes.surroundings import Surroundings, link_question, nearest_entities
 from sextant.retrievers.lanes.warnings import go_without
-from sextant.retrievers.memory.scope_memory import ScopeTexts, Texts
 from sextant.retrievers.numeric.arrays import Floats
 from sextant.retrievers.ranking.mix_ranker import (
     PageRankMixer,
@@ -130,7 +130,7 @@ class QuestionReader:
     Args:
         chunks, embedder, indexes, graph: what is read.
         ranker: ranks by what a question shares with the index.
-        texts: where texts may be at hand.
+        cache: where texts may be at hand.
     """
 
     chunks: ChunkStore
@@ -138,7 +138,7 @@ class QuestionReader:
     indexes: ScopeIndexes
     graph: GraphStore | None
     ranker: PageRankMixer
-    texts: Texts | None = None
+    cache: ScopeCache | None = None
 
     def held(self, scope: Scope, *, with_texts: bool) -> CachedIndex | None:
         """Return the scope's index if it is in memory; with the texts of what it finds, if wanted."""
@@ -147,7 +147,7 @@ class QuestionReader:
             return None
         stamp, index = cached
         texts = (
-            self.texts.of(scope, stamp, index) if with_texts and self.texts is not None else None
+            self.cache.texts(scope, stamp, index) if with_texts and self.cache is not None else None
         )
         return CachedIndex(index, stamp, texts)
 

@@ -80,7 +80,7 @@ class RetrievalSettings(Group):
     index_vectors: int = Field(
         100_000,
         ge=0,
-        description="Passages up to which a scope's vectors are kept with them, 2 KB each; of a larger scope PostgreSQL is asked.",
+        description="Passages up to which a scope's vectors are kept with them, 1.2 KB each; of a larger scope PostgreSQL is asked.",
     )
     index_idle: float = Field(
         3600.0,
@@ -94,7 +94,7 @@ class RetrievalSettings(Group):
     hot_memory: int = Field(
         default_factory=lambda: usable_memory() // _HOT_PART,
         ge=0,
-        description="Bytes of knowledge bases that are searched often kept in each process, 4 KB a chunk of 550 bytes; 0: none; default: a 32nd of the machine's memory.",
+        description="Bytes of knowledge bases that are searched often kept in each process, 3 KB a chunk of 550 bytes; 0: none; default: a 32nd of the machine's memory.",
     )
     bm25_rerank: bool = Field(
         default=True,

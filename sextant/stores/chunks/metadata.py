@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-import numpy as np
 
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
@@ -16,7 +13,7 @@ from sextant.stores.postgresql.values import id_array
 from sextant.stores.scopes import of_scope
 
 _SQL = load_queries("chunk_metadata")
-_METADATA, _PACKED = of_scope(_SQL["metadata"]), of_scope(_SQL["packed"])
+_METADATA = of_scope(_SQL["metadata"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +44,3 @@ async def read_metadata(
     """
     rows = await database.read(scope.user_id, _METADATA, key_of(scope) | {"ids": id_array(ids)})
     return [ChunkMetadata(**row) for row in rows]
-
-
-async def read_packed_metadata(
-    database: Database, scope: Scope, ids: Iterable[str]
-) -> tuple[bytes, list[int]]:
-    """Return the metadata of these chunks as concatenated JSON objects, and the length of each in bytes.
-
-    The length is 0 for an unknown id.
-
-    Raises:
-        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
-    """
-    [row] = await database.read(scope.user_id, _PACKED, key_of(scope) | {"ids": id_array(ids)})
-    return row["objects"] or b"", np.frombuffer(row["octets"] or b"", ">i4").tolist()
-
-
-def metadata_from_json(row: dict[str, Any]) -> ChunkMetadata:
-    """Return the metadata of one JSON object of `read_packed_metadata`."""
-    return ChunkMetadata(**row | {"created_at": datetime.fromisoformat(row["created_at"])})

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 from psycopg.rows import dict_row
 
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.chunks.metadata import ChunkMetadata
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
@@ -23,6 +27,51 @@ _SQL = load_queries("snapshot")
 _BLOCK_CHUNKS = 1024
 
 
+class ChunkRow(NamedTuple):
+    """All that results and ranking tell of a chunk, as JSON has it; `labels` as `ChunkMetadata` has them."""
+
+    text: str
+    document_id: str
+    external_id: str | None
+    filename: str
+    document_title: str
+    source: str
+    section_path: Sequence[str]
+    title: str
+    section_id: str
+    page: int | None
+    start: int
+    end: int
+    modality: str
+    ordinal: int
+    context: str
+    labels: str
+    created_at: str
+    neighbours: Sequence[str]
+
+    @property
+    def searched(self) -> str:
+        """Return the text that the keyword lane searches."""
+        return search_text(self.context, self.text)
+
+    def metadata(self, id_: str) -> ChunkMetadata:
+        """Return what ranking asks of the chunk."""
+        titles, whole = self.section_path, self.document_title
+        return ChunkMetadata(
+            id_,
+            titles if whole in titles else [whole, *titles],
+            self.labels,
+            self.modality,
+            datetime.fromisoformat(self.created_at),
+            self.neighbours,
+        )
+
+
+def search_text(context: str, text: str) -> str:
+    """Return the text of a chunk that the keyword lane searches: its context and its text."""
+    return f"{context}\n{text}" if context else text
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A block of chunks in the order of ids.
@@ -30,14 +79,12 @@ class Block:
     Attributes:
         ids: halves of shape (n, 2), high first.
         vectors: shape (n, dimension), as stored.
-        octets: the length of each text in bytes, shape (n,).
-        texts: the texts that the keyword lane searches, joined by line feeds.
+        rows: of each chunk.
     """
 
     ids: npt.NDArray[np.uint64]
     vectors: Vectors
-    octets: npt.NDArray[np.int64]
-    texts: str
+    rows: Sequence[ChunkRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +95,14 @@ class ScopeSnapshot:
         stamp: equals `read_chunks_stamp` until the scope changes.
         chunks: the number of chunks.
         octets: the length of all their texts in bytes.
-        vector_octets: the length of one vector in bytes.
+        dimension: the numbers of a vector.
         complete: whether every chunk has a vector.
     """
 
     stamp: str
     chunks: int
     octets: int
-    vector_octets: int
+    dimension: int
     complete: bool
     _connection: Connection
     _scope_key: Mapping[str, int]
@@ -67,14 +114,11 @@ class ScopeSnapshot:
             cursor = self._connection.cursor(row_factory=dict_row, binary=True)
             values = {**self._scope_key, "after": after, "limit": _BLOCK_CHUNKS}
             row = await (await cursor.execute(_SQL["block"], values)).fetchone()
-            assert row is not None  # noqa: S101 - an aggregate
+            if row is None or row["ids"] is None:
+                return
             after = UUID(bytes=row["ids"][-16:])
-            yield Block(
-                halves(row["ids"]),
-                _vectors(row["vectors"]),
-                np.frombuffer(row["octets"], ">i4").astype(np.int64),
-                row["texts"],
-            )
+            rows = [ChunkRow(*one) for one in orjson.loads(row["rows"])]
+            yield Block(halves(row["ids"]), _vectors(row["vectors"]), rows)
 
 
 async def read_chunks_stamp(database: Database, scope: Scope) -> str:
@@ -99,7 +143,7 @@ async def open_snapshot(database: Database, scope: Scope) -> AsyncIterator[Scope
             _stamp_text(found["stamp"]),
             found["chunks"],
             found["octets"],
-            found["vector_octets"],
+            found["dimension"],
             found["chunks"] == found["vectors"],
             connection,
             {name: found[name] for name in ("scope_id", "partition_key")},

@@ -16,6 +16,7 @@ from psycopg.pq import Format
 from sextant.domain.documents import Chunk
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.grams import Grams, salt_grams
+from sextant.stores.chunks.snapshot import search_text
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.text.characters import lowercase
@@ -67,11 +68,6 @@ async def copy_incoming(
             await copy.write_row(row)
 
 
-def search_text(chunk: Chunk) -> str:
-    """Return the text that the keyword lane searches: the chunk's context and text."""
-    return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
-
-
 class _GramsDumper(Dumper):
     """Dump one-dimensional int32 arrays as PostgreSQL's binary int4[], without a Python int for each."""
 
@@ -91,7 +87,7 @@ def _rows(
     scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> list[tuple[Any, ...]]:
     pairs = [(document_id, chunk) for document_id, group in chunks.items() for chunk in group]
-    folded = [lowercase(search_text(chunk)) for _, chunk in pairs]
+    folded = [lowercase(search_text(chunk.context, chunk.text)) for _, chunk in pairs]
     return [
         (document_id, *_columns(chunk), vector, text, grams)
         for (document_id, chunk), vector, text, grams in zip(

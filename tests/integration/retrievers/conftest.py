@@ -9,7 +9,7 @@ import pytest
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

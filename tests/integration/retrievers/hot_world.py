@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 from sextant.domain.scope import Scope
-from sextant.retrievers.memory.hot import CachedScope, ScopeCache
-from sextant.retrievers.memory.scope_memory import ScopeMemory
+from sextant.retrievers.index.scope_cache import CachedScope, ScopeCache
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 
@@ -36,7 +35,7 @@ Write = Callable[[Scope, str, list[str]], Awaitable[None]]
 
 def timed(database: Database, clock: Clock) -> ScopeCache:
     """Return scopes in memory that go by a clock of their own."""
-    return ScopeCache(database, ScopeMemory(database.settings.retrieval.hot_memory, clock))
+    return ScopeCache(database, clock=clock)
 
 
 async def packed(hots: ScopeCache, scope: Scope) -> CachedScope:

@@ -10,7 +10,7 @@ from psutil import Process
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.system import give_back
-from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import Write, packed, seeded, texts_of, timed

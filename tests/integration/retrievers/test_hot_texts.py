@@ -10,9 +10,8 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.memory.hot import ScopeCache
-from sextant.retrievers.memory.packed import PackedScope
-from sextant.retrievers.memory.scope_memory import PackedTexts
+from sextant.retrievers.index.chunk_index import ChunkIndex
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
@@ -47,11 +46,11 @@ def shown(items: list[RetrievedItem]) -> list[Any]:
 
 
 async def warm(retriever: GraphRetriever, hots: ScopeCache, scope: Scope) -> None:
-    """Search until chunks and texts are in memory."""
+    """Search until the chunks are in memory."""
     for _ in range(8):
         await ask(retriever, scope)
         await hots.memory.settle()
-    assert set(hots.memory.sizes) == {(PackedScope, scope), (PackedTexts, scope)}
+    assert set(hots.memory.sizes) == {(ChunkIndex, scope)}
 
 
 @pytest.mark.parametrize("lanes", LANES)

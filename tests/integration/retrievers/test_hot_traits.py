@@ -12,8 +12,9 @@ import pytest_asyncio
 from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchResponse, SearchRequest
-from sextant.retrievers.memory.hot import HotTraits, PackedTraits, ScopeCache
-from sextant.retrievers.memory.packed import PackedScope
+from sextant.retrievers.index.chunk_index import ChunkIndex
+from sextant.retrievers.index.scope_cache import ScopeCache
+from sextant.stores.chunks.metadata import read_metadata
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     ModelDescription,
@@ -79,11 +80,11 @@ def _rounded(value: Any) -> Any:
 
 
 async def warm(search: ChunkSearch, hots: ScopeCache, scope: Scope) -> None:
-    """Search until chunks and traits are in memory."""
+    """Search until the chunks are in memory."""
     for _ in range(8):
         await ask(search, scope)
         await hots.memory.settle()
-    assert set(hots.memory.sizes) == {(PackedScope, scope), (PackedTraits, scope)}
+    assert set(hots.memory.sizes) == {(ChunkIndex, scope)}
 
 
 async def test_a_search_in_memory_tells_what_one_of_the_store_tells(
@@ -124,15 +125,13 @@ async def test_what_is_said_anew_of_a_chunk_counts_in_the_next_search(
     assert there[last.chunk_id] > last.scores["topic"]
 
 
-async def test_of_chunks_that_are_not_all_in_memory_the_store_is_asked(
+async def test_what_ranking_asks_of_chunks_is_in_memory_as_in_the_store(
     hot: ChunkSearch, hots: ScopeCache, scope: Scope, database: Database
 ) -> None:
     await warm(hot, hots, scope)
-    packed = hots.of(scope)
-    assert packed is not None
-    traits = HotTraits(database, hots.memory).of(scope, packed.packed.stamp, packed.packed.table)
-    assert traits is not None
-    here = packed.packed.ids
-    own = [str(UUID(int=(int(high) << 64) | int(low))) for high, low in here.tolist()]
-    assert [one.id for one in traits.of(own) or []] == own
-    assert traits.of([*own, str(uuid4())]) is None
+    cached = hots.of(scope)
+    assert cached is not None
+    ids = cached.index.ids.texts_of(range(len(cached.index.ids)))
+    here = cached.index.metadata(ids)
+    assert here == await read_metadata(database, scope, ids)
+    assert cached.index.metadata([*ids, str(uuid4())]) is None

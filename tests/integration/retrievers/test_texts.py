@@ -14,8 +14,9 @@ from sextant.domain.retrieval import Retrieval
 from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
+from sextant.retrievers.index.chunk_index import ChunkIndex
+from sextant.retrievers.index.scope_cache import EntityContents, ScopeCache, ScopeMemory
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.memory.scope_memory import EntityContents, PackedTexts, ScopeMemory, Texts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.postgres import PostgresGraph
@@ -49,21 +50,18 @@ def warm(database: Database, clock: Clock) -> Warm:
     """Return a retriever that keeps texts in a memory of so many bytes."""
 
     def made(size: int) -> tuple[GraphRetriever, ScopeMemory]:
-        memory, chunks, record = (
-            ScopeMemory(size, clock),
-            ChunkStore(database),
-            GraphRecord(database),
-        )
+        chunks, record = ChunkStore(database), GraphRecord(database)
         indexes = ScopeIndexes(chunks, record, 10_000)
+        cache = ScopeCache(database, indexes, most=size, clock=clock)
         retriever = GraphRetriever(
             chunks=chunks,
             embedder=HashEmbedder(384),
             settings=database.settings,
             indexes=indexes,
             graph=PostgresGraph(database),
-            texts=Texts(database, indexes, memory),
+            hot=cache,
         )
-        return retriever, memory
+        return retriever, cache.memory
 
     return made
 
@@ -109,7 +107,7 @@ async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PL
     """While it is cold, in memory, changed since, and in memory again; nobody tells of the change."""
     rng = Random(seed)  # noqa: S311 - nothing is kept secret by it
     retriever, memory = warm(10_000_000)
-    store = retriever.model_copy(update={"texts": None})
+    store = retriever.model_copy(update={"hot": None})
     for word in WORDS[:4]:
         await write(graphed, scope, word, rng)
     for _ in range(6):
@@ -119,7 +117,7 @@ async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PL
                 there = await store.search(scope, question, mode=mode, top_k=4)
                 assert told(here) == told(there), (question, mode)
             await memory.settle()
-        assert set(memory.sizes) == {(PackedTexts, scope), (EntityContents, scope)}
+        assert set(memory.sizes) == {(ChunkIndex, scope), (EntityContents, scope)}
         await change(database, graphed, scope, rng)
         clock.now += 500
 
@@ -181,7 +179,7 @@ async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
         assert not (await retriever.search(stranger, QUESTIONS[0], mode="hybrid")).results
         await memory.settle()
     assert set(memory.sizes) >= {
-        (kind, scope) for kind in (PackedTexts, EntityContents) for scope in (first, second)
+        (kind, scope) for kind in (ChunkIndex, EntityContents) for scope in (first, second)
     }
 
 
@@ -196,4 +194,4 @@ async def test_texts_that_have_no_room_are_told_by_the_store(
             found = await retriever.search(scope, QUESTIONS[0], mode="mix", top_k=3)
             assert all(item.text for item in found.results)
             await memory.settle()
-        assert not memory.sizes_of(PackedTexts)
+        assert (ChunkIndex, scope) not in memory.sizes

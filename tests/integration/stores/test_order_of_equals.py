@@ -11,9 +11,9 @@ import pytest
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Vectors
-from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.arrays import halves_of
+from sextant.stores.graph.arrays import halves_of, halves_of_texts
 from sextant.stores.postgresql.database import Database
 from tests.integration.retrievers.hot_world import packed
 
@@ -63,7 +63,7 @@ async def assert_in_order(database: Database, scope: Scope, question: Vectors, m
     for k in [own for own in (1, 2, 7, 15, 39, 40, 41, 50, 51, 60, 83, 120) if own <= most]:
         wanted = order[:k].tolist()
         assert (await chunks.nearest(scope, question, k)).ids.tolist() == wanted
-        assert (await hot.nearest(scope, question, k)).ids.tolist() == wanted
+        assert halves_of_texts((await hot.nearest(question, k)).ids).tolist() == wanted
         filtered = await chunks.vector_search(scope, question, k, EVERY)
         assert halves_of([hit.chunk.id for hit in filtered]).tolist() == wanted
 

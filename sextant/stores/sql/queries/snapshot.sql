@@ -7,21 +7,29 @@ chunk_stamp(%s, %s)
 select g.scope_id, g.partition_key, chunk_stamp(g.user_id, g.graph_id) as stamp, size.*,
   (select count(*) from chunk_vectors v
     where v.partition_key = g.partition_key and v.scope_id = g.scope_id) as vectors,
-  coalesce((select pg_column_size(embedding) from chunk_vectors v
-    where v.partition_key = g.partition_key and v.scope_id = g.scope_id limit 1), 0) as vector_octets
+  coalesce((select vector_dims(embedding) from chunk_vectors v
+    where v.partition_key = g.partition_key and v.scope_id = g.scope_id limit 1), 0) as dimension
 from graphs g cross join lateral (
   select count(*) as chunks, coalesce(sum(octet_length(folded)), 0)::bigint as octets
   from chunk_grams where scope_id = g.scope_id) as size
 where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 
 -- name: block
--- The next chunks in the order of ids, column by column: a message for each would take longer to read.
-select string_agg(uuid_send(chunk_id), '') as ids, string_agg(vector_send(embedding), '') as vectors,
-  string_agg(int4send(octet_length(folded)), '') as octets, string_agg(folded, E'\n') as texts
+-- The next chunks in the order of ids, column by column: a message for each would take longer to read. What is told
+-- of each is found one by one, as in told_chunks.
+select string_agg(uuid_send(chunk_id), '' order by chunk_id) as ids,
+  string_agg(vector_send(embedding), '' order by chunk_id) as vectors,
+  convert_to(json_agg(told order by chunk_id)::text, 'UTF8') as rows
 from (
-  select g.chunk_id, g.folded, v.embedding
-  from chunk_grams g join chunk_vectors v on v.partition_key = %(partition_key)s
-    and v.scope_id = g.scope_id and v.chunk_id = g.chunk_id
-  where g.scope_id = %(scope_id)s and (%(after)s::uuid is null or g.chunk_id > %(after)s)
-  order by g.chunk_id limit %(limit)s
-) as next;
+  select chunk_id, embedding from chunk_vectors
+  where partition_key = %(partition_key)s and scope_id = %(scope_id)s
+    and (%(after)s::uuid is null or chunk_id > %(after)s)
+  order by chunk_id limit %(limit)s
+) as next cross join lateral (
+  select json_build_array(c.text, c.document_id, c.external_id, c.filename, c.document_title, c.source,
+    c.section_path, coalesce(nullif(c.title, ''), c.document_title), c.section_id, c.page, c.start_offset,
+    c.end_offset, c.modality, c.ordinal, c.context,
+    array_to_string(c.topic_labels || c.topics || c.keywords || c.entities || c.tags, E'\n'),
+    c.created_at, c.neighbours::text[]) as told
+  from found_chunks c where c.scope_id = %(scope_id)s and c.id = next.chunk_id offset 0
+) as one;

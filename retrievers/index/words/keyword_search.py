@@ -1,13 +1,12 @@
-"""A knowledge base in memory, for the two searches that the store does by id.
+"""The texts that hold the most of some words, in the order in which the store finds them.
 
-Also here: which texts hold which grams, packed into three arrays.
+An index of grams (`sextant.stores.chunks.grams`) bounds what each text can hold, and the best are looked into.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 from operator import add
@@ -16,17 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sextant.models.protocols import Vectors
-from sextant.retrievers.index.vectors.rounded import Rounded
-from sextant.retrievers.numeric.arrays import LEAST_LENGTH, leading, unit
+from sextant.retrievers.numeric.arrays import leading
 from sextant.stores.chunks.grams import is_ideograph, is_word, lowercase_words, word_grams
-from sextant.stores.chunks.snapshot import Block
-from sextant.stores.graph.arrays import IdTable
-from sextant.stores.postgresql.values import format_ids
 
 Rows = npt.NDArray[np.unsignedinteger]
 _Keys = npt.NDArray[np.uint64]
 _Ints = npt.NDArray[np.int64]
+TextAt = Callable[[int], str]
 
 _BITS = np.uint64(21)  # Unicode ends below 2^21, so a gram of up to three characters is one number
 _ONE = np.uint64((1 << 21) - 1)
@@ -47,26 +42,26 @@ class Holders(NamedTuple):
 class GramPostings:
     """The texts of each gram: those of `keys[i]` are `rows[starts[i]:starts[i + 1]]`, ascending.
 
-    Takes two bytes for each gram of a text (four beyond 65,536 texts), and sixteen for each gram.
+    Takes two bytes for each gram of a text (four beyond 65,536 texts), and twelve for each gram.
     """
 
     keys: _Keys
-    starts: _Ints
+    starts: npt.NDArray[np.uint32]
     rows: Rows
     texts: int
 
     @classmethod
-    def of(cls, texts: str, lengths: _Ints) -> GramPostings:
-        """Return the postings of some texts, which are joined by line ends.
+    def of(cls, texts: Sequence[str]) -> GramPostings:
+        """Return the postings of some texts.
 
         Args:
             texts: folded (`sextant.text.characters.lowercase`); 1024 can be told apart whatever they hold.
-            lengths: characters of each.
 
         Raises:
             ValueError: these cannot.
         """
-        codes = np.frombuffer(texts.encode("utf-32-le"), np.uint32)
+        lengths = np.array([len(text) for text in texts])
+        codes = np.frombuffer("\n".join(texts).encode("utf-32-le"), np.uint32)
         letters = _Letters.of(codes)
         keys, at = _windows(letters)
         owner = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths + 1)
@@ -77,7 +72,7 @@ class GramPostings:
         pairs = _distinct(keys << np.uint64(bits) | owner[at])
         keys, rows = pairs >> np.uint64(bits), pairs & np.uint64((1 << bits) - 1)
         new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
-        starts = np.append(np.flatnonzero(new), len(keys))
+        starts = np.append(np.flatnonzero(new), len(keys)).astype(np.uint32)
         return cls(
             letters.spelt(keys[new]), starts, rows.astype(_width(len(lengths))), len(lengths)
         )
@@ -96,11 +91,11 @@ class GramPostings:
         free, before = starts[:-1].copy(), 0
         for position, part in zip(positions, parts, strict=True):
             lengths = np.diff(part.starts)
-            shift = np.repeat(free[position] - part.starts[:-1], lengths)
+            shift = np.repeat(free[position] - part.starts[:-1].astype(np.int64), lengths)
             rows[shift + np.arange(len(part.rows))] = part.rows.astype(rows.dtype) + before
             free[position] += lengths
             before += part.texts
-        return cls(keys, starts, rows, texts)
+        return cls(keys, starts.astype(np.uint32), rows, texts)
 
     @property
     def nbytes(self) -> int:
@@ -234,9 +229,6 @@ def _windows(letters: _Letters) -> tuple[_Keys, _Ints]:
     return keys, np.concatenate([at for at, _ in windows])
 
 
-# Characters of an id as text.
-_ID = 36
-
 # How many texts are looked into first beyond those that are wanted: few hold a word's grams and not it.
 _SPARE, _MORE = 12, 8
 # So many words are counted at once: a float holds a bit for each, and beside them so many bits of octets.
@@ -244,65 +236,6 @@ _TOGETHER, _OCTETS = 20, 32
 _ALL = (1 << _OCTETS) - 1
 # No words take so many times the octets of a text.
 _MOST_DENSE = 2.0**_OCTETS
-
-
-@dataclass(frozen=True, slots=True)
-class PackedScope:
-    """Chunks by row, in the order of their ids.
-
-    Attributes:
-        stamp: `sextant.stores.chunks.snapshot.read_chunks_stamp` of what is here.
-        ids: halves of shape (n, 2), high first.
-        written: the same as text, one after the other.
-        rounded: vectors of length 1.
-        texts: what the keyword lane looks in, UTF-8, with a line's end after each.
-        starts: where each text begins, and where one more would.
-        octets: how long each is, at least 1.
-        postings: which texts hold which grams.
-    """
-
-    stamp: str
-    ids: npt.NDArray[np.uint64]
-    written: str
-    rounded: Rounded
-    texts: bytes
-    starts: _Ints
-    octets: npt.NDArray[np.int32]
-    postings: GramPostings
-
-    @property
-    def table(self) -> IdTable:
-        """Return the ids by row; they are in the order in which it keeps them, so nothing is copied."""
-        return IdTable(self.ids)
-
-    @property
-    def nbytes(self) -> int:
-        """Return bytes that it takes."""
-        arrays = (self.ids, self.rounded, self.starts, self.octets, self.postings)
-        return len(self.texts) + len(self.written) + sum(one.nbytes for one in arrays)
-
-    def written_ids(self, rows: Sequence[int]) -> list[str]:
-        """Return the ids of some rows as text."""
-        return [self.written[_ID * row : _ID * row + _ID] for row in rows]
-
-    def nearest(self, vector: Vectors, k: int) -> tuple[list[int], list[float]] | None:
-        """Return rows and cosines of the `k` nearest to a vector of shape (dimension,), best first; every vector is compared.
-
-        None for a vector that cannot be compared with those that are stored.
-        """
-        if vector.shape != self.rounded.centre.shape:
-            return None
-        question = np.asarray(vector, np.float32)
-        length = math.sqrt(np.vecdot(question, question))
-        if length < LEAST_LENGTH:
-            return None
-        rows, products = self.rounded.nearest(question, k)
-        return rows, [product / length for product in products]
-
-    def keyword_arrays(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
-        """Return rows and scores of those that `ChunkStore.holding` finds, in the same order."""
-        best = _WordSearch(self, lowercase_words(keywords)).best(k)
-        return [one.row for one in best], [one.score for one in best]
 
 
 class _Bound(NamedTuple):
@@ -315,8 +248,39 @@ class _Bound(NamedTuple):
 
     @property
     def score(self) -> float:
-        """As `ChunkStore.holding` scores a text that holds so much."""
+        """As the store scores a text that holds so much."""
         return -self.fewer - self.thinner / (1 - self.thinner)
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordIndex:
+    """What of texts tells which of them hold some words.
+
+    Attributes:
+        postings: which texts hold which grams.
+        octets: how long each text is in UTF-8, at least 1.
+    """
+
+    postings: GramPostings
+    octets: npt.NDArray[np.int32]
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that it takes."""
+        return self.postings.nbytes + self.octets.nbytes
+
+    def search(
+        self, keywords: Sequence[str], k: int, text_at: TextAt
+    ) -> tuple[list[int], list[float]]:
+        """Return rows and scores of those that `ChunkStore.keyword_matches` finds, in the same order.
+
+        Args:
+            keywords: what is looked for, in any case.
+            k: how many texts are wanted.
+            text_at: the text of a row in lower case.
+        """
+        best = _WordSearch(self, lowercase_words(keywords), text_at).best(k)
+        return [one.row for one in best], [one.score for one in best]
 
 
 class _WordSearch:
@@ -328,17 +292,19 @@ class _WordSearch:
     middleware", 2003, over one list, as the server has it (`keyword_matches`).
     """
 
-    def __init__(self, packed: PackedScope, words: Sequence[str]) -> None:
-        self._packed = packed
-        self._words = [word.encode() for word in words]
-        holders = packed.postings.holders(words)
+    def __init__(self, index: KeywordIndex, words: Sequence[str], text_at: TextAt) -> None:
+        self._index = index
+        self._text_at = text_at
+        self._words = words
+        self._sizes = [len(word.encode()) for word in words]
+        holders = index.postings.holders(words)
         # Only these are looked for in a text: the others are where they are named.
         self._doubtful = sum(
             1 << index for index, holder in enumerate(holders) if not holder.certain
         )
         self._named = [
             self._together(
-                holders[first : first + _TOGETHER], self._words[first : first + _TOGETHER]
+                holders[first : first + _TOGETHER], self._sizes[first : first + _TOGETHER]
             )
             for first in range(0, len(words), _TOGETHER)
         ]
@@ -359,19 +325,21 @@ class _WordSearch:
             looked *= _MORE
         return []
 
-    def _together(self, holders: Sequence[Holders], words: Sequence[bytes]) -> _Ints:
+    def _together(self, holders: Sequence[Holders], sizes: Sequence[int]) -> _Ints:
         """Of every text a bit for each of some words that it may hold, above the octets of all of these."""
-        weights = [float((1 << _OCTETS << index) + len(word)) for index, word in enumerate(words)]
+        weights = [float((1 << _OCTETS << index) + size) for index, size in enumerate(sizes)]
         rows = [holder.rows for holder in holders]
         weighed = np.repeat(weights, [*map(len, rows)])
-        return np.bincount(np.concatenate(rows), weighed, len(self._packed.ids)).astype(np.int64)
+        return np.bincount(np.concatenate(rows), weighed, self._index.postings.texts).astype(
+            np.int64
+        )
 
     def _highest(self, count: int) -> list[tuple[int, float, int, int]]:
         """Return the fields of the highest bounds, best first; all of them are not sorted."""
         number = reduce(add, [np.bitwise_count(named >> _OCTETS) for named in self._named])
         rows = np.flatnonzero(number)
         octets = reduce(add, [named[rows] & _ALL for named in self._named])
-        number, density = number[rows], octets / self._packed.octets[rows]
+        number, density = number[rows], octets / self._index.octets[rows]
         if len(rows) > count:
             best = leading(number * _MOST_DENSE + density, count)  # never falls as either rises
             rows, number, density = rows[best], number[best], density[best]
@@ -386,71 +354,14 @@ class _WordSearch:
         words, left = bound.words, bound.words & self._doubtful
         if not left:
             return bound
-        start, end = self._packed.starts[bound.row : bound.row + 2].tolist()
+        text = self._text_at(bound.row)
         while left:
             word = left & -left
             left ^= word
-            if self._packed.texts.find(self._words[word.bit_length() - 1], start, end - 1) < 0:
+            if self._words[word.bit_length() - 1] not in text:
                 words ^= word
         if words == bound.words:
             return bound
-        octets = sum(len(word) for index, word in enumerate(self._words) if words >> index & 1)
-        return _Bound(-words.bit_count(), -octets / max(1, end - 1 - start), bound.row, words)
-
-
-@dataclass(slots=True)
-class Packing:
-    """A scope as it is being packed, block by block, each in some ten milliseconds of a thread.
-
-    Args:
-        stamp, chunks: of the scope.
-    """
-
-    stamp: str
-    chunks: int
-    _ids: list[npt.NDArray[np.uint64]] = field(default_factory=list[npt.NDArray[np.uint64]])
-    _written: list[str] = field(default_factory=list[str])
-    _vectors: Vectors | None = None
-    _texts: list[bytes] = field(default_factory=list[bytes])
-    _octets: list[_Ints] = field(default_factory=list[_Ints])
-    _postings: list[GramPostings] = field(default_factory=list[GramPostings])
-    _at: int = 0
-
-    def add(self, block: Block) -> None:
-        """Take in the next chunks."""
-        texts = (block.texts + "\n").encode()
-        starts = np.cumsum(block.octets + 1) - block.octets - 1
-        before = np.cumsum(
-            (np.frombuffer(texts, np.uint8) & 0xC0) != 0x80
-        )  # where a character begins
-        characters = np.diff(before[starts], append=before[-1] + 1) - 1
-        if self._vectors is None:
-            self._vectors = np.empty((self.chunks, block.vectors.shape[1]), np.float32)
-        self._vectors[self._at : self._at + len(block.ids)] = unit(block.vectors)
-        self._at += len(block.ids)
-        self._ids.append(block.ids)
-        self._written.append("".join(format_ids(block.ids)))
-        self._texts.append(texts)
-        self._octets.append(block.octets)
-        self._postings.append(GramPostings.of(block.texts, characters))
-
-    def packed(self) -> PackedScope | None:
-        """Return all of it; None if a vector has no direction: what the store says of it cannot be said here."""
-        assert self._vectors is not None  # noqa: S101 - nothing is packed of no chunk
-        if self._at != self.chunks or not self._vectors.any(axis=1).all():
-            return None
-        texts = b"".join(self._texts)
-        self._texts.clear()  # not twice while the rest is joined
-        postings = GramPostings.joined(self._postings)
-        self._postings.clear()
-        octets, ids = np.concatenate(self._octets), IdTable(np.concatenate(self._ids)).halves
-        return PackedScope(
-            self.stamp,
-            ids,
-            "".join(self._written),
-            Rounded.of(self._vectors),
-            texts,
-            np.append(0, np.cumsum(octets + 1)),
-            np.maximum(1, octets).astype(np.int32),
-            postings,
-        )
+        octets = sum(size for index, size in enumerate(self._sizes) if words >> index & 1)
+        density = octets / int(self._index.octets[bound.row])
+        return _Bound(-words.bit_count(), -density, bound.row, words)
