@@ -94,13 +94,13 @@ async def store(rag: Sextant, passages: int, graph: str) -> None:
 
 async def warmed(retriever: GraphRetriever, scope: Scope, questions: Sequence[Question]) -> Asked:
     """Return a knowledge base whose index and texts are in memory, each of its questions asked once."""
-    indexes, texts = retriever.indexes, retriever.texts
+    indexes, cache = retriever.indexes, retriever.hot
     assert indexes is not None  # so they are opened
-    assert texts is not None
+    assert cache is not None
     index = await indexes.get(scope)
     async with asyncio.timeout(_PATIENCE):
         # They are read in the background, for nobody who waits.
-        while (kept := indexes.kept(scope)) is None or texts.of(scope, *kept) is None:  # noqa: ASYNC110
+        while (kept := indexes.kept(scope)) is None or cache.texts(scope, *kept) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     asked = Asked(scope, len(index.chunk_ids))
     for mode in _GRAPH_MODES:

@@ -23,8 +23,9 @@ from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import halves
 
 _SQL = load_queries("snapshot")
-# About 2 MB, so that neither the server nor a thread is busy with it for long.
-_BLOCK_CHUNKS = 1024
+# Half a MB, so that neither the server nor a thread is busy with it for long: what a connection reads at a time it
+# keeps room for.
+_BLOCK_CHUNKS = 256
 
 
 class ChunkRow(NamedTuple):

@@ -74,7 +74,7 @@ def test_after_any_changes_it_equals_one_built_from_what_is_there(
         assert index.rounded is not None
         own = vectors_of(expected).vectors
         own /= np.linalg.norm(own, axis=1, keepdims=True)
-        np.testing.assert_allclose(index.rounded.vectors, own, rtol=1e-5)
+        np.testing.assert_allclose(index.rounded.vectors, own, atol=1e-6)
 
 
 def test_passages_of_which_a_vector_is_missing_keep_none() -> None:
