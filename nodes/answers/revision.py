@@ -35,8 +35,9 @@ from sextant.nodes.budget import AnswerBudget, estimate_failed_call, prompt_size
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.checker import Checking, Checks, plain
 from sextant.nodes.citing.citations import still_stored
-from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
+from sextant.nodes.citing.cited_text import CitedText, language_differs
 from sextant.nodes.citing.marker_forms import read_markers
+from sextant.nodes.citing.statements import Finished, Verdict
 from sextant.nodes.judgements import failure_reason
 
 _log = logging.getLogger(__name__)

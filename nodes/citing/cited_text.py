@@ -11,9 +11,8 @@ are the same, however the text was cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 import regex
 
@@ -25,7 +24,7 @@ from sextant.nodes.citing.assessment import AnswerEvidence, supporting
 from sextant.nodes.citing.attached import tables_among
 from sextant.nodes.citing.citations import Citations, format_label, format_marker, label_of
 from sextant.nodes.citing.evidence_index import Support, language_of_sentence
-from sextant.nodes.citing.statements import is_abstention, states
+from sextant.nodes.citing.statements import DraftSentence, Finished, Verdict, is_abstention, states
 from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
 from sextant.text.sentences import find_undecided, sentence_end
 from sextant.text.stopwords import is_of_others
@@ -46,22 +45,7 @@ _SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
 _NO_NOTE = re.compile(r"\s*[|`]")
 _STOPS = "。！？；…"
 _WORD = re.compile(r"\w")
-_STOP = re.compile(r"[.!?…。！？]*[\"'”’」』）》)\]]*\s*")
 _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
-_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
-_SENTENCE_WORDS = 6
-
-
-class Verdict(StrEnum):
-    """What became of a finished sentence."""
-
-    STATES_NOTHING = "states nothing"
-    SILENT = "says that the documents do not tell"
-    SUPPORTED = "a citation says so"
-    FOREIGN = "cited to a passage in another language"
-    PARTIAL = "some of it is said"
-    UNSUPPORTED = "no passage says so"
-    CONTRADICTED = "the passages say otherwise"
 
 
 _VERDICTS = {
@@ -74,54 +58,6 @@ _VERDICTS = {
 
 
 _UNVOUCHED = {Verdict.PARTIAL, Verdict.UNSUPPORTED, Verdict.CONTRADICTED}
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A finished sentence: its text as the model may write it again, and what was cited for it.
-
-    `citations` are the places in the answer's citations, `passages` those of the passages they cite.
-    """
-
-    text: str
-    verdict: Verdict
-    citations: range
-    passages: tuple[int, ...]
-
-
-@dataclass(slots=True)
-class _Sentence:
-    """The sentence being written: its text without markers, and where its markers stand."""
-
-    text: str = ""
-    marks: list[tuple[int, int, SupportedQuote]] = field(
-        default_factory=list[tuple[int, int, SupportedQuote]]
-    )
-
-    def shown(self, marker: Callable[[int, str], str]) -> str:
-        """Return the sentence with its markers, as `marker` writes that of a passage and its part."""
-        pieces, position = [], 0
-        for offset, index, quote in self.marks:
-            pieces += [self.text[position:offset], marker(index, quote.place)]
-            position = offset
-        return "".join([*pieces, self.text[position:]])
-
-    def marked_at(self, offset: int) -> bool:
-        """Return whether the last marker stands there, with nothing but a stop behind it."""
-        last = self.marks[-1][0] if self.marks else None
-        return last == offset and _STOP.fullmatch(self.text, offset) is not None
-
-    def split(self, end: int) -> tuple[_Sentence, _Sentence]:
-        """Cut behind `end`; markers that follow the stop on its line belong to the first part."""
-        kept = []
-        for mark in self.marks:
-            between = self.text[end : max(end, mark[0])]
-            if between.strip() or "\n" in between:
-                break
-            kept.append(mark)
-        end = max([end, *(offset for offset, _, _ in kept)])
-        rest = [(offset - end, index, quote) for offset, index, quote in self.marks[len(kept) :]]
-        return _Sentence(self.text[:end], kept), _Sentence(self.text[end:], rest)
 
 
 class CitedText:
@@ -162,7 +98,7 @@ class CitedText:
         self._line = ""
         self._fenced = False
         self._was_row = False
-        self._sentence = _Sentence()
+        self._sentence = DraftSentence()
         self._emitted = 0
         self._searched = 0
         self._claim = Claim(frozenset(), frozenset())
@@ -210,7 +146,7 @@ class CitedText:
             self._sentence.text += self._held.rstrip()
         self._held = ""
         yield from self._close(self._sentence)
-        self._sentence = _Sentence()
+        self._sentence = DraftSentence()
 
     def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
         """Emit what is held, but for white space and what may belong to a marker."""
@@ -369,7 +305,7 @@ class CitedText:
         quote = self._passages[index].best_quote(self._claim)
         return quote if quote and (quote.foreign or quote.support >= MARKER_SUPPORT) else None
 
-    def _close(self, sentence: _Sentence) -> Iterator[Token | Cited]:
+    def _close(self, sentence: DraftSentence) -> Iterator[Token | Cited]:
         """Emit the rest of a finished sentence, what it still needs, and its citations."""
         text, emitted = sentence.text, self._emitted
         self._emitted = 0
@@ -390,7 +326,7 @@ class CitedText:
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
 
-    def _judged(self, sentence: _Sentence) -> tuple[Verdict, list[tuple[int, SupportedQuote]]]:
+    def _judged(self, sentence: DraftSentence) -> tuple[Verdict, list[tuple[int, SupportedQuote]]]:
         """Return what becomes of a finished sentence, and the passages that say it though it does not cite them.
 
         Its own citations get the spans that say it.
@@ -425,7 +361,7 @@ class CitedText:
         return verdict, [(index, quote) for index, quote in quotes.items() if index not in cited]
 
     def _of_cells(
-        self, sentence: _Sentence
+        self, sentence: DraftSentence
     ) -> tuple[Verdict, list[tuple[int, SupportedQuote]]] | None:
         """Return the same where a table that came with the question says it: by value; None: it does not."""
         quotes = [quote for _, index, quote in sentence.marks if index in self._tables]
@@ -453,7 +389,9 @@ class CitedText:
         blank = "\n\n" in before[-3:] + text[: len(text) - len(text.lstrip())]
         return before.strip().startswith("|") and not blank
 
-    def _add(self, sentence: _Sentence, offset: int, index: int, quote: SupportedQuote) -> Token:
+    def _add(
+        self, sentence: DraftSentence, offset: int, index: int, quote: SupportedQuote
+    ) -> Token:
         before, behind = sentence.text[:offset], sentence.text[offset:]
         close = before.endswith(tuple(_STOPS)) or sentence.marked_at(offset)
         gap = "" if close else " "
@@ -461,7 +399,7 @@ class CitedText:
         sentence.marks.append((offset + len(gap), index, quote))
         return self._given.token(gap + self._given.shown(index, quote.place))
 
-    def _cite(self, sentence: _Sentence, verdict: Verdict) -> Iterator[Cited]:
+    def _cite(self, sentence: DraftSentence, verdict: Verdict) -> Iterator[Cited]:
         by_place = {(index, quote.place): quote for _, index, quote in sentence.marks}
         first = len(self._given.citations)
         shown = sentence.shown(self._given.shown).strip()
@@ -490,6 +428,11 @@ def _is_whole(text: str) -> bool:
     """Return whether a text has a whole sentence in it, whatever comes behind."""
     end = sentence_end(text)
     return end is not None and (text[end - 1] == "\n" or bool(text[end:].strip()))
+
+
+_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+
+_SENTENCE_WORDS = 6
 
 
 def language_differs(text: str, language: str, question: str) -> bool:

@@ -29,9 +29,8 @@ from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.job_runner import JobRunner
 from sextant.ingestion.parsing.detect import media_type
-from sextant.ingestion.parsing.guards import check_size
 from sextant.ingestion.parsing.hosts import ParserHosts
-from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
+from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits, check_size
 from sextant.ingestion.progress import OnProgress, Progress
 from sextant.ingestion.workers import is_dead, worker_name
 from sextant.models.protocols import Embedder

@@ -38,8 +38,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.tasks import end
 from sextant.facade.library import Library
 from sextant.ingestion.parsing.detect import detect, media_type, type_of_name
-from sextant.ingestion.parsing.guards import check_size
-from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.server.connections import content_type_of
 from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire

@@ -20,8 +20,8 @@ from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
 from sextant.stores.array_files import forget_words
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import Connection
 
 T = TypeVar("T")
 

@@ -23,9 +23,8 @@ from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsaf
 from sextant.ingestion.parsing.detect import CONTAINERS, FileType, detect
 from sextant.ingestion.parsing.draft import DocumentDraft, draft, to_wire
 from sextant.ingestion.parsing.formats import parser_for
-from sextant.ingestion.parsing.guards import check_container
 from sextant.ingestion.parsing.images import with_captions
-from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.limits import Limits, check_container
 
 if TYPE_CHECKING:
     import ctypes

@@ -26,10 +26,9 @@ from sextant.domain.documents import ParsedDocument
 from sextant.domain.errors import FileEmpty, FileUnsafe, error_of
 from sextant.domain.settings import Settings
 from sextant.ingestion.parsing.draft import DocumentDraft, finish, from_wire
-from sextant.ingestion.parsing.guards import check_size
 from sextant.ingestion.parsing.host import READY
 from sextant.ingestion.parsing.images import Captions
-from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.limits import Limits, check_size
 
 _ROOT = Path(__file__).parents[3]
 # No variable of ours reaches the parsers: they have no use for keys or database addresses.

@@ -1,16 +1,22 @@
-"""The bounds a parser process works under, as plain data that is cheap to import and to send."""
+"""What a file may cost, and checks before it is parsed."""
 
 from __future__ import annotations
 
+import re
+import zipfile
+import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, Self
+from xml.parsers import expat
 
-from sextant.domain.errors import FileUnsafe
+from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
+from sextant.ingestion.parsing.detect import CONTAINERS, FileType
 
 if TYPE_CHECKING:
     from sextant.domain.settings import Settings
-
 
 # Up to so many small files go together: through a parser's process where they are texts, and through the stages.
 SMALL_FILE = 64_000  # bytes
@@ -81,3 +87,144 @@ class CellBudget:
                 f"A table has more than {self._limit:,} cells.",
                 next_step="Split the table, or raise SEXTANT_LIMITS__TABLE_CELLS.",
             )
+
+
+_PIECE = 64 * 1024  # bytes inflated at a time
+_ENCRYPTED_FLAG = 0x1  # bit 0 of an entry's flags (APPNOTE.TXT, 4.4.4)
+_XML_PART = re.compile(r"\.(?:xml|rels|vml)$", re.IGNORECASE)
+_ARCHIVE_PART = re.compile(
+    r"\.(?:zip|jar|7z|rar|gz|tgz|bz2|xz|docx|docm|pptx|pptm|xlsx|xlsm)$", re.IGNORECASE
+)
+# Office puts the data behind charts and embedded objects here; no parser of ours opens them.
+_EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.IGNORECASE)
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
+"""What reading an entry of a container raises where its bytes are damaged."""
+_UNREADABLE = {
+    expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING],
+    expat.errors.codes[expat.errors.XML_ERROR_INCORRECT_ENCODING],
+}
+_UNLOCK_STEP = "Remove the password in its program and try again."
+
+
+def check_size(content: bytes, filename: str, limits: Limits) -> None:
+    """Refuse an empty or over-long file, before it is stored or sent anywhere.
+
+    Raises:
+        FileEmpty: it holds nothing but white space and NUL.
+        FileTooLarge: it has more bytes than the limit.
+    """
+    if not content.strip(b"\x00\t\n\r\f "):
+        raise FileEmpty(f"{filename} is empty.", next_step="Check that the file was saved.")
+    if len(content) > limits.file_bytes:
+        raise FileTooLarge(
+            f"{filename} has {len(content):,} bytes; the limit is {limits.file_bytes:,}.",
+            next_step="Split the file, or raise SEXTANT_LIMITS__FILE_BYTES.",
+        )
+
+
+def check_container(content: bytes, file_type: FileType, limits: Limits) -> None:
+    """Refuse a DOCX, PPTX or XLSX that would exhaust its parser.
+
+    Raises:
+        FileUnsafe: too many entries, too much inflated data, a nested archive, or XML entities.
+        FileEncrypted: an entry needs a password.
+        FileBroken: the container's directory cannot be read.
+    """
+    if file_type not in CONTAINERS:
+        return
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            _check_archive(archive, len(content), limits)
+    except DAMAGED as error:
+        raise FileBroken(
+            f"The file's container is damaged ({error}).",
+            next_step="Open it in its program, save it again and retry.",
+        ) from error
+
+
+def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits) -> None:
+    entries = archive.infolist()
+    if len(entries) > limits.zip_entries:
+        raise _unsafe(f"holds {len(entries):,} entries", limits.zip_entries, "ZIP_ENTRIES")
+    allowed = min(limits.zip_inflated_bytes, size * limits.zip_ratio)
+    inflated = 0
+    for entry in entries:
+        _check_entry(entry)
+        inflated += _inflate(archive, entry, allowed - inflated, limits)
+
+
+def _check_entry(entry: zipfile.ZipInfo) -> None:
+    if entry.flag_bits & _ENCRYPTED_FLAG:
+        raise FileEncrypted("The file is protected by a password.", next_step=_UNLOCK_STEP)
+    if _ARCHIVE_PART.search(entry.filename) and not _EMBEDDED.match(entry.filename):
+        raise FileUnsafe(
+            f"The file holds another archive ({entry.filename}).",
+            next_step="Take the inner file out and ingest it by itself.",
+        )
+
+
+def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, budget: int, limits: Limits) -> int:
+    """Inflate one entry piece by piece and return its true size, stopping past any limit."""
+    is_xml = _XML_PART.search(entry.filename) is not None
+    size = 0
+    prolog = _Prolog(entry.filename) if is_xml else None
+    # What is damaged costs that entry alone; its parser finds it missing.
+    with suppress(*DAMAGED), archive.open(entry) as part:
+        while piece := part.read(_PIECE):
+            if prolog is not None and not prolog.read(piece):
+                prolog = None
+            size += len(piece)
+            if size > budget:
+                raise _unsafe("inflates too far", limits.zip_inflated_bytes, "ZIP_INFLATED_BYTES")
+            if is_xml and size > limits.zip_part_bytes:
+                raise _unsafe("has a part too large", limits.zip_part_bytes, "ZIP_PART_BYTES")
+    return size
+
+
+class _Prolog:
+    """What stands before the first element of an XML part, read as the parsers read it, in any encoding.
+
+    Entities can be declared nowhere else (XML 1.0, 2.8).
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._over = False
+        self._parser = expat.ParserCreate()
+        self._parser.StartDoctypeDeclHandler = self._refuse
+        self._parser.StartElementHandler = self._end
+
+    def read(self, piece: bytes) -> bool:
+        """Read on; return False once nothing can be declared any more.
+
+        Raises:
+            FileUnsafe: a document type is declared, or the encoding is one that only hides it.
+        """
+        try:
+            self._parser.Parse(piece, False)  # noqa: FBT003 - the only way that it takes it
+        except expat.ExpatError as error:
+            if error.code not in _UNREADABLE:
+                return False  # no XML from here on, as its parser will say
+            raise self._unreadable() from error
+        except (ValueError, LookupError) as error:  # of Python's codecs
+            raise self._unreadable() from error
+        return not self._over
+
+    def _unreadable(self) -> FileUnsafe:
+        return FileUnsafe(
+            f"{self._name} is XML in an encoding that Office never uses.",
+            next_step="Open the file in its program, save it again and retry.",
+        )
+
+    def _refuse(self, *_: object) -> None:
+        raise FileUnsafe(f"{self._name} declares XML entities, which Office never does.")
+
+    def _end(self, *_: object) -> None:
+        self._over = True
+
+
+def _unsafe(what: str, limit: int, setting: str) -> FileUnsafe:
+    return FileUnsafe(
+        f"The file's container {what} (limit {limit:,}).",
+        next_step=f"Split the file, or raise SEXTANT_LIMITS__{setting} if you trust it.",
+    )

@@ -18,9 +18,9 @@ from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.metadata import ChunkMetadata
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import halves
+from sextant.stores.postgresql.watched import Connection
 
 _SQL = load_queries("snapshot")
 # Half a MB, so that neither the server nor a thread is busy with it for long: what a connection reads at a time it

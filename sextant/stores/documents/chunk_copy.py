@@ -17,8 +17,8 @@ from sextant.domain.documents import Chunk
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.grams import Grams, salt_grams
 from sextant.stores.chunks.snapshot import search_text
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import Connection
 from sextant.text.characters import lowercase
 
 _SQL = load_queries("chunks")

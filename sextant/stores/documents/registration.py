@@ -16,8 +16,8 @@ from psycopg.types.json import Jsonb
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.versions import delete_document, drop_pending, fetch_one, hand_over
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, lock_scope
 
 _SQL = load_queries("documents")

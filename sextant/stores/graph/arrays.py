@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.graph import CO_OCCURS, MentionKind
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import Connection
 
 _SQL = load_queries("graph_arrays")
 

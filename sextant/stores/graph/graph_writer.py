@@ -34,8 +34,8 @@ from sextant.stores.graph.loading.assertions import (
     Loaded,
     binary_blocks,
 )
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, hold_scope
 from sextant.text.characters import normalise_name
 

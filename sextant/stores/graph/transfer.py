@@ -15,8 +15,8 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.ids import name_digest
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope
 
 _SQL = load_queries("graph_transfer")

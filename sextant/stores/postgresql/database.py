@@ -20,9 +20,10 @@ from sextant.domain.settings import Settings
 from sextant.stores.embedded.server import EmbeddedServer
 from sextant.stores.postgresql.logins import logins
 from sextant.stores.postgresql.migrations import migrate
-from sextant.stores.postgresql.pools import Connection, Pools
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import (
+    Connection,
+    Pools,
     WatchedConnection,
     limit_statements,
     require_answer,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -162,3 +163,119 @@ def _date(shown: str) -> date | None:
 _NUMERALS = "零〇一二两兩三四五六七八九十百千万萬亿億"
 CHINESE_NUMBER = f"(?<![{_NUMERALS}])[{_NUMERALS}]{{1,20}}+"
 """A number in Chinese numerals, as a pattern that takes time linear in the text."""
+
+
+# What can only be a fraction: of one or two digits, or of any number behind groups of three.
+_COMMA = re.compile(r"[^\w.,]*\d{1,3}(?:\.\d{3})+,\d+\D*|[^\w.,]*\d+,\d{1,2}(?!\d)[^\d.,]*")
+
+_POINT = re.compile(r"[^\w.,]*\d{1,3}(?:,\d{3})+\.\d+\D*|[^\w.,]*\d+\.\d{1,2}(?!\d)[^\d.,]*")
+
+_SWAP = str.maketrans(",.", ".,")
+
+
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Return whether a table writes fractions behind a comma: some cells do, and none behind a point."""
+    found = False
+    for cell in cells:
+        if "," in cell or "." in cell:
+            if _POINT.fullmatch(cell):
+                return False
+            found = found or _COMMA.fullmatch(cell) is not None
+    return found
+
+
+def read_with_comma(text: str) -> CellValue:
+    """Read a cell of such a table; what is no number then is read as elsewhere."""
+    value = read_value(text)
+    if value.kind in {ValueKind.DATE, ValueKind.EMPTY}:
+        return value
+    swapped = read_value(text.translate(_SWAP))
+    return replace(swapped, text=text) if swapped.kind is ValueKind.NUMBER else value
+
+
+_LOCAL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2((?:19|20)\d\d)")
+
+_MONTHS = 12
+
+
+def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
+    """Return a column's values, its dates read where it is sure which number is the month.
+
+    Points stand between day and month (DIN 1355, ÖNORM A 1080). Of others one date of the column must have a
+    day past the twelfth; else, or where dates say both, all stay words.
+
+    Args:
+        values: the cells of one column.
+    """
+    found = [
+        _LOCAL.fullmatch(value.text.strip()) if value.kind is ValueKind.TEXT else None
+        for value in values
+    ]
+    signs = {match[2] for match in found if match}
+    if len(signs) != 1:
+        return tuple(values)
+    numbers = [(int(match[1]), int(match[3])) for match in found if match]
+    day_first = True if signs == {"."} else _day_first(numbers)
+    if day_first is None:
+        return tuple(values)
+    return tuple(
+        _to_date(value, match, day_first=day_first) if match else value
+        for value, match in zip(values, found, strict=True)
+    )
+
+
+def _day_first(numbers: Iterable[tuple[int, int]]) -> bool | None:
+    """Return whether the first of two numbers is the day; None where that is not sure."""
+    sure = {first > _MONTHS for first, second in numbers if (first > _MONTHS) != (second > _MONTHS)}
+    return sure.pop() if len(sure) == 1 else None
+
+
+def _to_date(value: CellValue, match: re.Match[str], *, day_first: bool) -> CellValue:
+    first, second, year = int(match[1]), int(match[3]), int(match[4])
+    day, month = (first, second) if day_first else (second, first)
+    try:
+        return replace(value, kind=ValueKind.DATE, date=date(year, month, day))
+    except ValueError:  # the 31st of June
+        return value
+
+
+_CLOCK = re.compile(r"(\d{1,6}):([0-5]\d)(?::([0-5]\d))?")
+
+_OF_DURATIONS = re.compile(
+    r"\b(?:durations?|(?<!opening )(?<!office )(?<!business )hours|elapsed|overtime)\b|时长|工时|用时|耗时|历时"
+)
+
+_DAY_HOURS = 24
+
+
+def with_durations(name: str, values: Sequence[CellValue]) -> tuple[CellValue, ...]:
+    """Return a column's values, those such as 26:30 as numbers of their last part where they are no times of the day.
+
+    The column is called so, or one of them is longer than a day; all have as many parts.
+
+    Args:
+        name: the column's name, normalised.
+        values: its cells.
+    """
+    found = [
+        _CLOCK.fullmatch(value.text.strip()) if value.kind is ValueKind.TEXT else None
+        for value in values
+    ]
+    parts = {match.lastindex or 0 for match in found if match}
+    is_long = any(int(match[1]) >= _DAY_HOURS for match in found if match)
+    if len(parts) != 1 or not (is_long or _OF_DURATIONS.search(name)):
+        return tuple(values)
+    suffix = DURATION * (parts.pop() - 1)
+    return tuple(
+        replace(value, kind=ValueKind.NUMBER, number=_sixtieths(match), suffix=suffix)
+        if match
+        else value
+        for value, match in zip(values, found, strict=True)
+    )
+
+
+def _sixtieths(match: re.Match[str]) -> Decimal:
+    number = 0
+    for part in filter(None, match.groups()):
+        number = 60 * number + int(part)
+    return Decimal(number)

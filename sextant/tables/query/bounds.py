@@ -11,8 +11,7 @@ from sextant.tables.cells.arithmetic import Comparison, Condition
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.column_links import UNIT, QuestionReading, names_column, plain_name
-from sextant.tables.query.comparisons import NONE_OF, against_in, bounds_in
-from sextant.tables.query.dates import dates_in
+from sextant.tables.query.comparisons import NONE_OF, against_in, bounds_in, dates_in
 from sextant.tables.query.families import is_code, is_implied
 from sextant.tables.query.grammar import VALUE_MASK
 from sextant.tables.query.units import comparable, find_unit_columns, in_units_of, unit_counted

@@ -18,13 +18,10 @@ from sextant.tables.query.bounds import (
     take_denials,
     take_none,
 )
-from sextant.tables.query.chinese import CHINESE
 from sextant.tables.query.column_links import QuestionReading, link_names
-from sextant.tables.query.comparisons import COMPARING, bounds_in
+from sextant.tables.query.comparisons import ANY_YEAR, COMPARING, bounds_in, dates_in
 from sextant.tables.query.computation_choice import QueryChooser
-from sextant.tables.query.dates import ANY_YEAR, dates_in
-from sextant.tables.query.english import ENGLISH
-from sextant.tables.query.grammar import Grammar
+from sextant.tables.query.grammar import CHINESE, ENGLISH, Grammar
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
 from sextant.text.characters import has_cjk, plain_of

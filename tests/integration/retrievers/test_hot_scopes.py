@@ -20,8 +20,8 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.values import read_scored
+from sextant.stores.postgresql.watched import Connection
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import (

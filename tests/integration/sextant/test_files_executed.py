@@ -19,7 +19,7 @@ from sextant.testing.hash_embedder import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[3]
 # 70 is wanted; docs/newcomers.md names the ten to begin with.
-_MOST = 72
+_MOST = 73
 
 
 class Watch:

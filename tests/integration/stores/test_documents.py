@@ -19,7 +19,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered
 from sextant.stores.documents.versions import ReadyVersion, open_version
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import KnowledgeBases, doom_scope, lock_scope
 from sextant.stores.work.jobs import JobStore
 

@@ -24,7 +24,7 @@ from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.vectors import EntityVectors
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.stamps.stamp_lines import entity_stamp, stamp_of
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from sextant.domain.errors import FileBroken
-from sextant.ingestion.parsing.guards import DAMAGED
+from sextant.ingestion.parsing.limits import DAMAGED
 
 Element = Any  # of lxml, which ships no types
 

@@ -22,9 +22,9 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL, IdTable, halves_of
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import read_embedded
+from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope, rows_of
 
 # The least cosine similarity of a pair, and the number of pairs of each entity.

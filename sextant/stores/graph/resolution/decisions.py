@@ -19,8 +19,8 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope, rows_of
 
 SQL = load_queries("graph_merges")

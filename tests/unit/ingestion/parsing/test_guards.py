@@ -11,8 +11,7 @@ import pytest
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats.opc import Package
-from sextant.ingestion.parsing.guards import check_container, check_size
-from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.limits import Limits, check_container, check_size
 
 LIMITS = Limits(zip_entries=5, zip_inflated_bytes=300_000, zip_part_bytes=100_000, zip_ratio=1000)
 

@@ -9,7 +9,7 @@ import threading
 from psycopg.types import TypeInfo
 
 from sextant.domain.settings import Settings
-from sextant.stores.postgresql.pools import Pools
+from sextant.stores.postgresql.watched import Pools
 
 VECTOR = TypeInfo("vector", 1, 2)
 # Seconds after which a loop will not end any more, however much else the machine does.
