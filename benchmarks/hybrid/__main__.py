@@ -1,9 +1,9 @@
 """Chunk search of a hundred tenants beside plain designs: `python -m benchmarks.hybrid`.
 
     python -m benchmarks.hybrid [CHUNKS] [SEED] [--queries N] [--gate N] [--vectors PASSAGES QUESTIONS]
-    python -m benchmarks.hybrid --harness FOLDER [--database URL [--stored FILE]] [--json FILE]
+        [--database URL] [--json FILE]
 
-All of issue 5's Speed list but growth (`growth.py`) in one run and, at its end, in one table: group, ratio with
+All limits of chunk search but that of growth (`growth.py`) in one run and, at its end, in one table: group, ratio with
 its interval, limit, gates, noise floor and verdict. Without arguments 10,000 chunks and 60 questions, two to
 three minutes; the limits are meant for `100000 2 --queries 300 --gate 1000`, and designs were chosen on
 seed 1. Questions are spread evenly over large, middle and small tenants, half in the tenant's topics and half
@@ -13,10 +13,8 @@ Gates come first. A ratio whose gate has failed is void; the one at equal recall
 finds less at 100 candidates than is asked of us. Ours runs twice (A/A), and a ratio whose interval or
 noise floor holds the limit is *within noise*. The exit status is 1 where a goal is void.
 
-`--vectors` names two NumPy files of vectors that a model gave real texts, instead of drawn ones. `--harness`
-takes the library, with its questions, over which the limits were set (`harness.py`); `--database` a server of
-other settings, which nobody else may use meanwhile. `--stored` keeps what is stored there: the first run
-writes the ids of the chunks to the file, later ones read them and store nothing. ILIKE and N2 stand there by
+`--vectors` names two NumPy files of vectors that a model gave real texts, instead of drawn ones; `--database`
+a server of other settings, which nobody else may use meanwhile. ILIKE and N2 stand there by
 the case rules of libc, which nearly every server has, and by the built-in ones of ours (`rivals.py`). The
 packages in `requirements.txt` beside this file add N2, LanceDB, and jieba to the BM25 rerank.
 """
@@ -29,7 +27,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
@@ -39,11 +37,10 @@ from benchmarks import bm25
 from benchmarks.hybrid.bench import Bench
 from benchmarks.hybrid.corpus import Library, make_library, worded
 from benchmarks.hybrid.groups import hybrid_search, keyword_lane, vector_lane
-from benchmarks.hybrid.harness import read_library
 from benchmarks.hybrid.memory import InMemory
 from benchmarks.hybrid.report import Report
 from benchmarks.hybrid.rivals import PlainTables
-from benchmarks.hybrid.store import fill, read_ids, scope_of, settings_of
+from benchmarks.hybrid.store import fill, scope_of, settings_of
 from sextant.domain.settings import Settings
 from sextant.evals.sets import parser_of
 from sextant.retrievers.index.scope_cache import ScopeCache
@@ -59,7 +56,6 @@ class Run:
         queries: how many of its questions are timed.
         checked: over how many the gates of keywords are.
         settings: of the store.
-        stored: the file with the ids of chunks that are stored already, or that will be.
     """
 
     name: str
@@ -67,7 +63,6 @@ class Run:
     queries: int
     checked: int
     settings: Settings
-    stored: Path | None
 
     async def report(self) -> Report:
         """Build everything or take what is stored, check, measure; prints each group."""
@@ -88,9 +83,9 @@ class Run:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Bench]:
-        """Provide the library in our tables and in plain ones."""
+        """Store the library in our tables and in plain ones."""
         async with await Database.open(self.settings) as database:
-            ids = await asyncio.to_thread(self._known) or await self._fill(database)
+            ids = await self._fill(database)
             plain = await PlainTables.open(database.owner_conninfo)
             wide = await PlainTables.open(database.owner_conninfo)
             words = worded(self.library, self.checked)
@@ -100,20 +95,12 @@ class Run:
                 await plain.close()
                 await wide.close()
 
-    def _known(self) -> list[UUID]:
-        """Return the ids of what is stored already; none where nothing is."""
-        if self.stored is None or not self.stored.exists():
-            return []
-        return read_ids(self.stored, len(self.library.texts))
-
     async def _fill(self, database: Database) -> list[UUID]:
         started = time.perf_counter()
         ids = await fill(database, self.library)
         print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)
         await PlainTables.build(database.owner_conninfo, self.library)
         print(f"plain tables after {time.perf_counter() - started:.0f} s", flush=True)
-        if self.stored:
-            await asyncio.to_thread(self.stored.write_text, "\n".join(map(str, ids)), "utf-8")
         return ids
 
 
@@ -122,31 +109,19 @@ def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("chunks", type=int, nargs="?", default=10_000)
     parser.add_argument("seed", type=int, nargs="?", default=2)
-    parser.add_argument("--queries", type=int, help="timed; default 60, of a harness all")
-    parser.add_argument("--gate", type=int, help="checked; default those timed, of a harness 1,000")
+    parser.add_argument("--queries", type=int, default=60, help="timed; default 60")
+    parser.add_argument("--gate", type=int, default=0, help="checked; default those timed")
     parser.add_argument("--vectors", type=Path, nargs=2, metavar=("PASSAGES", "QUESTIONS"))
-    parser.add_argument("--harness", type=Path, metavar="FOLDER")
     parser.add_argument("--database", metavar="URL")
-    parser.add_argument("--stored", type=Path, metavar="FILE")
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
-    if given.stored and not given.database:
-        parser.error("--stored: give --database, too; a server of the run's own goes when it ends")
-    if given.harness:
-        name, library = f"harness {given.harness.name}", read_library(given.harness)
-        queries = given.queries or len(library.questions)
-        spread = np.linspace(0, len(library.questions), queries, endpoint=False, dtype=int)
-        library = replace(library, questions=[library.questions[at] for at in spread])
-        gate = max(queries, given.gate or 1000)
-    else:
-        chosen_on = " (the designs were chosen on it: report another)" if given.seed == 1 else ""
-        name, queries = f"seed {given.seed}{chosen_on}", given.queries or 60
-        gate = max(queries, given.gate or 0)
-        embedded = tuple(map(np.load, given.vectors)) if given.vectors else None
-        library = make_library(given.chunks, gate, given.seed, embedded)
+    chosen_on = " (the designs were chosen on it: report another)" if given.seed == 1 else ""
+    name, gate = f"seed {given.seed}{chosen_on}", max(given.queries, given.gate)
+    embedded = tuple(map(np.load, given.vectors)) if given.vectors else None
+    library = make_library(given.chunks, gate, given.seed, embedded)
     with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
         settings = settings_of(Path(folder) / "data", len(library.texts), given.database)
-        run = Run(name, library, queries, gate, settings, given.stored)
+        run = Run(name, library, given.queries, gate, settings)
         report = asyncio.run(run.report())
     return report.write(given.json)
 

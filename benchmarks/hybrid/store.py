@@ -66,21 +66,6 @@ async def fill(database: Database, library: Library) -> list[UUID]:
     return ids
 
 
-def read_ids(file: Path, wanted: int) -> list[UUID]:
-    """Return the ids of stored chunks, by row.
-
-    Raises:
-        ValueError: the file is of another library.
-    """
-    ids = [UUID(line) for line in file.read_text("utf-8").split()]
-    if len(ids) != wanted:
-        raise ValueError(
-            f"{file} names {len(ids)} chunks and the library has {wanted}: it is of another library, "
-            "so give --stored a file of its own, and the library a database of its own"
-        )
-    return ids
-
-
 def _tenants(library: Library) -> list[int]:
     return [int(tenant) for tenant in np.unique(library.tenants)]
 

@@ -110,12 +110,6 @@ class LexicalMatch:
         return self.best / self.whole if self.whole else 0.0
 
     @cached_property
-    def known(self) -> float:
-        """Return how much of the question's information is in terms that any passage holds, 0 to 1."""
-        information = float(self.information.sum())
-        return information / whole if (whole := information + self.unknown) else 0.0
-
-    @cached_property
     def best(self) -> float:
         """Return the highest score; at least 0."""
         return float(self.scores.max(initial=0.0))

@@ -44,12 +44,3 @@ def _statements(text: str) -> Mapping[str, LiteralString]:
     return {
         name: cast(LiteralString, body.strip()) for name, body in zip(names, bodies, strict=True)
     }
-
-
-def topics() -> list[str]:
-    """Return the topics that `load_queries` accepts."""
-    return sorted(
-        entry.name.removesuffix(".sql")
-        for entry in _FOLDER.iterdir()
-        if entry.name.endswith(".sql")
-    )

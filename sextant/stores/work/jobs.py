@@ -183,12 +183,6 @@ class JobStore:
         [row] = await self._dicts(scope.user_id, _SQL["open_jobs"], key)
         return int(row["number"])
 
-    async def latest(self, user_id: str, document_ids: Sequence[UUID]) -> dict[UUID, Job]:
-        """Return the newest job of each of a user's documents, by document."""
-        key = {"user_id": user_id, "document_ids": list(document_ids)}
-        jobs = await self._rows(user_id, _SQL["latest"], key)
-        return {job.document_id: job for job in jobs}
-
     async def release_stale(self, user_id: str) -> None:
         """Release a user's jobs whose workers sent no heartbeat for `job_stale` seconds.
 

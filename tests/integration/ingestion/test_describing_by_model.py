@@ -483,7 +483,7 @@ async def test_the_estimate_counts_passages_and_sections_and_nothing_that_is_don
         (done.usage.prompt_tokens + 2 * done.usage.completion_tokens) / 1e6
     )
     after = await estimate_descriptions(database, handbook, settings)
-    assert (after.passages, after.sections, after.tokens) == (0, 0, 0)
+    assert (after.passages, after.sections, after.input_tokens) == (0, 0, 0)
 
 
 async def test_the_budget_stops_a_run_before_the_call_that_would_pass_it(
@@ -495,7 +495,8 @@ async def test_the_budget_stops_a_run_before_the_call_that_would_pass_it(
         assert not server.chat_requests
     assert done.left > 0
     assert "budget is used up" in done.warnings[0]
-    async with describer(database, settings, retold, budget_tokens=whole.tokens * 2) as (own, _):
+    tokens = whole.input_tokens + whole.output_tokens
+    async with describer(database, settings, retold, budget_tokens=tokens * 2) as (own, _):
         assert (await own.describe(handbook)).left == 0
 
 
@@ -529,7 +530,7 @@ async def test_passages_that_tell_the_facts_of_a_graph_are_not_asked_about(
     async with database.transaction(handbook.user_id) as connection:
         await connection.execute("""update document_versions set metadata = '{"factsOf": "e1"}'""")
     estimate = await estimate_descriptions(database, handbook, settings)
-    assert (estimate.passages, estimate.sections, estimate.tokens) == (0, 0, 0)
+    assert (estimate.passages, estimate.sections, estimate.input_tokens) == (0, 0, 0)
     async with describer(database, settings, told) as (own, server):
         assert counts(await own.describe(handbook)) == (0, 0, 0)
         assert not server.chat_requests

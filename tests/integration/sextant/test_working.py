@@ -410,9 +410,7 @@ async def test_of_a_documents_jobs_the_open_one_is_the_newest_whatever_the_clock
                where stage = 'failed'"""
         )
     [document] = await DocumentStore(database).list(scope)
-    latest = await JobStore(database).latest(scope.user_id, [document.id])
     standing = await UploadStore(database).statuses(scope.user_id, [document.id])
-    assert latest[document.id].stage is JobStage.QUEUED
     assert standing[document.id].stage == JobStage.QUEUED
     await KnowledgeBases(database).delete(scope)
 

@@ -105,9 +105,8 @@ async def test_jobs_closed_together_keep_what_each_of_their_documents_lacks(
         CodedWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2}),
     )
     await jobs.finish_all(scope, [(first, 1, ()), (second, 2, said)])
-    ended = await jobs.latest(scope.user_id, [whole.document_id, lacking.document_id])
-    assert ended[whole.document_id].warnings == ()
-    assert ended[lacking.document_id].warnings == said
+    ended = {job.document_id: job.warnings for job in await jobs.list(scope)}
+    assert ended == {whole.document_id: (), lacking.document_id: said}
 
 
 async def test_the_same_file_uploaded_many_times_at_once_is_one_document_with_one_job(

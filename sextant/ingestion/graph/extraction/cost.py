@@ -30,11 +30,6 @@ class CostEstimate:
     output_tokens: int = 0
     cost: float | None = None
 
-    @property
-    def tokens(self) -> int:
-        """Prompt and answers together."""
-        return self.input_tokens + self.output_tokens
-
 
 def estimate_call(prompt: str, passage: str, settings: Settings) -> Usage:
     """About what reading one passage takes, gleaning included; `prompt` is all that is sent first."""

@@ -141,10 +141,3 @@ where j.user_id = %(user_id)s and j.id = held.id
   and v.document_id = j.document_id and v.version = j.version and v.size_bytes <= %(most_bytes)s
   and (select count(*) from ingestion_jobs o
     where o.user_id = %(user_id)s and o.stage not in ('done', 'failed')) <= %(most_waiting)s;
-
--- name: latest
--- The newest job of each of some documents: the open one, else that of the newest version. Times alone would tell
--- an older one after the clock went back.
-select distinct on (document_id) * from ingestion_jobs
-where user_id = %(user_id)s and document_id = any(%(document_ids)s)
-order by document_id, stage in ('done', 'failed'), version desc, created_at desc;

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 import pytest
 
 from sextant.stores.postgresql.migrations import migrations, schema
-from sextant.stores.postgresql.queries import load_cypher, load_queries, topics
+from sextant.stores.postgresql.queries import load_cypher, load_queries
 
+TOPICS = sorted(
+    file.name.removesuffix(".sql") for file in (files("sextant.stores") / "sql/queries").iterdir()
+)
 TENANT_TABLES = {
     name
     for sql in schema().values()
@@ -21,7 +25,7 @@ TENANT_TABLES = {
 OWNERS = {"embedding_space.has_chunks", "embedding_space.all_scopes", "api_keys.end"}
 ALL = [
     pytest.param(f"{topic}.{name}", sql, id=f"{topic}.{name}")
-    for topic in topics()
+    for topic in TOPICS
     for name, sql in load_queries(topic).items()
 ]
 
@@ -35,7 +39,7 @@ CYPHER = [
 # Temporary tables of one transaction that carry the scope of the writer that fills them.
 WORKING_TABLES = {
     table
-    for topic in topics()
+    for topic in TOPICS
     for sql in load_queries(topic).values()
     for table in re.findall(r"create temporary table (\w+) \(\s*scope_id int", sql)
 }
