@@ -11,16 +11,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import anyio
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import NodeTimeoutError
+from langgraph.types import Command, Interrupt
 from pydantic import Field, TypeAdapter, ValidationError
 
-from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Sources, Token
+from sextant.domain.answers import (
+    Answer,
+    Cited,
+    Done,
+    Event,
+    Failed,
+    Interrupted,
+    Reset,
+    Sources,
+    Token,
+)
 from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut, Wording
 from sextant.domain.questions import field_at
 from sextant.domain.tasks import end
@@ -66,15 +77,15 @@ def parse_event(data: Mapping[str, Any]) -> Event:
 
 async def stream_answer(
     graph: Workflow,
-    question: Mapping[str, Any],
+    question: Mapping[str, Any] | Command[Any],
     *,
     context: Context | Mapping[str, Any] | None = None,
     config: RunnableConfig | None = None,
 ) -> AsyncGenerator[Event]:
-    """Run `graph` on `question` (the keys of `InputState`) and yield what happens.
+    """Run `graph` on `question` (the keys of `InputState`, or what resumes a run) and yield what happens.
 
-    The last event is `Done`, whose answer is the text and citations that were streamed, or
-    `Failed`. Closing the generator, or cancelling the task that reads it, stops the run and its
+    The last event is `Done`, whose answer is the text and citations that were streamed,
+    `Failed`, or `Interrupted` where a person must decide first. Closing the generator, or cancelling the task that reads it, stops the run and its
     model call. Use `contextlib.aclosing` around it.
     """
     queue = asyncio.Queue[Event](_QUEUE)
@@ -88,7 +99,7 @@ async def stream_answer(
             if isinstance(event, _PACED):
                 pace.read()
             yield event
-            if isinstance(event, Done | Failed):
+            if isinstance(event, Done | Failed | Interrupted):
                 return
     finally:
         if not run.done():  # the reader has left
@@ -97,7 +108,7 @@ async def stream_answer(
 
 async def _run(
     graph: Workflow,
-    question: Mapping[str, Any],
+    question: Mapping[str, Any] | Command[Any],
     context: Context | Mapping[str, Any] | None,
     config: RunnableConfig | None,
     queue: asyncio.Queue[Event],
@@ -105,7 +116,8 @@ async def _run(
     # In a task of its own: servers cancel a response through an anyio scope, under which
     # LangGraph's clean-up is cancelled before it starts and the model would stream on to its end.
     values: dict[str, Any] = {}
-    question_text = str(question.get("query") or "")
+    interrupts: Sequence[Interrupt] = ()
+    question_text = "" if isinstance(question, Command) else str(question.get("query") or "")
     try:
         async for part in graph.astream(
             question,
@@ -119,7 +131,10 @@ async def _run(
             if part["type"] == "custom":
                 await queue.put(parse_event(part["data"]))
             elif part["type"] == "values":
-                values = cast("dict[str, Any]", part["data"])
+                values, interrupts = cast("dict[str, Any]", part["data"]), part["interrupts"]
+        if interrupts:
+            await queue.put(Interrupted(interrupts[0].value))
+            return
         await queue.put(Done(_ANSWER.validate_python(values)))
     except Exception as error:  # noqa: BLE001 - the edge: a stream ends with an event, not a traceback
         await queue.put(as_failed(error, values.get("language") or language_of(question_text)))

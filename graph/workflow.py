@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.errors import NodeTimeoutError
+from langgraph.errors import GraphBubbleUp, NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -187,6 +187,9 @@ def _bound(resolve: Resolve, default: Context, node: Node, tries: int = 1) -> _B
                 runtime.stream_writer(
                     as_values(as_failed(error, _language_of_failure(node, state, runtime)))
                 )
+            raise
+        except GraphBubbleUp:
+            outcome = EventOutcome.OK  # it waits for a person
             raise
         except asyncio.CancelledError:
             outcome = EventOutcome.CANCELLED

@@ -205,6 +205,7 @@ def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[st
         "question": question,
         "search": question,
         "language": language_of(question) if language == "auto" else language,
+        "may_ask": run.may_ask,
         "deadline": deadline(run),
     }
 

@@ -112,6 +112,15 @@ def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
     )
 
 
+def estimate_answer(state: State, run: RunContext) -> int:
+    """Return the tokens that a turn takes in all once its answer is written: those used, and at most for the answer."""
+    limits, used = run.deps.settings.limits, usage_of(state)
+    found = sum(estimate_tokens(item.text) for item in state.items)
+    calls = 1 + calls_to_read(reports_of(state), limits.report_calls)
+    prompts = min(found, limits.context_tokens) + calls * _AROUND_CONTEXT
+    return used.prompt_tokens + used.completion_tokens + prompts + limits.answer_tokens
+
+
 def judging_budget(state: State, run: RunContext) -> AnswerBudget:
     """Return what is left for searching and judging, so that the answer can still be written."""
     left, reserved = budget_of(state, run), reserve_for_answer(state, run)

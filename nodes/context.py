@@ -57,6 +57,15 @@ class Context(BaseModel):
         default=True,
         description="Whether the chat model may mend sentences that no passage carries; else they stay, marked.",
     )
+    interrupts: bool = Field(
+        default=False,
+        description="Stop where a person should decide (a name of several things, limits.ask_above_tokens); for callers "
+        "that can resume.",
+    )
+    approve_sources: bool = Field(
+        default=False,
+        description="With interrupts: stop before every answer, to have its sources approved.",
+    )
     language: Literal["auto", "zh", "en"] = Field(
         "auto", description="Language of the answer; auto: that of the question."
     )
@@ -92,6 +101,14 @@ class RunContext:
     def top_k(self, state: State) -> int:
         """Return passages per search: the input's wish, else the run's choice, else the setting."""
         return state.top_k or self.choices.top_k or self.deps.settings.retrieval.top_k
+
+    @property
+    def may_ask(self) -> list[str]:
+        """Return what a person may be asked about."""
+        choices = self.choices
+        if not choices.interrupts:
+            return []
+        return ["names", "cost", *(["sources"] if choices.approve_sources else [])]
 
     @property
     def max_attempts(self) -> int:

@@ -50,6 +50,7 @@ from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checker import checks_of
 from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of, wait_for_reader
+from sextant.nodes.decisions import settle_before_answer
 from sextant.nodes.judgements import failure_reason, judged_by_rule
 from sextant.nodes.multimodal.attachments import attachments_of
 from sextant.nodes.question.conversation import AnswerMessages, closing
@@ -70,13 +71,17 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     """Write the answer and stream its events: tokens, citations, sources.
 
     Raises:
+        GraphInterrupt: a person is to approve sources or cost, before anything is written.
+        OptionInvalid: what was decided was not on offer.
         ModelUnavailable, ModelOutputInvalid: the chat model failed where there are no documents to quote instead.
     """
-    run, scope = runtime.context, scope_of(state, runtime)
+    run, scope, decided = runtime.context, scope_of(state, runtime), list[CodedWarning]()
+    if state.may_ask:
+        state, run, decided = settle_before_answer(state, run)
     attached = await _read_attachments(state, run)
     tables, unread, costs = await _compute_found_tables(state, run, scope)
     state = replace(state, **costs)
-    writer = _AnswerWriter(state, run, scope, attached, tables, unread)
+    writer = _AnswerWriter(state, run, scope, attached, tables, [*decided, *unread])
     answer, messages = Answer("", mode=state.strategy), AnswerMessages(state)
     async with aclosing(writer.events()) as events:
         async for event in events:

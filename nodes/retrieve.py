@@ -198,7 +198,8 @@ class _Outcome:
                 self.query, self.kind, error=" ".join(word_warnings(causes, language))
             )
         count = len(_passages(self.found))
-        return SearchReport(self.query, self.kind, self.found.mode, count, self.found.timings)
+        mode = str(self.found.mode)  # no enum: checkpoints hold plain values
+        return SearchReport(self.query, self.kind, mode, count, self.found.timings)
 
 
 class _SearchTask(TypedDict):

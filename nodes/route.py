@@ -9,15 +9,20 @@ from langgraph.runtime import Runtime
 from sextant.domain.retrieval import Mode
 from sextant.nodes.analyze import SIMPLE
 from sextant.nodes.context import RunContext
+from sextant.nodes.decisions import settle_names
 from sextant.nodes.state import State
 
 
-async def route(
-    state: State,
-    runtime: Runtime[RunContext],  # noqa: ARG001 - every node has the same signature
-) -> dict[str, Any]:
-    """Return a simple question needs no document, whatever mode was chosen for it."""
-    return {"strategy": Mode.BYPASS.value} if state.complexity == SIMPLE else {}
+async def route(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Send a simple question past the documents, whatever mode was chosen for it; have a person settle names.
+
+    Raises:
+        GraphInterrupt: a name may mean several things, and a person may be asked which.
+        OptionInvalid: what was decided was not on offer.
+    """
+    if state.complexity == SIMPLE:
+        return {"strategy": Mode.BYPASS.value}
+    return await settle_names(state, runtime) if "names" in state.may_ask else {}
 
 
 def after_route(state: State) -> Literal["complex", "simple or bypass"]:

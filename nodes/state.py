@@ -117,7 +117,8 @@ class State(InputState, OutputState):
 
     `by_rule`: the chat model did not come up with a judgement, through no fault of the prompt, so that
     rules judge from there on and the answer gets what time and calls are left. `unreachable` says why
-    the chat model is not asked again in this turn, where no connection to it could be made. `deadline`
+    the chat model is not asked again in this turn, where no connection to it could be made. `may_ask` says what a
+    person may be asked to decide (`sextant.nodes.decisions`), since a run that is resumed may bring no context. `deadline`
     is when models and searches must be done (seconds since the epoch; 0: not begun). No checkpoint has
     it: a run that goes on from one has its time before it.
     """
@@ -153,6 +154,7 @@ class State(InputState, OutputState):
     missing: str = ""
     by_rule: bool = False
     unreachable: dict[str, Any] = field(default_factory=dict[str, Any])
+    may_ask: list[str] = field(default_factory=list[str])
     deadline: Annotated[float, UntrackedValue] = 0.0
 
 

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, cast
+from uuid import UUID
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -19,6 +20,7 @@ from pydantic import ConfigDict, Field, SkipValidation
 from sextant.domain.answers import Answer
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid, SextantError
+from sextant.domain.graph import Entity
 from sextant.domain.questions import ChunkFilters, check_question, in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescore
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
@@ -269,6 +271,17 @@ class GraphRetriever(BaseRetriever):
             logger.info("names of the question not looked up: %s", error)
             return {}
         return link_names(index, text)
+
+    async def entities_of(self, scope: Scope, ids: Sequence[str]) -> list[Entity]:
+        """Return entities of the graph by their ids; none where the store does not answer: a search will say so."""
+        if self.graph is None:
+            return []
+        try:
+            async with asyncio.timeout(self.settings.retrieval.lane_timeout):
+                return await self.graph.get_entities(scope, [UUID(id_) for id_ in ids])
+        except (SextantError, TimeoutError) as error:
+            logger.info("names of the question not described: %s", error)
+            return []
 
     async def aretrieve(
         self,

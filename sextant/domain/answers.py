@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from sextant.domain.errors import SextantError, error_of
+from sextant.domain.errors import DecisionNeeded, SextantError, error_of
 from sextant.domain.warnings import Warned
 
 
@@ -241,7 +241,19 @@ class Failed:
     type: Literal["error"] = "error"
 
 
-Event = Status | Retrieved | Token | Cited | Reset | Sources | Done | Failed
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The end for now: a person must decide before the run goes on.
+
+    Attributes:
+        request: what to decide, as agent-chat-ui shows it: `action_requests` and `review_configs`.
+    """
+
+    request: Mapping[str, Any]
+    type: Literal["interrupt"] = "interrupt"
+
+
+Event = Status | Retrieved | Token | Cited | Reset | Sources | Done | Failed | Interrupted
 
 _FLAT = (Token, Status, Reset, Failed)
 
@@ -267,6 +279,7 @@ async def answer_of(
         next_step: what to do about a failure that does not say so itself.
 
     Raises:
+        DecisionNeeded: a person must decide first.
         SextantError: what went wrong, as the error that says it best.
     """
     async with aclosing(events):
@@ -274,6 +287,8 @@ async def answer_of(
             match event:
                 case Done(answer=answer):
                     return answer
+                case Interrupted(request=request):
+                    raise DecisionNeeded.of(request)
                 case Failed(code=code, message=message, detail=detail):
                     raise error_of(code, message, **(detail or {"next_step": next_step}))
             if on_event is not None:

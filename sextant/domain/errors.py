@@ -25,6 +25,7 @@
     ├── Overloaded                       overloaded               503   3   (every slot or place is taken)
     │   └── Limited                      limited                  429       (this caller's own are)
     ├── ConflictError                    conflict                 409   1   stored state and settings disagree
+    │   ├── DecisionNeeded               decision_needed                    (a person must decide before the run goes on)
     │   ├── ConversationBusy             conversation_busy                  (a turn of it is under way)
     │   ├── ConversationUnreadable       conversation_unreadable            (what is stored is no state of ours)
     │   ├── Superseded                   superseded                         (another ingestion took its place)
@@ -274,6 +275,26 @@ class ConflictError(SextantError):
 
     code = "conflict"
     status = 409
+
+
+class DecisionNeeded(ConflictError):
+    """A run stopped where a person must decide.
+
+    Attributes:
+        request: what to decide, as agent-chat-ui shows it: `action_requests` and `review_configs`.
+    """
+
+    request: Mapping[str, Any] = {}
+
+    @classmethod
+    def of(cls, request: Mapping[str, Any]) -> DecisionNeeded:
+        """Return the error for a request, whose descriptions are its message."""
+        texts = (str(action.get("description", "")) for action in request["action_requests"])
+        error = cls(
+            "\n".join(texts), next_step="Resume the conversation with a decision (docs/studio.md)."
+        )
+        error.request = request
+        return error
 
 
 class ConversationBusy(ConflictError):

@@ -16,13 +16,17 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
 from pydantic import TypeAdapter
 
-from sextant.domain.answers import Citation, Done, Event, Source, Trust
+from sextant.domain.answers import Citation, Done, Event, Interrupted, Source, Trust
 from sextant.domain.errors import ConversationNotFound
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
 from sextant.ingestion.parsing.lines import without_number
+from sextant.nodes.context import Context
+from sextant.nodes.decisions import read_decision
 from sextant.nodes.question.conversation import as_history
 from sextant.stores.documents.document_reader import DocumentHeading
 from sextant.stores.postgresql.database import Database
@@ -144,7 +148,11 @@ class Conversations:
         self._threads = Threads(database, user_id)
 
     async def stream(
-        self, workflow: Workflow, question: Mapping[str, Any], thread_id: str
+        self,
+        workflow: Workflow,
+        question: Mapping[str, Any],
+        thread_id: str,
+        choices: Context | None = None,
     ) -> AsyncGenerator[Event]:
         """Answer a question as the next turn of a conversation.
 
@@ -152,22 +160,57 @@ class Conversations:
             workflow: what answers.
             question: the keys of `InputState`.
             thread_id: the conversation; begun when it is new.
+            choices: for this turn.
 
         Raises:
             OptionInvalid: the name is empty or too long.
             ConversationBusy: another question of it is being answered.
         """
+        title = str(question["query"])
+        answering = self._turn(workflow, question, thread_id, title, choices)
+        async with aclosing(answering) as events:
+            async for event in events:
+                yield event
+
+    async def resume(
+        self, workflow: Workflow, thread_id: str, decision: object
+    ) -> AsyncGenerator[Event]:
+        """Go on with the turn that stopped for a decision.
+
+        Args:
+            workflow: what answers.
+            thread_id: the conversation.
+            decision: on what the turn stopped for (`sextant.nodes.decisions`).
+
+        Raises:
+            ConversationNotFound: there is none, or nothing is to be decided in it.
+            OptionInvalid: the decision is none of those on offer; it may be made again.
+            ConversationBusy: another question of it is being answered.
+        """
+        answering = self._turn(workflow, Command(resume=decision), thread_id, "", None)
+        async with aclosing(answering) as events:
+            async for event in events:
+                yield event
+
+    async def _turn(
+        self,
+        workflow: Workflow,
+        question: Mapping[str, Any] | Command[Any],
+        thread_id: str,
+        title: str,
+        choices: Context | None,
+    ) -> AsyncGenerator[Event]:
         most = timedelta(seconds=self._settings.limits.answer_seconds) + _BESIDE
         keep = timedelta(days=self._settings.conversations.days)
-        first = str(question["query"])
         remembering = workflow.copy({"checkpointer": self._threads})
-        async with (
-            self._threads.turn(thread_id, first, most, keep) as turn,
-            aclosing(stream_answer(remembering, question, config=turn.config)) as events,
-        ):
-            async for event in events:
-                turn.done = turn.done or isinstance(event, Done)
-                yield event
+        async with self._threads.turn(thread_id, title, most, keep) as turn:
+            if isinstance(question, Command):
+                await _check_decision(remembering, turn.config, question.resume)
+            answering = stream_answer(remembering, question, context=choices, config=turn.config)
+            async with aclosing(answering) as events:
+                async for event in events:
+                    turn.done = turn.done or isinstance(event, Done | Interrupted)
+                    yield event
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
         """Return the conversations, the latest first; those that follow `after`, where it is given."""
@@ -192,6 +235,18 @@ class Conversations:
         """
         if not await self._threads.forget(thread_id):
             raise _not_found()
+
+
+async def _check_decision(workflow: Workflow, config: RunnableConfig, decision: object) -> None:
+    """Refuse a decision while the turn that waits for one can still be given another."""
+    interrupts = (await workflow.aget_state(config)).interrupts
+    if not interrupts:
+        raise ConversationNotFound(
+            "Nothing is to be decided in a conversation of that name.",
+            next_step="Ask a question in it; whoever decided first has its answer.",
+            field="thread_id",
+        )
+    read_decision(interrupts[0].value, decision)
 
 
 def _turn(message: AnyMessage) -> ConversationTurn:

@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from sextant.domain.answers import Answer, Event, answer_of
+from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import ChunkFilters, in_range
 from sextant.domain.retrieval import AUTO, Retrieval
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
@@ -36,6 +37,8 @@ class Options(TypedDict, total=False):
     multimodal_content: Sequence[Mapping[str, Any]]
     rerank: bool
     thread_id: str | None
+    interrupts: bool
+    approve_sources: bool
 
 
 class MultimodalOptions(TypedDict, total=False):
@@ -151,6 +154,8 @@ class Asking:
         multimodal_content: Sequence[Mapping[str, Any]] = (),
         rerank: bool = True,
         thread_id: str | None = None,
+        interrupts: bool = False,
+        approve_sources: bool = False,
     ) -> AsyncGenerator[Event]:
         """Answer a question and tell what happens meanwhile.
 
@@ -166,16 +171,26 @@ class Asking:
                 `aquery_with_multimodal`.
             rerank: let the reranker, where one is configured, order the passages.
             thread_id: the conversation that this is a turn of, of whatever name (docs/conversations.md).
+            interrupts: stop where a person should decide; `resume` goes on. Needs a `thread_id`.
+            approve_sources: stop before the answer is written, too.
 
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
-            one `Failed`. Closing the generator stops the run and its model call.
+            one `Failed`, or one `Interrupted`. Closing the generator stops the run and its model call.
 
         Raises:
             ConversationBusy: another question of the thread is being answered.
+            OptionInvalid: it may stop, but names no thread to go on with.
         """
+        if interrupts and thread_id is None:
+            raise OptionInvalid(
+                "A run that may stop for a decision needs a thread to go on with.",
+                next_step="Name a thread, or leave `interrupts` out.",
+                field="thread_id",
+            )
         _, workflow = await self._parts.workflow()
         from sextant.graph.streaming import stream_answer
+        from sextant.nodes.context import Context
 
         state = {
             "query": question,
@@ -191,7 +206,29 @@ class Asking:
         if thread_id is None:
             answering = stream_answer(workflow, state)
         else:
-            answering = self.conversations().stream(workflow, state, thread_id)
+            choices = Context(interrupts=interrupts, approve_sources=approve_sources)
+            answering = self.conversations().stream(workflow, state, thread_id, choices)
+        async with aclosing(answering) as events:
+            async for event in events:
+                yield event
+
+    async def resume(self, thread_id: str, decision: object) -> AsyncGenerator[Event]:
+        """Go on with an answer that stopped for a decision, and tell what happens meanwhile.
+
+        Args:
+            thread_id: the conversation in which it stopped.
+            decision: `{"decisions": [{"type": "approve"}]}`, as agent-chat-ui has it (docs/studio.md).
+
+        Yields:
+            As `stream`.
+
+        Raises:
+            ConversationNotFound: there is no such conversation, or nothing is to be decided in it.
+            ConversationBusy: another question of the thread is being answered.
+            OptionInvalid: the decision is none of those on offer; it may be made again.
+        """
+        _, workflow = await self._parts.workflow()
+        answering = self.conversations().resume(workflow, thread_id, decision)
         async with aclosing(answering) as events:
             async for event in events:
                 yield event

@@ -121,6 +121,18 @@ class AnswerRequest:
         return rag.stream(self.question, **self.options)
 
 
+@dataclass(frozen=True, slots=True)
+class ResumeRequest(AnswerRequest):
+    """A decision on what an answer stopped for."""
+
+    thread_id: str = ""
+    decision: object = None
+
+    def ask(self, rag: Sextant) -> AsyncGenerator[Event]:
+        """Go on with the answer."""
+        return rag.resume(self.thread_id, self.decision)
+
+
 async def whole(
     request: Request,
     principal: Principal,
@@ -216,6 +228,8 @@ def resume_stream(request: Request, run: AnswerRun, after: int) -> EventStream:
 async def _start_run(run: AnswerRun, request: AnswerRequest, rag: Sextant, runs: Runs) -> None:
     """Wait for what can be told; a model that thinks long must not hide that there is no graph."""
     begun = await run.begun(runs.settings.hold_seconds)
+    if isinstance(request, ResumeRequest):
+        return
     graph = (rag.user_id, request.options["graph_id"])
     if begun or run.node not in {"", QUEUE, "analyze"}:
         return

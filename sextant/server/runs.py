@@ -15,9 +15,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
 from contextlib import aclosing
 from contextvars import ContextVar
 
-from sextant.domain.answers import Answer, Done, Event, Failed, Status
+from sextant.domain.answers import Answer, Done, Event, Failed, Interrupted, Status
 from sextant.domain.errors import (
     Cancelled,
+    DecisionNeeded,
     Limited,
     Overloaded,
     RunNotFound,
@@ -55,7 +56,7 @@ class AnswerRun:
 
     Args:
         user_id: whose run it is.
-        events: what happens; the last is `Done` or `Failed`.
+        events: what happens; the last is `Done`, `Failed` or `Interrupted`.
         encode: what is sent of each.
         seconds: time for all of it.
         turns: held until the first result. The first steps are our own work, most of it on the event
@@ -86,6 +87,7 @@ class AnswerRun:
         self._has_turn = False
         self._answer: Answer | None = None
         self._failure: Failed | None = None
+        self._interrupted: Interrupted | None = None
         self._telling = asyncio.Event()
         self._news = asyncio.Event()
         self._task = asyncio.create_task(self._go(events))
@@ -108,10 +110,13 @@ class AnswerRun:
         """Wait for the end.
 
         Raises:
+            DecisionNeeded: a person must decide first.
             SextantError: it failed.
         """
         await asyncio.wait({self._task})
         self._raise_failure()
+        if self._interrupted is not None:
+            raise DecisionNeeded.of(self._interrupted.request)
         if self._answer is None:  # it was stopped before it began
             raise _cancel_task().speak(self._language)
         return self._answer
@@ -161,7 +166,7 @@ class AnswerRun:
 
     def _fail(self, error: Exception) -> None:
         """Note why the answer failed; what goes wrong after its last event changes nothing for the client."""
-        if self._answer is None and self._failure is None:
+        if not (self._answer or self._failure or self._interrupted):
             self._note(as_failed(error, self._language))
         else:
             log.warning("an answer that had ended was not closed as it should be: %s", error)
@@ -185,6 +190,8 @@ class AnswerRun:
                 self._answer = event.answer
             case Failed():
                 self._failure = event
+            case Interrupted():
+                self._interrupted = event
         if not isinstance(event, Status):
             self._telling.set()
             self._give_turn()

@@ -239,6 +239,8 @@ def test_every_curl_line_is_answered(desk: Path, environment: dict[str, str], se
     assert len(lines) > 20
     with httpx.Client(base_url=server, timeout=120) as client:
         client.post("/api/query", json={**LEAVE, "threadId": "leave"}).raise_for_status()
+        stopping = {**LEAVE, "threadId": "leave-2", "interrupts": True, "approveSources": True}
+        assert client.post("/api/query", json=stopping).status_code == 202
         known = {"S": server, "J": "content-type: application/json"}
         for line in lines:
             known |= _ids(line, known, client)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
+    from sextant.domain.answers import Answer
     from sextant.facade import Sextant
     from sextant.facade.questions import Options
 
@@ -49,6 +50,17 @@ def ask(
             help="A table in CSV, Markdown or HTML that it is about; may be repeated.",
         ),
     ] = None,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            "--confirm",
+            help="Be asked which of several things a name means, and before an answer that costs more than limits.ask_above_tokens.",
+        ),
+    ] = False,
+    approve_sources: Annotated[
+        bool,
+        typer.Option("--approve-sources", help="Be asked which passages the answer may use, too."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with citations.
@@ -56,6 +68,8 @@ def ask(
     Images and tables given with it are taken into account.
     """
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}
+    if confirm or approve_sources:
+        options |= {"interrupts": True, "approve_sources": approve_sources}
     with_sextant(
         lambda rag: _ask(rag, question, options, image or [], table or [], as_json=as_json),
         to_answer=True,
@@ -80,9 +94,54 @@ async def _ask(
     options["multimodal_content"] = await asyncio.to_thread(
         read_attachments, images, tables, rag.settings
     )
-    answer = await print_answer(rag.stream(question, **options), quiet=as_json)
+    if options.get("interrupts"):
+        answer = await _ask_and_decide(rag, question, options, quiet=as_json)
+    else:
+        answer = await print_answer(rag.stream(question, **options), quiet=as_json)
     if as_json:
         terminal.emit(answer)
+
+
+async def _ask_and_decide(rag: Sextant, question: str, options: Options, *, quiet: bool) -> Answer:
+    """Answer a question, with what the person at the terminal decides on the way."""
+    import asyncio
+    from uuid import uuid4
+
+    from sextant.cli.asking.answers import print_answer
+    from sextant.domain.errors import DecisionNeeded, OptionInvalid
+
+    thread_id = f"ask-{uuid4()}"
+    options["thread_id"] = thread_id
+    events = rag.stream(question, **options)
+    try:
+        while True:
+            try:
+                return await print_answer(events, quiet=quiet)
+            except DecisionNeeded as stopped:
+                terminal.note(stopped.message)
+                decision = await asyncio.to_thread(_read_decision, stopped)
+            except OptionInvalid as error:
+                if error.field != "decisions":
+                    raise
+                terminal.report(error, as_json=False)
+                decision = await asyncio.to_thread(_read_decision, error)
+            events = rag.resume(thread_id, decision)
+    finally:
+        await _forget(rag, thread_id)
+
+
+def _read_decision(otherwise: Exception) -> bool | str:
+    """Return what is typed: nothing or "y" approves, "n" rejects, all else chooses.
+
+    Raises:
+        otherwise: nobody is there to decide.
+    """
+    try:
+        line = input().strip()
+    except EOFError:
+        raise otherwise from None
+    known = {"": True, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
+    return known.get(line.lower(), line)
 
 
 _LEAVES = frozenset({"/exit", "/quit", "/bye"})

@@ -58,6 +58,12 @@ class LimitSettings(Group):
     prompt_tokens: int = Field(
         32_000, ge=1000, description="Tokens of all prompts for one answer together."
     )
+    ask_above_tokens: int | None = Field(
+        None,
+        ge=0,
+        description="Where the caller can be asked (`interrupts`): tokens of one answer, prompts and all, above which a "
+        "person is; unset: never.",
+    )
     context_tokens: int = Field(
         6000, ge=200, description="Tokens of retrieved context in a prompt."
     )

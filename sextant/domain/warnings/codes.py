@@ -81,6 +81,7 @@ class WarningCode(StrEnum):
     JUDGED_BY_RULE = auto()
     NO_DOCUMENTS_USED = auto()
     QUOTED_WITHOUT_MODEL = auto()
+    MODEL_DECLINED = auto()
     TABLES_NOT_COMPUTED = auto()
     ROWS_FILLED_UP = auto()
     VISION_MODEL_MISSING = auto()

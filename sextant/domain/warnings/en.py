@@ -151,6 +151,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.JUDGED_BY_RULE: "Judged by rule, without the chat model: {reason}",
     WarningCode.NO_DOCUMENTS_USED: "Answered without looking at any document.",
     WarningCode.QUOTED_WITHOUT_MODEL: "The chat model failed, so the answer is quoted from the documents: {reason}",
+    WarningCode.MODEL_DECLINED: "Quoted from the documents, since the cost of a written answer was not approved.",
     WarningCode.TABLES_NOT_COMPUTED: "Nothing was computed over tables of the documents: {reason}",
     WarningCode.ROWS_FILLED_UP: "{label}: rows of different length were filled up to {width} columns ({rows}).",
     WarningCode.VISION_MODEL_MISSING: "{labels}: no vision model is configured, so the image was not looked at; the "

@@ -153,6 +153,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.JUDGED_BY_RULE: "未用聊天模型，改按规则判断：{reason}",
     WarningCode.NO_DOCUMENTS_USED: "未查阅任何文档即作答。",
     WarningCode.QUOTED_WITHOUT_MODEL: "聊天模型出错，因此回答直接引自文档：{reason}",
+    WarningCode.MODEL_DECLINED: "由于未批准撰写回答的费用，回答直接引自文档。",
     WarningCode.TABLES_NOT_COMPUTED: "没有对文档中的表格进行计算：{reason}",
     WarningCode.ROWS_FILLED_UP: "{label}：长度不一的行已补足到 {width} 列（第 {rows} 行）。",
     WarningCode.VISION_MODEL_MISSING: "{labels}：没有配置视觉模型，因此未查看图片，仅根据文字作答。"

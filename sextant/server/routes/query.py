@@ -11,17 +11,25 @@ import orjson
 from fastapi import Body, Header, Path, Request, Response
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Retrieved, Status
-from sextant.domain.errors import RunNotFound
+from sextant.domain.errors import DecisionNeeded, RunNotFound
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade.questions import Options
-from sextant.server.answers import AnswerRequest, resume_stream, stream_answer, whole
+from sextant.server.answers import AnswerRequest, ResumeRequest, resume_stream, stream_answer, whole
+from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import as_json, problems
 from sextant.server.problems import problem_fields
 from sextant.server.routing.router import Reader
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import answer_examples as examples
-from sextant.server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
+from sextant.server.schemas.answers import (
+    Pending,
+    QueryRequest,
+    QueryResponse,
+    ResumeBody,
+    answer_on_wire,
+    on_wire,
+)
 from sextant.server.sse import MEDIA_TYPE, frame
 
 router = new_router("answers", prefix="/api/query")
@@ -30,6 +38,9 @@ _EVENTS: dict[str, Any] = {"schema": {}, "example": examples.EVENTS}
 _STREAM: dict[str, Any] = {
     "description": "The answer; with `stream` or `Accept: text/event-stream` its events.",
     "content": as_json(examples.ANSWER) | {MEDIA_TYPE: _EVENTS},
+}
+_PENDING: dict[int | str, dict[str, Any]] = {
+    202: {"description": "A person must decide before there is an answer.", "model": Pending}
 }
 _AGAIN: dict[str, Any] = {
     "description": "The events, from the beginning or after `Last-Event-ID`.",
@@ -50,7 +61,11 @@ RunId = Annotated[
 ]
 
 
-@router.post("", response_model=QueryResponse, responses={200: _STREAM, **problems(404, 409, 502)})
+@router.post(
+    "",
+    response_model=QueryResponse,
+    responses={200: _STREAM, **_PENDING, **problems(404, 409, 502)},
+)
 async def ask(
     request: Request,
     principal: Reader,
@@ -63,11 +78,57 @@ async def ask(
         run_id, after = _last_event_of(last_event_id)
         run = serving_of(request).runs.find(run_id, principal.user_id)
         return resume_stream(request, run, after)
-    trace = _Trace(debug=question.debug)
-    if question.stream or MEDIA_TYPE in accept:
+    streamed = question.stream or MEDIA_TYPE in accept
+    return await _answer(
+        request,
+        principal,
+        _read_request(question),
+        _Trace(debug=question.debug),
+        thread_id=question.thread_id or "",
+        streamed=streamed,
+        survive=question.resume,
+    )
+
+
+@router.post(
+    "/resume",
+    response_model=QueryResponse,
+    responses={200: _STREAM, **_PENDING, **problems(404, 409, 502)},
+)
+async def resume_answer(
+    request: Request,
+    principal: Reader,
+    body: Annotated[ResumeBody, Body(examples=[examples.RESUME])],
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
+) -> Response:
+    """Decide what an answer stopped for, and have the rest of it."""
+    decision = {"decisions": list(body.decisions)}
+    return await _answer(
+        request,
+        principal,
+        ResumeRequest("", Options(), body.thread_id, decision),
+        _Trace(debug=body.debug),
+        thread_id=body.thread_id,
+        streamed=body.stream or MEDIA_TYPE in accept,
+        survive=False,
+    )
+
+
+async def _answer(
+    request: Request,
+    principal: Principal,
+    question: AnswerRequest,
+    trace: _Trace,
+    *,
+    thread_id: str,
+    streamed: bool,
+    survive: bool,
+) -> Response:
+    """Return the answer, whole or as a stream; or what a person must decide first."""
+    if streamed:
         encode = partial(_frame_events, trace)
         run, response = stream_answer(
-            request, principal, _read_request(question), encode, keep=True, survive=question.resume
+            request, principal, question, encode, keep=True, survive=survive
         )
         response.headers["Content-Location"] = f"{router.prefix}/{run.run_id}/events"
         return response
@@ -76,7 +137,11 @@ async def ask(
         body = answer_on_wire(answer, trace.steps)
         return Response(orjson.dumps(body), media_type="application/json")
 
-    return await whole(request, principal, _read_request(question), respond, trace.note)
+    try:
+        return await whole(request, principal, question, respond, trace.note)
+    except DecisionNeeded as stopped:
+        pending = {"threadId": thread_id, "request": stopped.request}
+        return Response(orjson.dumps(pending), 202, media_type="application/json")
 
 
 @router.get("/{runId}/events", response_class=Response, responses={200: _AGAIN, **problems(404)})
@@ -107,6 +172,8 @@ def _read_request(body: QueryRequest) -> AnswerRequest:
         multimodal_content=body.multimodal_content,
         rerank=body.rerank,
         thread_id=body.thread_id,
+        interrupts=body.interrupts,
+        approve_sources=body.approve_sources,
     )
     return AnswerRequest(body.query, options)
 

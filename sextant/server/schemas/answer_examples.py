@@ -13,6 +13,7 @@ _SENTENCE = "每个值都有一个所有者；同一时刻只有一个所有者�
 RUN_ID = "4dea06af44cac09fb9a2f82b88f15d73"
 THREAD_ID = "rust-for-beginners"
 
+RESUME: dict[str, Any] = {"threadId": "nothing-to-decide", "decisions": [{"type": "approve"}]}
 QUERY: dict[str, Any] = {
     "query": _QUESTION,
     "graphId": GRAPH,

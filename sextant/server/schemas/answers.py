@@ -61,10 +61,40 @@ class QueryRequest(Wire):
         max_length=200,
         description="The conversation that this goes on with, or begins; its turns are kept.",
     )
+    interrupts: bool = Field(
+        default=False,
+        description="Stop where a person should decide, for callers that go on with `POST /api/query/resume`; needs "
+        "`threadId`.",
+    )
+    approve_sources: bool = Field(
+        default=False, description="With `interrupts`: have the sources of the answer approved."
+    )
     resume: bool = Field(
         default=False,
         description="Of a stream: go on when the client leaves, so that it can come back for the rest.",
     )
+
+
+class ResumeBody(Wire):
+    """A decision on what an answer stopped for."""
+
+    thread_id: str = Field(min_length=1, max_length=200, description="The conversation.")
+    decisions: tuple[dict[str, Any], ...] = Field(
+        min_length=1,
+        max_length=1,
+        description='`{"type": "approve"}`, `{"type": "reject"}`, or `{"type": "edit", "edited_action": {"name": …, "args": '
+        '{"choice": …}}}`, as agent-chat-ui has them.',
+        examples=[[{"type": "approve"}]],
+    )
+    debug: bool = Field(default=False, description="Tell in `trace` what was done when.")
+    stream: bool = Field(default=False, description="Answer as server-sent events.")
+
+
+class Pending(Wire):
+    """What a person must decide before there is an answer; the keys of `request` are those of agent-chat-ui."""
+
+    thread_id: str
+    request: dict[str, Any]
 
 
 class CitationOut(Wire):

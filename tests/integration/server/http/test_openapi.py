@@ -63,6 +63,7 @@ OTHERWISE = {
     "deleteDocument": "204",
     "getFile": "404",
     "answerEvents": "404",
+    "resumeAnswer": "404",
     "cancelAnswer": "404",
     "retryDocument": "409",
     "cancelDocument": "409",

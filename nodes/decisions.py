@@ -1,0 +1,238 @@
+"""What a person decides in the middle of a run: which of two things a name means, what an answer may cost, which sources count.
+
+A request is a LangGraph interrupt of the shape that LangChain's human-in-the-loop middleware has, which
+agent-chat-ui shows as a form. It is answered by `Command(resume={"decisions": [{"type": "approve"}]})`; also by
+`edit` with `edited_action`, by `reject`, and by what somebody may type into Studio: a number, a text, true or false.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.graph import Entity
+from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.nodes.budget import estimate_answer
+from sextant.nodes.context import RunContext, scope_of
+from sextant.nodes.state import State
+
+Kind = Literal["approve", "edit", "reject"]
+
+# A name of more things than these is asked about by nobody: it is no name, but a word.
+_MOST_MEANINGS = 6
+_SHOWN_CHARS = 160
+_NAME, _COST, _SOURCES = "choose_meaning", "approve_cost", "approve_sources"
+_WORDINGS = {
+    "en": {
+        _NAME: "“{name}” may mean several things:\n{options}\nApprove to search for all of them, or write the number of one into `choice`.",
+        _COST: "The answer will take up to {tokens} tokens, more than {most} (limits.ask_above_tokens).\n"
+        "Approve to let the model write it, or reject to have quotations without the model.",
+        _SOURCES: "The answer will be written from these passages:\n{options}\n"
+        "Approve, leave in `choice` the numbers of those to use, or reject to use none.",
+    },
+    "zh": {
+        _NAME: "“{name}”可能指：\n{options}\n批准则全部检索；或在 `choice` 中填写其中一个的编号。",
+        _COST: "这个回答最多需要 {tokens} 个 token，超过 {most}（limits.ask_above_tokens）。\n批准则由模型撰写；拒绝则不用模型，直接引用原文。",
+        _SOURCES: "回答将依据这些段落：\n{options}\n批准；或在 `choice` 中只保留要使用的编号；拒绝则一个也不用。",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided; `choice` is what an edit made of the request's own."""
+
+    kind: Kind
+    choice: str = ""
+
+
+async def settle_names(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Return the question with the meaning that a person chose for each name that has several.
+
+    Raises:
+        GraphInterrupt: a person is asked.
+        OptionInvalid: the decision is none of those offered.
+    """
+    retriever, changes = runtime.context.deps.retriever, dict[str, Any]()
+    for link in state.linked:
+        if not 2 <= len(link["ids"]) <= _MOST_MEANINGS:
+            continue
+        meanings = await retriever.entities_of(scope_of(state, runtime), link["ids"])
+        if len(meanings) < 2:
+            continue
+        chosen = _choose_meaning(link["name"], meanings, state.language)
+        if len(chosen) == 1:
+            changes |= _with_meaning(replace(state, **changes), link["name"], chosen[0])
+    return changes
+
+
+def settle_before_answer(
+    state: State, run: RunContext
+) -> tuple[State, RunContext, list[CodedWarning]]:
+    """Return what the answer is written from, and with what, once a person has decided what there is to decide.
+
+    Raises:
+        GraphInterrupt: a person is asked.
+        OptionInvalid: the decision is none of those offered.
+    """
+    if "sources" in state.may_ask and state.items:
+        state = _with_approved_sources(state)
+    most, needed = run.deps.settings.limits.ask_above_tokens, 0
+    if "cost" in state.may_ask and most is not None and run.deps.chat is not None:
+        needed = estimate_answer(state, run)
+    if most is None or needed <= most or not (state.items or state.attachments):
+        return state, run, []
+    wording = _WORDINGS[state.language][_COST].format(tokens=needed, most=most)
+    decision = _ask_person(_COST, {"tokens": needed}, wording, ["approve", "reject"])
+    if decision.kind != "reject":
+        return state, run, []
+    without = RunContext(run.choices, replace(run.deps, chat=None))
+    return state, without, [CodedWarning(WarningCode.MODEL_DECLINED)]
+
+
+def read_decision(request: Mapping[str, Any], answer: object) -> Decision:
+    """Return the decision that answers a request.
+
+    Raises:
+        OptionInvalid: it is none of those that the request allows.
+    """
+    decision = _read_form(answer)
+    [config], [action] = request["review_configs"], request["action_requests"]
+    allowed: Sequence[str] = config["allowed_decisions"]
+    if decision is None or decision.kind not in allowed:
+        raise OptionInvalid(
+            f"This cannot be decided by {answer!r:.80}.",
+            next_step='Give {"decisions": [{"type": …}]} with one of: ' + ", ".join(allowed) + ".",
+            field="decisions",
+        )
+    options: Sequence[str] = action["args"].get("options", ())
+    if decision.kind == "edit":
+        _read_choice(decision.choice, options)
+    return decision
+
+
+def _read_form(answer: object) -> Decision | None:
+    """Return a decision in whatever form it comes; None: it is none."""
+    if isinstance(answer, Mapping) and "decisions" in answer:
+        answer = cast("Mapping[str, Any]", answer)["decisions"]
+    if isinstance(answer, list | tuple):
+        given = cast("Sequence[object]", answer)
+        answer = given[0] if len(given) == 1 else None
+    match answer:
+        case bool():
+            return Decision("approve" if answer else "reject")
+        case str() | int():
+            return Decision("edit", str(answer))
+        case {"type": "approve" | "reject" as kind}:
+            return Decision(kind)
+        case {"type": "respond", "message": choice} | {
+            "type": "edit",
+            "edited_action": {"args": {"choice": choice}},
+        }:
+            return Decision("edit", str(choice))
+        case _:
+            return None
+
+
+def _ask_person(
+    name: str, args: Mapping[str, Any], description: str, allowed: Sequence[Kind]
+) -> Decision:
+    """Stop until a person has decided; the run goes on here with the decision."""
+    request = {
+        "action_requests": [{"name": name, "args": dict(args), "description": description}],
+        "review_configs": [{"action_name": name, "allowed_decisions": list(allowed)}],
+    }
+    return read_decision(request, interrupt(request))
+
+
+def _read_choice(choice: str, options: Sequence[str]) -> list[int]:
+    """Return the indexes of the options that are meant, by their numbers or by one's name.
+
+    Raises:
+        OptionInvalid: none is, or one that there is not.
+    """
+    named = [
+        at for at, option in enumerate(options) if option.casefold() == choice.strip().casefold()
+    ]
+    numbers = named or [int(number) - 1 for number in re.findall(r"\d+", choice)]
+    if not numbers or not all(0 <= at < len(options) for at in numbers):
+        raise OptionInvalid(
+            f"{choice!r:.80} chooses none of the {len(options)} that there are.",
+            next_step=f"Give numbers from 1 to {len(options)}.",
+            field="decisions",
+        )
+    return sorted(set(numbers))
+
+
+def _choose_meaning(name: str, meanings: Sequence[Entity], language: str) -> list[Entity]:
+    options = [_label(name, one) for one in meanings]
+    shown = _numbered(
+        f"{label}: {one.description}" if one.description else label
+        for label, one in zip(options, meanings, strict=True)
+    )
+    wording = _WORDINGS[language][_NAME].format(name=name, options=shown)
+    args = {"name": name, "options": options, "choice": ""}
+    decision = _ask_person(_NAME, args, wording, ["approve", "edit"])
+    if decision.kind == "approve":
+        return list(meanings)
+    return [meanings[at] for at in _read_choice(decision.choice, options)]
+
+
+def _label(name: str, entity: Entity) -> str:
+    """Return what tells a meaning from the others: its own name, or its type."""
+    return (
+        f"{name} ({entity.entity_type})"
+        if entity.name.casefold() == name.casefold()
+        else entity.name
+    )
+
+
+def _with_meaning(state: State, name: str, meaning: Entity) -> dict[str, Any]:
+    """Return the question, and what is searched for, with a name replaced by what it means."""
+    label = _label(name, meaning)
+
+    def clear(text: str) -> str:
+        return text.replace(name, label)
+
+    links = [
+        {"name": name, "ids": [str(meaning.id)]} if link["name"] == name else link
+        for link in state.linked
+    ]
+    return {
+        "question": clear(state.question),
+        "search": clear(state.search),
+        "subquestions": list(map(clear, state.subquestions)),
+        "extra_queries": list(map(clear, state.extra_queries)),
+        "cross_lingual_queries": list(map(clear, state.cross_lingual_queries)),
+        "linked": links,
+    }
+
+
+def _with_approved_sources(state: State) -> State:
+    options = [str(number) for number in range(1, len(state.items) + 1)]
+    shown = _numbered(
+        f"{item.metadata.get('filename', '')} › {' › '.join(item.metadata.get('section_path', ()))}: {item.text}"
+        for item in state.items
+    )
+    wording = _WORDINGS[state.language][_SOURCES].format(options=shown)
+    args = {"options": options, "choice": ", ".join(options)}
+    decision = _ask_person(_SOURCES, args, wording, ["approve", "edit", "reject"])
+    if decision.kind == "approve":
+        return state
+    chosen = [] if decision.kind == "reject" else _read_choice(decision.choice, options)
+    kept = [state.items[at] for at in chosen]
+    # What goes with passages was found with all of them; it says nothing that a person has approved.
+    return replace(state, items=kept, evidence=[item.id for item in kept], graph_items=[])
+
+
+def _numbered(lines: Any) -> str:  # noqa: ANN401 - of texts
+    return "\n".join(
+        f"{number}. {' '.join(line.split())[:_SHOWN_CHARS]}"
+        for number, line in enumerate(lines, start=1)
+    )
