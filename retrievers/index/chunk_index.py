@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from sextant.models.protocols import Vectors
 from sextant.retrievers.content import PassageContent
@@ -25,6 +26,7 @@ _TOLD = (
     *("filename", "document_title", "source", "section_path", "title", "section_id", "page"),
     *("start", "end", "modality", "ordinal", "context"),
 )
+_OWN = ChunkRow._fields.index("text")  # from here on values are those of one chunk
 # Bytes a chunk beside vector and text, of a number of a vector, and how often a text counts: as it is told, and
 # two bytes for each gram.
 _EACH, _NUMBER, _TEXT = 250, 3, 2.5
@@ -39,7 +41,8 @@ class ChunkIndex:
         ids: of all.
         rounded: vectors of length 1.
         words: finds texts by keywords.
-        rows: `ChunkRow` of each.
+        rows: of each the row of its section, and what of `ChunkRow` is its own.
+        sections: what chunks of a section have in common.
     """
 
     stamp: str
@@ -47,11 +50,12 @@ class ChunkIndex:
     rounded: Rounded
     words: KeywordIndex
     rows: JsonRows
+    sections: JsonRows
 
     @property
     def nbytes(self) -> int:
         """Return the bytes that it takes."""
-        parts = (self.ids.halves, self.rounded, self.words, self.rows)
+        parts = (self.ids.halves, self.rounded, self.words, self.rows, self.sections)
         return sum(part.nbytes for part in parts)
 
     def nearest(self, vector: Vectors, k: int) -> tuple[list[int], list[float]] | None:
@@ -92,7 +96,8 @@ class ChunkIndex:
         return [self._row(row).metadata(id_) for id_, row in zip(ids, rows, strict=True)]
 
     def _row(self, row: int) -> ChunkRow:
-        return ChunkRow(*self.rows.at(row))
+        section, *own = self.rows.at(row)
+        return ChunkRow(*self.sections.at(section), *own)
 
     def _rows_of(self, ids: Sequence[str]) -> list[int]:
         rows: list[int] = index_of(self.ids.halves, halves_of_texts(ids)).tolist()
@@ -112,6 +117,7 @@ class ChunkIndexBuilder:
     _ids: list[npt.NDArray[np.uint64]] = field(default_factory=list[npt.NDArray[np.uint64]])
     _vectors: Vectors | None = None
     _rows: JsonRowsBuilder = field(default_factory=JsonRowsBuilder)
+    _sections: dict[bytes, int] = field(default_factory=dict[bytes, int])
     _octets: list[int] = field(default_factory=list[int])
     _postings: list[GramPostings] = field(default_factory=list[GramPostings])
 
@@ -122,10 +128,14 @@ class ChunkIndexBuilder:
             self._vectors = np.empty((self.chunks, block.vectors.shape[1]), np.float32)
         self._vectors[first : first + len(block.ids)] = unit(block.vectors)
         self._ids.append(block.ids)
-        self._rows.add(block.rows)
+        self._rows.add([self._section(row[:_OWN]), *row[_OWN:]] for row in block.rows)
         texts = [lowercase(row.searched) for row in block.rows]
         self._octets += [len(text.encode()) for text in texts]
         self._postings.append(GramPostings.of(texts))
+
+    def _section(self, values: Sequence[object]) -> int:
+        """Return the row of the section with these values."""
+        return self._sections.setdefault(orjson.dumps(values), len(self._sections))
 
     def build(self) -> ChunkIndex | None:
         """Return all of it; None if a vector has no direction: what the store says of it cannot be said here."""
@@ -145,6 +155,7 @@ class ChunkIndexBuilder:
             rounded,
             KeywordIndex(postings, np.maximum(1, np.array(self._octets, np.int32))),
             self._rows.build(),
+            JsonRows.of(self._sections),
         )
 
 

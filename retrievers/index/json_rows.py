@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,11 @@ class JsonRows:
 
     joined: bytes
     ends: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, written: Collection[bytes]) -> JsonRows:
+        """Return rows that are written already."""
+        return cls(b"".join(written), np.cumsum([0, *map(len, written)]))
 
     def at(self, row: int) -> list[Any]:
         """Return the values of a row; of none where there is no such row."""

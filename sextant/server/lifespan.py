@@ -17,6 +17,7 @@ from fastapi import FastAPI, Request
 from sextant.domain.errors import Cancelled
 from sextant.domain.fair_semaphore import FairSemaphore
 from sextant.domain.settings import Settings
+from sextant.domain.system import map_large_blocks
 from sextant.domain.tasks import stop
 from sextant.facade import Sextant
 from sextant.facade.worker import working
@@ -130,6 +131,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
     """
     async with Sextant.open(settings) as rag:
         await rag.warm_up()
+        map_large_blocks()
         _collect_in_small_steps()
         runs = Runs(settings.runs)
         http = settings.http

@@ -29,9 +29,11 @@ _BLOCK_CHUNKS = 256
 
 
 class ChunkRow(NamedTuple):
-    """All that results and ranking tell of a chunk, as JSON has it; `labels` as `ChunkMetadata` has them."""
+    """All that results and ranking tell of a chunk, as JSON has it; `labels` as `ChunkMetadata` has them.
 
-    text: str
+    What comes before `text` is usually the same of all chunks of a section.
+    """
+
     document_id: str
     external_id: str | None
     filename: str
@@ -40,6 +42,7 @@ class ChunkRow(NamedTuple):
     section_path: Sequence[str]
     title: str
     section_id: str
+    text: str
     page: int | None
     start: int
     end: int

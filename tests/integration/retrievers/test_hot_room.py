@@ -53,7 +53,7 @@ async def test_memory_stays_within_its_bound_and_goes_to_those_searched_clearly_
     rng, clock = seeded(5), Clock(1000.0)
     for scope in scopes:
         await write(scope, "a", texts_of(rng, 40))
-    bound = 170_000  # room for two of them
+    bound = 140_000  # room for two of them
     async with await Database.open(with_memory(settings, bound)) as database:
         hots = timed(database, clock)
         first, second, third = scopes

@@ -26,9 +26,9 @@ from (
     and (%(after)s::uuid is null or chunk_id > %(after)s)
   order by chunk_id limit %(limit)s
 ) as next cross join lateral (
-  select json_build_array(c.text, c.document_id, c.external_id, c.filename, c.document_title, c.source,
-    c.section_path, coalesce(nullif(c.title, ''), c.document_title), c.section_id, c.page, c.start_offset,
-    c.end_offset, c.modality, c.ordinal, c.context,
+  select json_build_array(c.document_id, c.external_id, c.filename, c.document_title, c.source,
+    c.section_path, coalesce(nullif(c.title, ''), c.document_title), c.section_id, c.text, c.page,
+    c.start_offset, c.end_offset, c.modality, c.ordinal, c.context,
     array_to_string(c.topic_labels || c.topics || c.keywords || c.entities || c.tags, E'\n'),
     c.created_at, c.neighbours::text[]) as told
   from found_chunks c where c.scope_id = %(scope_id)s and c.id = next.chunk_id offset 0

@@ -46,7 +46,7 @@ def row_of(text: str) -> ChunkRow:
     names = ("document", None, "file", "Title", "source", ("Title", "Part"), "Part", "section")
     numbers = (None, 0, len(own), "text", 0)
     about = ("owl\nfox", "2026-11-22T00:00:00+00:00", ("one", "other"))
-    return ChunkRow(own, *names, *numbers, context, *about)
+    return ChunkRow(*names, own, *numbers, context, *about)
 
 
 def block_of(first: int, texts: Sequence[str], vectors: Vectors) -> Block:
