@@ -15,13 +15,18 @@ from langgraph.types import Send
 
 from sextant.domain.answers import Retrieved, SearchKind, SearchReport, as_values
 from sextant.domain.errors import RetrievalError, Wording, describe_reason
-from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.domain.retrieval import (
+    ItemKind,
+    Mode,
+    Retrieval,
+    RetrievedItem,
+    assemble_graph_context,
+)
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
 from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.state import State
-from sextant.retrievers.content import assemble_graph_context
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.modes import MODES
 from sextant.retrievers.ranking.fusion import interleave, rrf

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from sextant.domain.lazy import load_lazily
 
 if TYPE_CHECKING:
+    from sextant.domain.retrieval import assemble_graph_context, assemble_vector_context
     from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest
-    from sextant.retrievers.content import assemble_graph_context, assemble_vector_context
     from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions
     from sextant.retrievers.entity_search.response import SearchResponse
     from sextant.retrievers.entity_search.search import EntitySearch
@@ -55,8 +55,8 @@ __getattr__, __dir__ = load_lazily(
         "SearchOptions": "sextant.retrievers.entity_search.options",
         "SearchRequest": "sextant.retrievers.chunk_search.search",
         "SearchResponse": "sextant.retrievers.entity_search.response",
-        "assemble_graph_context": "sextant.retrievers.content",
-        "assemble_vector_context": "sextant.retrievers.content",
+        "assemble_graph_context": "sextant.domain.retrieval",
+        "assemble_vector_context": "sextant.domain.retrieval",
         "extract_keywords": "sextant.retrievers.lanes.question_terms",
         "fuse": "sextant.retrievers.ranking.fusion",
         "rank_results": "sextant.retrievers.ranking.result_ranker",

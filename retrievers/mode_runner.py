@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from sextant.domain.errors import ConflictError, InputError
-from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem, rerank_item, with_content
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
 from sextant.models.protocols import Embedder
-from sextant.retrievers.content import LazyHits, alone, with_content
 from sextant.retrievers.index.scope_cache import ScopeCache, ScopeTexts
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import Contents
@@ -32,6 +31,7 @@ from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, Quest
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
 from sextant.retrievers.lanes.warnings import failure_of, log_failures
+from sextant.retrievers.lazy_hits import LazyHits
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, share_of_global
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
@@ -158,7 +158,9 @@ class Finder:
         cached: CachedIndex | None,
     ) -> LaneResults:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
-        known = self.names
+        known = set(self.names)
+        if cached is not None and not cached.index.reports.reports:
+            known.discard(REPORTS)
         companions = [name for name in spec.companions if name in known]
         read = await self._lanes(spec, [*spec.signals, *companions], request, cached)
         runs, found = read.runs, LaneResults(read.runs, [], [], {})
@@ -316,3 +318,13 @@ def contents_from(
     chunks = texts.passages.contents([item.id for item in passages])
     found = [with_content(item, chunks[item.id]) for item in passages if item.id in chunks]
     return found, around.items(texts.entities.at(list(around.entities))) if around else []
+
+
+def alone(
+    lane: str, hits: Sequence[RetrievedItem], wanted: int | None = None
+) -> list[RetrievedItem]:
+    """Return what one lane found, in its order and with its scores."""
+    return [
+        rerank_item(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
+        for rank, hit in enumerate(hits[:wanted], start=1)
+    ]

@@ -13,9 +13,9 @@ from benchmarks.hybrid.measuring import Server
 from benchmarks.hybrid.rivals import WANTED
 from sextant.domain.retrieval import Retrieval
 from sextant.domain.scope import Scope
-from sextant.retrievers.content import LazyHits
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.index.scope_cache import CachedScope, ScopeCache
+from sextant.retrievers.lazy_hits import LazyHits
 from sextant.stores.graph.arrays import halves_of_texts
 from sextant.stores.postgresql.values import Nearest
 

@@ -25,7 +25,6 @@ from sextant.retrievers.chunk_search.ranking import (
     with_rerank,
 )
 from sextant.retrievers.chunk_search.weights import MetadataWeights
-from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from sextant.retrievers.lanes.warnings import (
@@ -33,6 +32,7 @@ from sextant.retrievers.lanes.warnings import (
     require_one_of,
     warn_of_failures,
 )
+from sextant.retrievers.lazy_hits import ids_of, score_at
 from sextant.retrievers.numeric.arrays import BM25
 from sextant.retrievers.pages.cursor import Position
 from sextant.retrievers.ranking.reranking import RerankLimits, judge

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from sextant.domain.retrieval import PassageContent
 from sextant.models.protocols import Vectors
-from sextant.retrievers.content import PassageContent
 from sextant.retrievers.index.json_rows import JsonRows, JsonRowsBuilder
 from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.index.words.keyword_search import GramPostings, KeywordIndex

@@ -17,15 +17,16 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from sextant.domain.retrieval import PassageContent, of_entity
 from sextant.domain.scope import Scope
 from sextant.domain.system import give_back
 from sextant.domain.versioned_cache import Fits, VersionedCache
 from sextant.models.protocols import Vectors
-from sextant.retrievers.content import LazyHits, PassageContent, of_entity
 from sextant.retrievers.index.chunk_index import ChunkIndex, ChunkIndexBuilder, estimate_bytes
 from sextant.retrievers.index.json_rows import JsonRows, JsonRowsBuilder
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.index.vectors.rounded import Rounded
+from sextant.retrievers.lazy_hits import LazyHits
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.snapshot import open_snapshot, read_chunks_stamp
 from sextant.stores.graph.arrays import IdTable

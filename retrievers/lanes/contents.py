@@ -7,10 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sextant.domain.errors import ConflictError, InputError, SextantError
-from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.retrieval import (
+    PassageContent,
+    RetrievedItem,
+    of_entity,
+    of_passage,
+    with_content,
+)
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import WarningCode
-from sextant.retrievers.content import PassageContent, of_entity, of_passage, with_content
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.lanes.warnings import go_without

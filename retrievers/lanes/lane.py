@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.questions import ChunkFilters
-from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, of_passage
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder
-from sextant.retrievers.content import LazyHits, of_passage
 from sextant.retrievers.index.scope_cache import CachedScope
 from sextant.retrievers.lanes.question_terms import extract_keywords
+from sextant.retrievers.lazy_hits import LazyHits
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.values import Nearest, Scored, read_scored

@@ -10,10 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from sextant.domain.errors import ConflictError, InputError, SextantError
-from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, PassageContent, RetrievedItem
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Vectors
-from sextant.retrievers.content import PassageContent
 from sextant.retrievers.index.graph.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex

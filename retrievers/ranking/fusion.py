@@ -16,7 +16,7 @@ from sextant.domain.retrieval import (
     rerank_item,
     rescore,
 )
-from sextant.retrievers.content import has_content, hit_at, ids_of, score_at
+from sextant.retrievers.lazy_hits import has_content, hit_at, ids_of, score_at
 
 # What global counts at most where a fact is asked for, and as much less as the question's names vouch for what local
 # found (docs/experiments/hybrid-mode.md).

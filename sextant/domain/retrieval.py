@@ -1,13 +1,14 @@
-"""What retrieval takes and gives."""
+"""What retrieval takes and gives: modes, items with their contents, and the context of an answer as plain values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sextant.domain.errors import OptionInvalid
+from sextant.domain.graph import Entity
 from sextant.domain.warnings import Warned
 
 
@@ -182,3 +183,94 @@ class Retrieval(Warned):
     def graph_context(self) -> GraphContext:
         """Return what of the graph accompanies the results, in short; put together when it is asked for."""
         return GraphContext.of(self.graph_items)
+
+
+_OTHER_FIELDS = frozenset({"id", "text", "document_id", "external_id"})
+
+
+class PassageContent(NamedTuple):
+    """The parts of a result that follow from its id."""
+
+    text: str
+    document_id: str | None
+    external_id: str | None
+    metadata: dict[str, Any]
+
+
+def of_passage(row: Mapping[str, Any]) -> PassageContent:
+    """Return the content of a passage, from a row of `ChunkStore.contents`."""
+    metadata = {name: value for name, value in row.items() if name not in _OTHER_FIELDS}
+    metadata["section_path"] = tuple(row["section_path"])
+    return PassageContent(row["text"], row["document_id"], row["external_id"], metadata)
+
+
+def of_entity(entity: Entity) -> PassageContent:
+    """Return the content of an entity."""
+    text = f"{entity.name}: {entity.description}" if entity.description else entity.name
+    metadata = {
+        "name": entity.name,
+        "type": entity.entity_type,
+        "aliases": entity.aliases,
+        "degree": entity.degree,
+    }
+    return PassageContent(text, None, entity.external_id, metadata)
+
+
+def with_content(item: RetrievedItem, content: PassageContent) -> RetrievedItem:
+    """Return a passage found by its id, with its content."""
+    return RetrievedItem(
+        item.kind,
+        item.id,
+        content.text,
+        item.score,
+        content.document_id,
+        content.external_id,
+        item.lanes,
+        content.metadata,
+    )
+
+
+def assemble_graph_context(
+    items: Retrieval | Iterable[RetrievedItem],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the entities and relations among `items`, most important first.
+
+    Args:
+        items: a retrieval (`GraphRetriever.search`), or items of any kind; the score of an entity or
+            relation is its importance. What `aretrieve` returns holds none of them.
+
+    Returns:
+        `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
+        leads from `source` to `target`, both ids of entities that are listed.
+
+    Raises:
+        OptionInvalid: which of `items` is none.
+    """
+    found = items.graph_items if isinstance(items, Retrieval) else items_of(items)
+    context = GraphContext.of(sorted(found, key=lambda item: (-item.score, item.id)))
+    return {"entities": list(context.entities), "relationships": list(context.relationships)}
+
+
+def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[dict[str, Any]]:
+    """Return the passages among `items` in their order: `{text, metadata, score}`.
+
+    `metadata` says where a passage is from: `chunk_id`, `document_id`, `source`, and what else the
+    store knows of it (`RetrievedItem`).
+
+    Raises:
+        OptionInvalid: which of `items` is none.
+    """
+    return [
+        {
+            "text": item.text,
+            "metadata": {
+                **item.metadata,
+                "chunk_id": item.id,
+                "document_id": item.document_id,
+                "source": item.metadata.get("source") or item.metadata.get("filename") or item.id,
+            },
+            "score": item.score,
+        }
+        for item in (items.results if isinstance(items, Retrieval) else items_of(items))
+        if item.kind is ItemKind.CHUNK
+    ]

@@ -18,7 +18,7 @@ from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.filters import custom_plans, filter_condition, filter_ids, filter_values
 from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, rows_from_json
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import (
     Embedded,
@@ -28,7 +28,6 @@ from sextant.stores.postgresql.values import (
     id_array,
     nearest_of,
     read_embedded,
-    rows_from_json,
 )
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, find_scope, of_scope, rows_of

@@ -124,8 +124,8 @@ class QuoteStore:
             DatabaseUnavailable: the server does not answer.
         """
         values = key_of(scope) | {
-            "ids": id_array(quote.document_id for quote in quotes),
-            "starts": id_array(quote.start for quote in quotes),
+            "ids": [quote.document_id for quote in quotes],
+            "starts": [quote.start for quote in quotes],
             "quotes": [quote.text for quote in quotes],
         }
         rows = await self._database.read(scope.user_id, _STILL_THERE, values)

@@ -26,9 +26,9 @@ from sextant.stores.graph.protocol import (
     community_of,
     entity_of,
 )
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, rows_from_json
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import Embedded, id_array, read_embedded, rows_from_json
+from sextant.stores.postgresql.values import Embedded, id_array, read_embedded
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import entity_index, find_scope, of_scope
 from sextant.text.characters import clean_text, normalise_name

@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import Any, LiteralString
 
+import orjson
 from psycopg import InterfaceError, IsolationLevel, OperationalError
 from psycopg.rows import DictRow, class_row, dict_row
 from psycopg.types import TypeInfo
@@ -318,3 +319,9 @@ def _first_line(error: Exception) -> str:
     """Return what a driver says, without the questions and the statement that it goes on with."""
     lines = str(error).strip().splitlines() or [""]
     return lines[0].rstrip(" :.?") or type(error).__name__
+
+
+def rows_from_json(answer: bytes | None) -> list[dict[str, Any]]:
+    """Decode the rows that a function of the server returns as one JSON array."""
+    rows: list[dict[str, Any]] = orjson.loads(answer) if answer else []
+    return rows

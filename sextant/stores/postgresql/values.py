@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
 Vectors = npt.NDArray[np.float32]
 
@@ -82,12 +81,6 @@ def read_embedded(blocks: Sequence[bytes]) -> Embedded:
     row = np.dtype([("id", (">u8", 2)), ("head", ">u4"), ("vector", (">f4", length))])
     rows = np.frombuffer(joined, row)
     return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
-
-
-def rows_from_json(answer: bytes | None) -> list[dict[str, Any]]:
-    """Decode the rows that a function of the server returns as one JSON array."""
-    rows: list[dict[str, Any]] = orjson.loads(answer) if answer else []
-    return rows
 
 
 def id_array(ids: Iterable[UUID | str | int]) -> str:

@@ -13,9 +13,8 @@ from datetime import datetime
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.scope import Scope, key_of
-from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database, rows_from_json
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import rows_from_json
 from sextant.stores.postgresql.watched import seen, with_deadline
 
 _STAMP = load_queries("stamps")["stamp"]

@@ -19,7 +19,7 @@ from sextant.domain.errors import (
     QuestionInvalid,
     RetrievalError,
 )
-from sextant.domain.retrieval import LaneScore, Mode, Retrieval
+from sextant.domain.retrieval import LaneScore, Mode, PassageContent, Retrieval, of_passage
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings, Settings
 from sextant.domain.warnings import WarningCode
@@ -27,7 +27,6 @@ from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
 from sextant.models.protocols import Embedder
 from sextant.retrievers import GraphRetriever
-from sextant.retrievers.content import PassageContent, of_passage
 from sextant.retrievers.graph_retriever import RetrieveOptions
 from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.stores.chunks.chunk_store import ChunkStore

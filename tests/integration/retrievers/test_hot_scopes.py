@@ -13,9 +13,9 @@ from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.scope import Scope
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest
-from sextant.retrievers.content import LazyHits
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.index.scope_cache import CachedScope, ScopeCache
+from sextant.retrievers.lazy_hits import LazyHits
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from sextant.retrievers.content import LazyHits, PassageContent, alone
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, PassageContent, RetrievedItem
+from sextant.retrievers.lazy_hits import LazyHits
+from sextant.retrievers.mode_runner import alone
 from sextant.retrievers.ranking.fusion import fuse
 from sextant.stores.postgresql.values import Nearest, read_scored
 

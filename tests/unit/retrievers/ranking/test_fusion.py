@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.content import alone
+from sextant.retrievers.mode_runner import alone
 from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, interleave, rrf
 
 rankings = st.dictionaries(
