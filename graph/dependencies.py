@@ -18,8 +18,7 @@ from sextant.domain.answers import Answer, answer_of
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import ModelUnavailable, TimedOut, Wording
 from sextant.domain.settings import Settings
-from sextant.models.chat.factory import open_chat_model
-from sextant.models.chat.vision import build_vision_model
+from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.embedding.cache import WARM_UP
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
@@ -52,7 +51,9 @@ async def _open_dependencies(settings: Settings, stack: AsyncExitStack) -> Depen
         asyncio.to_thread(words_of, ""),  # a server's first Chinese question shall not wait for it
     )
     await stack.enter_async_context(database)
-    dependencies = await _open_over(database, embedder, stack)
+    chat_models = ChatModels(settings)
+    stack.push_async_callback(chat_models.close)
+    dependencies = await _open_over(database, embedder, stack, chat_models)
     if loaded:
         await check_space(database, embedder)
     return dependencies
@@ -68,28 +69,37 @@ async def _load(embedder: Embedder) -> bool:
 
 
 @asynccontextmanager
-async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIterator[Dependencies]:
+async def dependencies_over(
+    database: Database, embedder: Embedder, chat_models: ChatModels | None = None
+) -> AsyncIterator[Dependencies]:
     """Provide the workflow's dependencies over an open database; whatever is opened here is closed at the end.
+
+    Args:
+        database: where everything is.
+        embedder: which the stored vectors come from.
+        chat_models: the chat models by role, which stay the caller's to close; None: those of the settings.
 
     Raises:
         SettingsInvalid: a chat model is named, but no endpoint; the reranker is of no known form.
     """
     async with AsyncExitStack() as stack:
-        yield await _open_over(database, embedder, stack)
+        if chat_models is None:
+            chat_models = ChatModels(database.settings)
+            stack.push_async_callback(chat_models.close)
+        yield await _open_over(database, embedder, stack, chat_models)
 
 
-async def _open_over(database: Database, embedder: Embedder, stack: AsyncExitStack) -> Dependencies:
+async def _open_over(
+    database: Database, embedder: Embedder, stack: AsyncExitStack, chat_models: ChatModels
+) -> Dependencies:
     settings = database.settings
-    chat = await open_chat_model(settings, stack)
+    judge_model = await chat_models.get(Role.JUDGE)
     # In threads: they import client libraries and read certificates.
-    reranker = await asyncio.to_thread(open_reranker, settings, chat)
+    reranker = await asyncio.to_thread(open_reranker, settings, judge_model)
     judge = await asyncio.to_thread(open_judge, settings, reranker)
     for scorer in {reranker, judge}:
         if isinstance(scorer, HttpReranker):
             stack.push_async_callback(scorer.close)
-    vision = await asyncio.to_thread(build_vision_model, settings)
-    if vision is not None:
-        stack.push_async_callback(vision.close)
 
     async def answer(question: Mapping[str, Any]) -> Answer:
         return await _answer_with(opened, question)
@@ -98,10 +108,11 @@ async def _open_over(database: Database, embedder: Embedder, stack: AsyncExitSta
         settings,
         _retriever(database, embedder, reranker, answer, stack),
         ExtractiveAnswerer(embedder),
-        chat,
+        await chat_models.get(Role.ANSWER),
         QuoteStore(database),
         judge,
-        vision=vision,
+        judge_model=judge_model,
+        vision=await chat_models.vision(),
         documents=DocumentReader(database),
         tables=TableStore(database),
     )

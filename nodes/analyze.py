@@ -215,7 +215,7 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     if is_small_talk(state.question):
         return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}, False
     longest = run.deps.settings.limits.question_chars
-    if run.deps.chat is None:
+    if run.deps.judging is None:
         return _by_rule(state, longest), is_broad(state.question)
     messages = prompts.ANALYZE.messages(
         state.language,

@@ -73,7 +73,10 @@ class Context(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The parts of the system that nodes call. `chat` is None when no chat model is configured.
+    """The parts of the system that nodes call. `chat` writes answers; None where no chat model is configured.
+
+    `judge_model` is the chat model that reads questions and grades passages, where it is another one than `chat`;
+    `judging` is the one of the two that is asked.
 
     `quotes` compares citations with the stored documents, `judge` says how quotes carry sentences;
     without them the passages are the record, and words decide. `vision` looks at images of a question,
@@ -86,9 +89,15 @@ class Dependencies:
     chat: ChatModel | None = None
     quotes: QuoteStore | None = None
     judge: Reranker | None = None
+    judge_model: ChatModel | None = None
     vision: VisionModel | None = None
     documents: DocumentReader | None = None
     tables: TableStore | None = None
+
+    @property
+    def judging(self) -> ChatModel | None:
+        """Return the chat model that judges: its own, else that of answers."""
+        return self.judge_model or self.chat
 
 
 @dataclass(frozen=True, slots=True)

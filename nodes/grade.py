@@ -44,7 +44,7 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     run = runtime.context
     rounds_left = state.attempts < run.max_attempts
     update = by_rule(state) | {"rounds": run.max_attempts}
-    if rounds_left and state.items and run.deps.chat is not None:
+    if rounds_left and state.items and run.deps.judging is not None:
         # Without a round left a model's judgement would change nothing, and cost a call.
         update |= await _by_model(state, run)
     again = rounds_left and not update["sufficient"]

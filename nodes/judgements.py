@@ -81,7 +81,7 @@ async def ask_all(
     answer's limits (`sextant.nodes.budget`) do not allow all of them, or the model fails. A reply that does not fit is
     repaired where the limit of calls allows that, too.
     """
-    chat, limits = run.deps.chat, run.deps.settings.limits
+    chat, limits = run.deps.judging, run.deps.settings.limits
     if chat is None or not prompts or state.by_rule:
         return Judgements([None] * len(prompts), {})
     budget = judging_budget(state, run)
@@ -104,7 +104,7 @@ async def ask_all(
     if failures:
         reason = failure_error(failures[0])
         _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, reason)
-        costs |= _by_rule_from_here(state, failures)
+        costs |= _by_rule_from_here(state, failures, is_answering=chat is run.deps.chat)
     return Judgements([outcome.reply for outcome in outcomes], costs)
 
 
@@ -137,13 +137,17 @@ class _CallOptions(Generic[T]):
         return _CallOutcome(reply, usage)
 
 
-def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str, Any]:
-    """Return what the state learns of calls that failed."""
+def _by_rule_from_here(
+    state: State, failures: Sequence[Exception], *, is_answering: bool
+) -> dict[str, Any]:
+    """Return what the state learns of calls that failed; `is_answering`: answers are written by the same model."""
     reasons = list(map(failure_reason, failures))
     return {
         "coded_warnings": merge_warnings(state.coded_warnings, *map(judged_by_rule, reasons)),
         "by_rule": any(not isinstance(one, ModelOutputInvalid) for one in failures),
-        "unreachable": next((failure_reason(one) for one in failures if _is_unreachable(one)), {}),
+        "unreachable": next(
+            (failure_reason(one) for one in failures if is_answering and _is_unreachable(one)), {}
+        ),
     }
 
 

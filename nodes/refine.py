@@ -121,7 +121,7 @@ def _plain(query: str) -> str:
 
 
 async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str, Any]]:
-    if run.deps.chat is None:
+    if run.deps.judging is None:
         return [], {}
     evidence = [item for item in state.items if item.id in state.evidence]
     shown = fill_budget(evidence, _EVIDENCE_TOKENS) if evidence else []

@@ -66,7 +66,7 @@ async def ask_for_query(
     Returns:
         The query, None where there is none, no model or no sure reply; and the state update that asking costs.
     """
-    if run.deps.chat is None or table.width > _MOST_COLUMNS:
+    if run.deps.judging is None or table.width > _MOST_COLUMNS:
         return None, {}
     messages = prompts.TABLE_QUERY.messages(
         state.language,

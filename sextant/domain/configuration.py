@@ -130,7 +130,7 @@ def _paths(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> set[tuple[st
     found = set[tuple[str, ...]]()
     for name, value in tree.items():
         here = (*above, name)
-        found |= _paths(value, here) if isinstance(value, Mapping) else {here}
+        found |= {here} | (_paths(value, here) if isinstance(value, Mapping) else set())
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from sextant.domain.scope import Scope
-from sextant.models.chat.factory import open_chat_model
+from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.protocols import Embedder
 from sextant.models.reranker import HttpReranker
 from sextant.retrievers.entity_search.search import EntitySearch
@@ -20,7 +20,7 @@ from sextant.stores.postgresql.database import Database
 
 
 async def open_entity_search(
-    database: Database, embedder: Embedder, stack: AsyncExitStack
+    database: Database, embedder: Embedder, stack: AsyncExitStack, chat_models: ChatModels
 ) -> EntitySearch:
     """Return the search over the graph store and with the reranker that the settings name.
 
@@ -28,13 +28,14 @@ async def open_entity_search(
         database: the record.
         embedder: which the entities were embedded with.
         stack: closes what is opened here.
+        chat_models: where the reranker is a chat model, the judge among them.
 
     Raises:
         SettingsInvalid: the reranker is of no known form, or no chat model is there for it.
     """
     settings = database.settings
     graph = graph_store(settings, database, stack)
-    chat = await open_chat_model(settings, stack) if settings.reranker == CHAT else None
+    chat = await chat_models.get(Role.JUDGE) if settings.reranker == CHAT else None
     reranker = open_reranker(settings, chat)
     if isinstance(reranker, HttpReranker):
         stack.push_async_callback(reranker.close)

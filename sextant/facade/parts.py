@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 from sextant.domain.errors import ModelUnavailable, SettingsInvalid, Wording
+from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.reranker import LocalReranker
 from sextant.stores.documents.embedding_space import check_space
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from sextant.ingestion.importer import Importer
     from sextant.ingestion.parsing.hosts import ParserHosts
     from sextant.ingestion.pipeline import Ingestor
-    from sextant.models.chat.chat_model import ChatModel
-    from sextant.models.chat.vision import VisionModel
     from sextant.nodes.context import Dependencies
     from sextant.retrievers.chunk_search.search import ChunkSearch
     from sextant.retrievers.entity_search.search import EntitySearch
@@ -63,17 +62,23 @@ class Parts:
         database: where everything is.
         embedder: which all vectors come from.
         stack: closes what is opened here.
+        chat_models: the chat models by role, which whoever made them closes.
     """
 
-    def __init__(self, database: Database, embedder: CachedEmbedder, stack: AsyncExitStack) -> None:
+    def __init__(
+        self,
+        database: Database,
+        embedder: CachedEmbedder,
+        stack: AsyncExitStack,
+        chat_models: ChatModels,
+    ) -> None:
         self._database = database
         self._embedder = embedder
         self._stack = stack
+        self.chat_models = chat_models
         self._opening = asyncio.Lock()
         self._workflow: tuple[Dependencies, Workflow] | None = None
         self._hosts: ParserHosts | None = None
-        self._chat: ChatModel | None = None
-        self._vision: VisionModel | None = None
         self._hybrid: HybridRetrievers | None = None
         self._chunk_search: ChunkSearch | None = None
         self._entity_search: EntitySearch | None = None
@@ -116,7 +121,7 @@ class Parts:
         from sextant.graph.workflow import create_query_workflow
 
         dependencies = await self._stack.enter_async_context(
-            dependencies_over(self._database, self._embedder)
+            dependencies_over(self._database, self._embedder, self.chat_models)
         )
         return dependencies, create_query_workflow(dependencies=dependencies)
 
@@ -145,8 +150,9 @@ class Parts:
             if self._entity_search is None:
                 from sextant.facade.knowledge_search import open_entity_search
 
-                opening = open_entity_search(self._database, self._embedder, self._stack)
-                self._entity_search = await opening
+                self._entity_search = await open_entity_search(
+                    self._database, self._embedder, self._stack, self.chat_models
+                )
         return self._entity_search
 
     async def hybrid(self) -> HybridRetrievers:
@@ -189,20 +195,13 @@ class Parts:
 
     async def _captioner(self) -> Captioner | None:
         """Return what describes images in documents, where a vision model is configured."""
-        settings = self._database.settings
-        async with self._opening:
-            if self._vision is None and settings.vision_model:
-                from sextant.models.chat.vision import build_vision_model
-
-                self._vision = await asyncio.to_thread(build_vision_model, settings)
-                if self._vision is not None:
-                    self._stack.push_async_callback(self._vision.close)
-        if self._vision is None:
+        vision = await self.chat_models.vision()
+        if vision is None:
             return None
         from sextant.ingestion.captions import Captioner
         from sextant.stores.documents.document_reader import CaptionStore
 
-        return Captioner(self._vision, CaptionStore(self._database), settings)
+        return Captioner(vision, CaptionStore(self._database), self._database.settings)
 
     async def importer(self, *, reads: bool = True) -> Importer:
         """Return what imports a graph of the user's own, and looks at the embedding model where it is needed.
@@ -264,16 +263,12 @@ class Parts:
         from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 
         settings = self._database.settings
-        async with self._opening:
-            if self._chat is None:
-                from sextant.models.chat.factory import open_chat_model
-
-                self._chat = await open_chat_model(settings, self._stack)
-        if self._chat is None:
+        chat = await self.chat_models.get(Role.EXTRACT)
+        if chat is None:
             raise SettingsInvalid(
                 "Extraction needs a chat model, and none is set.",
                 next_step="Set SEXTANT_CHAT_MODEL with OPENAI_API_KEY or OPENAI_BASE_URL, "
                 "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
                 field="chat_model",
             )
-        return ModelExtractor(self._database, self._chat, settings, renewed=renewed)
+        return ModelExtractor(self._database, chat, settings, renewed=renewed)

@@ -344,4 +344,9 @@ class Asking:
     def _chunks(self, graph_id: str) -> Chunks:
         from sextant.facade.knowledge.chunks import Chunks
 
-        return Chunks(self.database, self._scope(graph_id), self._parts.chunk_search)
+        return Chunks(
+            self.database,
+            self._scope(graph_id),
+            self._parts.chunk_search,
+            self._parts.chat_models,
+        )

@@ -8,7 +8,7 @@ async with Sextant.open() as rag:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
@@ -23,6 +23,7 @@ from sextant.domain.settings import Settings
 from sextant.facade.knowledge.refresher import Refresher
 from sextant.facade.parts import Parts
 from sextant.facade.questions import Asking
+from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.models.embedding.choice import build_embedder
 from sextant.stores.documents.document_reader import document_id_of
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sextant.ingestion.pipeline import IngestReport
     from sextant.ingestion.progress import OnCount, OnProgress, OnStage
     from sextant.ingestion.transfer.line_reader import Source
+    from sextant.models.chat.roles import AnyChatModel
     from sextant.nodes.context import Dependencies
 
 
@@ -61,11 +63,21 @@ class Sextant(Asking):
     DependencyError when a service that it needs is down. What was stored stays.
     """
 
-    def __init__(self, database: Database, embedder: CachedEmbedder, stack: AsyncExitStack) -> None:
-        super().__init__(database, Parts(database, embedder, stack))
+    def __init__(
+        self,
+        database: Database,
+        embedder: CachedEmbedder,
+        stack: AsyncExitStack,
+        chat_models: ChatModels | None = None,
+    ) -> None:
+        if chat_models is None:
+            chat_models = ChatModels(database.settings)
+            stack.push_async_callback(chat_models.close)
+        super().__init__(database, Parts(database, embedder, stack, chat_models))
         self.embedder = embedder
+        self.chat_models = chat_models
         self._documents = DocumentStore(database)
-        self._refresher = Refresher(database, embedder)
+        self._refresher = Refresher(database, embedder, chat_models)
 
     @classmethod
     @asynccontextmanager
@@ -74,6 +86,7 @@ class Sextant(Asking):
         settings: Settings | None = None,
         *,
         embedder: CachedEmbedder | None = None,
+        chat: AnyChatModel | Mapping[str, AnyChatModel] | None = None,
         **overrides: object,
     ) -> AsyncIterator[Sextant]:
         """Open the store and whatever else the settings name; close it at the end.
@@ -81,10 +94,13 @@ class Sextant(Asking):
         Args:
             settings: all settings; by default those of the environment and `.env`.
             embedder: what `build_embedder` makes of these settings, if it is there already.
+            chat: a LangChain chat model in place of the one that the settings name, or several by role: `answer`,
+                `judge`, `extract`, `vision`. That of `answer` does what no other is given or named for.
             overrides: single settings by keyword, like `data_dir=` or `database_url=`.
 
         Raises:
             SettingsInvalid: a setting cannot be used.
+            OptionInvalid: what is given as `chat` is no chat model, or for no role.
             DatabaseUnavailable: PostgreSQL cannot be reached or started.
         """
         if settings is None:
@@ -92,8 +108,12 @@ class Sextant(Asking):
         async with AsyncExitStack() as stack:
             if embedder is None:
                 embedder = await asyncio.to_thread(build_embedder, settings)
+            chat_models = ChatModels(settings, chat)
+            stack.push_async_callback(chat_models.close)
+            if chat_models.has(Role.VISION) and not settings.sees_images:
+                settings = settings.model_copy(update={"vision_model": "given"})
             database = await stack.enter_async_context(await Database.open(settings))
-            rag = cls(database, embedder, stack)
+            rag = cls(database, embedder, stack, chat_models)
             if settings.warm_up:
                 await rag.warm_up()
             yield rag
@@ -185,7 +205,8 @@ class Sextant(Asking):
         """Bring what derives from a graph up to date, whichever user it belongs to."""
         from sextant.facade.knowledge.chunks import Chunks
 
-        describe = await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
+        chunks = Chunks(self.database, scope, self._parts.chunk_search, self.chat_models)
+        describe = await chunks.describe_ingested()
         await self._refresher.refresh(scope, patient=True, notes=describe)
         read = await self._extract_waiting(scope)
         if read is not None and read.done:

@@ -7,10 +7,11 @@ import logging
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import (
@@ -37,6 +38,15 @@ _TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
 _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
 # What lies under these where not even a connection could be made; by name for the same reason.
 _NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
+# LangChain's classes of failures, for providers whose errors carry no status.
+_LANGCHAIN_STATUS = {
+    "ModelAuthenticationError": 401,
+    "ModelPermissionDeniedError": 403,
+    "ModelNotFoundError": 404,
+    "ModelRateLimitError": 429,
+    "ModelInvalidRequestError": 400,
+    "ModelAPIError": 500,
+}
 # OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
 _UNUSABLE_OUTPUT = {
     "LengthFinishReasonError": wordings.TRUNCATED,
@@ -53,7 +63,10 @@ _DETAIL_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A model endpoint as error messages speak of it, with the settings that choose it; `label_zh` in Chinese."""
+    """A model endpoint as error messages speak of it, with the settings that choose it; `label_zh` in Chinese.
+
+    `secret` is its key, which some endpoints repeat in what they answer.
+    """
 
     label: str
     model_setting: str = "the model's name"
@@ -61,6 +74,7 @@ class Service:
     url_setting: str = "the base URL"
     timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
     label_zh: str = ""
+    secret: str = field(default="", repr=False)
 
     def error(self, kind: type[E], wordings: Mapping[str, Wording], **known: object) -> E:
         """Return an error about this endpoint that says this (`sextant.models.wordings`), filled with what is `known`."""
@@ -79,6 +93,11 @@ class Service:
                 for language, (message, step) in wordings.items()
             }
         )
+
+
+def redact(text: str, secret: str) -> str:
+    """Return `text` without a secret."""
+    return text.replace(secret, "********") if secret else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +155,10 @@ def is_silence(error: BaseException) -> bool:
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status that `error` reports, whichever client raised it."""
     status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
-    return status if isinstance(status, int) and status >= _FIRST_ERROR else None
+    if isinstance(status, int) and status >= _FIRST_ERROR:
+        return status
+    classes = _ancestry(error)
+    return next((status for name, status in _LANGCHAIN_STATUS.items() if name in classes), None)
 
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
@@ -170,8 +192,7 @@ def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
 
     OpenAI and vLLM name the field in `param`; a model nobody knows may be told by `code` alone.
     """
-    body = getattr(error, "body", None)
-    named = body.get("param") if isinstance(body, dict) else None
+    named = _body_of(error).get("param")
     if isinstance(named, str) and named:
         return not named.startswith(fields)
     return _body_code(error) in _NOT_THE_FORM
@@ -199,7 +220,9 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         return refused
     if silent := _without_answer(error, service):
         return silent
-    return service.error(ModelUnavailable, wordings.FAILED, detail=_detail(error))
+    if "content filter" in str(error):  # LangChain's class for Azure raises no more than that
+        return service.error(ModelOutputInvalid, wordings.WITHHELD)
+    return service.error(ModelUnavailable, wordings.FAILED, detail=_detail(error, service.secret))
 
 
 def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
@@ -227,16 +250,28 @@ def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnav
     if is_too_long(error):
         return service.error(ContextTooLong, wordings.TOO_LONG, status=status)
     wordings_of = wordings.REFUSED.get(status, wordings.REFUSED_OTHERWISE)
-    return service.error(ModelRejected, wordings_of, status=status, detail=_detail(error))
+    return service.error(
+        ModelRejected, wordings_of, status=status, detail=_detail(error, service.secret)
+    )
 
 
-def _response(error: BaseException) -> object:
+def _response(error: BaseException) -> Any:  # noqa: ANN401 - of whichever client
     return getattr(error, "response", None)
 
 
-def _body_code(error: BaseException) -> str:
+def _body_of(error: BaseException) -> Mapping[str, Any]:
+    """Return the object that an endpoint says its error with: OpenAI's client unwraps it, others hand on the whole."""
     body = getattr(error, "body", None)
-    return str(body.get("code") or body.get("type") or "") if isinstance(body, dict) else ""
+    if body is None:
+        with suppress(Exception):  # no JSON, or not read
+            body = _response(error).json()
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def _body_code(error: BaseException) -> str:
+    body = _body_of(error)
+    return str(body.get("code") or body.get("type") or "")
 
 
 def _out_of_quota(error: BaseException) -> bool:
@@ -261,9 +296,10 @@ def _is_connection_failure(error: BaseException) -> bool:
     return isinstance(error, OSError) or bool(_ancestry(error) & _CONNECTION_ERRORS)
 
 
-def _detail(error: BaseException) -> str:
-    text = str(getattr(error, "message", "") or error) or type(error).__name__
-    return clean_text(" ".join(text.split()))[:_DETAIL_CHARS]
+def _detail(error: BaseException, secret: str = "") -> str:
+    message = _body_of(error).get("message") or getattr(error, "message", "")
+    text = str(message or error) or type(error).__name__
+    return clean_text(redact(" ".join(text.split()), secret))[:_DETAIL_CHARS]
 
 
 def _number(value: str | None) -> float | None:

@@ -11,6 +11,7 @@ It runs in the caller's event loop, so a test needs no process, no fixed port an
 from __future__ import annotations
 
 import asyncio
+import re
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -68,6 +69,9 @@ class ApiRequest:
         return "response_format" in self.body or "JSON schema" in self.prompt
 
 
+# OpenAI's, and what stands in its place at Azure, which takes the key as `api-key`.
+_BASES = re.compile(r"^(/v1|/openai/deployments/[^/]+)")
+
 ReplyFunction = Callable[[ApiRequest], "Reply | str"]
 Script = ReplyFunction | Iterable["Reply | str"]
 
@@ -102,9 +106,9 @@ class ScriptedOpenAI:
         models: Iterable[str] = ("scripted",),
     ) -> None:
         self.requests: list[ApiRequest] = []
-        self._chat = _to_handler(chat)
-        self._embeddings = _to_handler(embeddings if embeddings is not None else _default_reply)
-        self._rerank = _to_handler(rerank if rerank is not None else _default_reply)
+        self._chat = to_handler(chat)
+        self._embeddings = to_handler(embeddings if embeddings is not None else _default_reply)
+        self._rerank = to_handler(rerank if rerank is not None else _default_reply)
         self._dimension = dimension
         self._vector = vector or (lambda text: hash_vector(text, dimension))
         self._api_key = api_key
@@ -159,8 +163,9 @@ class ScriptedOpenAI:
         await self._server.wait_until(lambda server: server.open_responses == number)
 
     async def _handle(self, http: HttpRequest) -> HttpResponse:
-        path = http.path.partition("?")[0].removeprefix("/v1")
-        if self._api_key and http.headers.get("authorization") != f"Bearer {self._api_key}":
+        path = _BASES.sub("", http.path.partition("?")[0])
+        key = http.headers.get("api-key") or http.headers.get("authorization", "")
+        if self._api_key and key.removeprefix("Bearer ") != self._api_key:
             return _json_response(
                 error_body(Reply("Incorrect API key.", error_code="invalid_api_key")), 401
             )
@@ -190,14 +195,14 @@ class ScriptedOpenAI:
                 _events(request, reply, model),
                 {"content-type": "text/event-stream", **reply.headers},
             )
-        await _wait_as_scripted(reply)
+        await wait_as_scripted(reply)
         return _json_response(completion_body(reply, model, request.prompt), headers=reply.headers)
 
     async def _embed(self, request: ApiRequest) -> HttpResponse:
         reply = self._embeddings(request)
         if reply.status != 200:
             return await _error_response(reply)
-        await _wait_as_scripted(reply)
+        await wait_as_scripted(reply)
         texts = request.body["input"]
         vectors = [self._vector(text) for text in _as_list(texts)]
         as_base64 = request.body.get("encoding_format") == "base64"
@@ -218,7 +223,7 @@ class ScriptedOpenAI:
         reply = self._rerank(request)
         if reply.status != 200:
             return await _error_response(reply)
-        await _wait_as_scripted(reply)
+        await wait_as_scripted(reply)
         query = hash_vector(request.body["query"], self._dimension)
         scores = [
             {"index": index, "relevance_score": float(query @ hash_vector(text, self._dimension))}
@@ -228,7 +233,8 @@ class ScriptedOpenAI:
         return _json_response({"id": "scripted", "results": scores[: request.body.get("top_n")]})
 
 
-def _to_handler(script: Script) -> Callable[[ApiRequest], Reply]:
+def to_handler(script: Script) -> Callable[[ApiRequest], Reply]:
+    """Return what answers requests by a script."""
     if callable(script):
         return lambda request: _reply(script(request))
     queue = deque(script)
@@ -246,11 +252,11 @@ def _default_reply(_request: ApiRequest) -> Reply:
 
 
 async def _error_response(reply: Reply) -> HttpResponse:
-    await _wait_as_scripted(reply)
+    await wait_as_scripted(reply)
     return _json_response(error_body(reply), reply.status, reply.headers)
 
 
-async def _wait_as_scripted(reply: Reply) -> None:
+async def wait_as_scripted(reply: Reply) -> None:
     """Delay, block or cut an unstreamed answer, as its reply defines."""
     await asyncio.sleep(reply.delay)
     if reply.pause_after is not None:
@@ -271,10 +277,18 @@ async def _events(request: ApiRequest, reply: Reply, model: str) -> AsyncIterato
 
 async def _deltas(reply: Reply) -> AsyncIterator[dict[str, Any]]:
     yield {"role": "assistant", "content": ""}
+    if reply.thought:
+        yield {"reasoning_content": reply.thought}
     if reply.refusal is not None:
         yield {"refusal": reply.refusal}
     if reply.tool_calls:
         yield {"tool_calls": tool_calls_of(reply)}
+    async for piece in pieces_as_scripted(reply):
+        yield {"content": piece}
+
+
+async def pieces_as_scripted(reply: Reply) -> AsyncIterator[str]:
+    """Yield the pieces of a stream, delayed, held or cut as the reply defines."""
     sent = 0
     while True:
         for piece in (*reply.pieces, None):
@@ -284,7 +298,7 @@ async def _deltas(reply: Reply) -> AsyncIterator[dict[str, Any]]:
                 raise CutConnection
             if piece is not None:
                 await asyncio.sleep(reply.delay)
-                yield {"content": piece}
+                yield piece
                 sent += 1
         if not reply.endless:
             return

@@ -90,6 +90,7 @@ class Reply:
         tool_calls: what the model calls instead of answering, as pairs of a tool's name and its arguments.
         finish_reason: why the answer ends.
         usage: whether tokens are reported.
+        thought: what the model thinks first, in its own field of the API.
         error_code: `error.code` of an error's body.
     """
 
@@ -106,6 +107,7 @@ class Reply:
     tool_calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
     finish_reason: str = "stop"
     usage: bool = True
+    thought: str = ""
     error_code: str | None = None
 
     @property
@@ -202,6 +204,8 @@ def completion_body(reply: Reply, model: str, prompt: str) -> dict[str, Any]:
         "content": reply.text or None,
         "refusal": reply.refusal,
     }
+    if reply.thought:
+        message |= {"reasoning_content": reply.thought}
     if reply.tool_calls:
         message |= {"tool_calls": tool_calls_of(reply)}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}

@@ -21,6 +21,7 @@ from sextant.domain.settings.ingestion import (
     WorkerSettings,
 )
 from sextant.domain.settings.limits import Folder, LimitSettings
+from sextant.domain.settings.models import ModelSettings, RoleSettings
 from sextant.domain.settings.retrieval import (
     ChunkSearchSettings,
     EntitySearchSettings,
@@ -47,10 +48,12 @@ __all__ = [
     "HttpSettings",
     "IngestionSettings",
     "LimitSettings",
+    "ModelSettings",
     "MultimodalSettings",
     "ObserveSettings",
     "QuotaSettings",
     "RetrievalSettings",
+    "RoleSettings",
     "RunSettings",
     "SearchLogSettings",
     "Settings",
@@ -129,7 +132,8 @@ class Settings(BaseSettings):
         description="Base URL of the OpenAI-compatible endpoint.",
     )
     chat_model: str | None = Field(
-        None, description="Chat model name at the endpoint; empty: extractive answers, offline."
+        None,
+        description="Chat model name at the endpoint, or `provider:model`; empty: extractive answers, offline.",
     )
     vision_model: str | None = Field(
         None,
@@ -163,6 +167,7 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "WARNING", description="DEBUG, INFO, WARNING or ERROR."
     )
+    models: RoleSettings = RoleSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
     answers: AnswerSettings = AnswerSettings()
@@ -180,6 +185,11 @@ class Settings(BaseSettings):
     observe: ObserveSettings = ObserveSettings()
     worker: WorkerSettings = WorkerSettings()
     conversations: ConversationSettings = ConversationSettings()
+
+    @property
+    def sees_images(self) -> bool:
+        """Return whether a vision model is named."""
+        return bool(self.models.vision.name or self.vision_model)
 
     @model_validator(mode="after")
     def _give_models_the_answers_time(self) -> Self:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.facade.knowledge.chunk_reader import ChunkReader
+from sextant.models.chat.roles import ChatModels, Role
 from sextant.stores.documents.document_reader import DocumentReader, document_id_of, not_found
 from sextant.stores.documents.model_descriptions import ModelDescriptions
 from sextant.stores.postgresql.database import Database
@@ -78,16 +78,22 @@ class Chunks:
         database: where they are.
         scope: whose they are.
         opened: opens the search, whose models take a while to load.
+        chat_models: the chat models by role.
     """
 
     def __init__(
-        self, database: Database, scope: Scope, opened: Callable[[], Awaitable[ChunkSearch]]
+        self,
+        database: Database,
+        scope: Scope,
+        opened: Callable[[], Awaitable[ChunkSearch]],
+        chat_models: ChatModels,
     ) -> None:
         self._database = database
         self._documents = DocumentReader(database)
         self._log = SearchLog(database)
         self._scope = scope
         self._opened = opened
+        self._chat_models = chat_models
         self.reading = ChunkReader(database, scope)
 
     async def search(self, request: SearchRequest) -> ChunkSearchResponse:
@@ -232,27 +238,24 @@ class Chunks:
         documents = await fill(self._database, self._scope, shown)
         if not self.by_model:
             return DescribingReport(documents)
-        async with self._describer() as describer:
-            if budget_tokens is not None:
-                describer.budget.tokens = budget_tokens
-            if budget_cost is not None:
-                describer.budget.limit_cost(budget_cost)
-            return DescribingReport(documents, await describer.describe(self._scope, on_progress))
+        describer = await self._describer()
+        if budget_tokens is not None:
+            describer.budget.tokens = budget_tokens
+        if budget_cost is not None:
+            describer.budget.limit_cost(budget_cost)
+        return DescribingReport(documents, await describer.describe(self._scope, on_progress))
 
-    @asynccontextmanager
-    async def _describer(self) -> AsyncIterator[ModelDescriber]:
+    async def _describer(self) -> ModelDescriber:
         from sextant.ingestion.metadata.by_model import ModelDescriber
-        from sextant.models.chat.factory import open_chat_model
 
-        async with AsyncExitStack() as stack:
-            chat = await open_chat_model(self._database.settings, stack)
-            if chat is None:
-                raise SettingsInvalid(
-                    "Passages are to be described by a chat model, and none is named.",
-                    next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
-                    field="ingestion.metadata",
-                )
-            yield ModelDescriber(self._database, chat, self._database.settings)
+        chat = await self._chat_models.get(Role.EXTRACT)
+        if chat is None:
+            raise SettingsInvalid(
+                "Passages are to be described by a chat model, and none is named.",
+                next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
+                field="ingestion.metadata",
+            )
+        return ModelDescriber(self._database, chat, self._database.settings)
 
     async def searches(self, limit: int = 50) -> list[LoggedSearch]:
         """Return the last searches that were logged, newest first."""

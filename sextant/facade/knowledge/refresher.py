@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from sextant.domain.errors import (
@@ -16,6 +16,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.protocols import Embedder
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
@@ -39,11 +40,12 @@ def _because(code: WarningCode, error: Exception) -> CodedWarning:
 
 
 class Refresher:
-    """Refreshes the graphs of a database, by what its settings say of models."""
+    """Refreshes the graphs of a database, with the chat model that reads documents where the settings want it."""
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Database, embedder: Embedder, chat_models: ChatModels) -> None:
         self._database = database
         self._embedder = embedder
+        self._chat_models = chat_models
 
     async def refresh(
         self,
@@ -134,13 +136,8 @@ class Refresher:
         by_model = settings.communities.reports == "llm" or (
             settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
         )
-        async with AsyncExitStack() as stack:
-            chat = None
-            if by_model:
-                from sextant.models.chat.factory import open_chat_model
-
-                chat = await open_chat_model(settings, stack)
-            yield GraphUpkeep(self._database, self._embedder, chat)
+        chat = await self._chat_models.get(Role.EXTRACT) if by_model else None
+        yield GraphUpkeep(self._database, self._embedder, chat)
 
     async def forget_projection(self, scope: Scope) -> None:
         """Delete a knowledge base's copy from Neo4j; if Neo4j is down, the next of that name replaces it."""

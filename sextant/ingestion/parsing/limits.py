@@ -64,7 +64,7 @@ class Limits:
             wall_seconds=limits.parse_wall_seconds,
             memory_bytes=limits.parse_memory_bytes,
             chunk_tokens=settings.ingestion.chunk_tokens,
-            images=multimodal.document_images if settings.vision_model else 0,
+            images=multimodal.document_images if settings.sees_images else 0,
             image_bytes=multimodal.image_bytes,
             image_pixels=multimodal.image_pixels,
             image_edge=multimodal.image_edge,

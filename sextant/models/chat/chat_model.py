@@ -344,7 +344,7 @@ class ChatModel:
         await self._retries.pause(error, attempt, self._service)
 
     def _require_text(self, tally: Tally) -> None:
-        if tally.ended == "content_filter":
+        if tally.is_withheld:
             wording = wordings.WITHHELD
         elif tally.text.strip():
             return
@@ -389,10 +389,15 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
             field="llm",
         )
     retries = getattr(llm, "max_retries", None)
+    retrying = Retries(limit=0) if retries else Retries()
+    return ChatModel(stop_between_chunks(llm), retries=retrying, json_only=True)
+
+
+def stop_between_chunks(llm: BaseChatModel) -> BaseChatModel:
+    """Return the model without LangChain's own wait, which keeps a reader who leaves from stopping it on Python 3.11."""
     if getattr(llm, "stream_chunk_timeout", None):
-        # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.
-        llm = llm.model_copy(update={"stream_chunk_timeout": 0})
-    return ChatModel(llm, retries=Retries(limit=0) if retries else Retries(), json_only=True)
+        return llm.model_copy(update={"stream_chunk_timeout": 0})
+    return llm
 
 
 def _report_usage(tally: Tally) -> Usage:

@@ -25,6 +25,11 @@ async def invoke_on_loop(
     for _ in range(_MOST_IDLE):
         try:
             return await llm.ainvoke(prompt, config, **options)
+        except NotImplementedError:
+            # Somebody listens for tokens, so that LangChain streams what cannot be streamed.
+            if not isinstance(llm, BaseChatModel) or llm.disable_streaming is True:
+                raise
+            llm = llm.model_copy(update={"disable_streaming": True})
         except RuntimeError as error:
             if not _is_of_another_loop(error):
                 raise
@@ -33,8 +38,8 @@ async def invoke_on_loop(
 
 async def stream_on_loop(
     llm: BaseChatModel, prompt: list[BaseMessage], config: RunnableConfig, options: dict[str, Any]
-) -> AsyncGenerator[AIMessageChunk]:
-    """Yield the answer of `llm` chunk by chunk; closing the generator closes the model's."""
+) -> AsyncGenerator[AIMessage]:
+    """Yield the answer of `llm` chunk by chunk, whole where it streams none; closing the generator closes the model's."""
     left, begun = _MOST_IDLE, False
     while True:
         answer = cast("AsyncGenerator[AIMessageChunk]", llm.astream(prompt, config, **options))
@@ -43,6 +48,11 @@ async def stream_on_loop(
                 async for chunk in chunks:
                     begun = True
                     yield chunk
+        except NotImplementedError:
+            if begun:
+                raise
+            yield await invoke_on_loop(llm, prompt, config, options)
+            return
         except RuntimeError as error:
             if begun or not left or not _is_of_another_loop(error):
                 raise

@@ -132,6 +132,11 @@ class ThoughtFilter:
         return bool(ended)
 
 
+# Ends of an answer that is not whole: of OpenAI, Anthropic, Mistral, and Google's in lower case.
+_CUT_ENDS = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+_WITHHELD_ENDS = frozenset(
+    {"content_filter", "refusal", "safety", "prohibited_content", "blocklist"}
+)
 # What chat templates add around one message, in tokens; only used where an endpoint is silent.
 _MESSAGE_OVERHEAD = 4
 
@@ -182,6 +187,11 @@ class Tally:
         return "".join(self._pieces)
 
     @property
+    def is_withheld(self) -> bool:
+        """Return whether the endpoint's filter ended the answer."""
+        return self.ended in _WITHHELD_ENDS
+
+    @property
     def restarts(self) -> int:
         """Return how often what had been given out turned out to be thought."""
         return self._thoughts.restarts
@@ -197,7 +207,7 @@ class Tally:
             self._reported = _add_usage(self._reported, message.usage_metadata)
         self.refusal += message.additional_kwargs.get("refusal") or ""
         self.ended = _reason_of_end(message) or self.ended
-        self.truncated |= self.ended in {"length", "max_tokens"}
+        self.truncated |= self.ended in _CUT_ENDS
         before = self.restarts
         piece = self._thoughts.add(clean_text(self._inside(message.text)))
         if self.restarts > before:
@@ -261,5 +271,7 @@ def _add_usage(before: UsageMetadata | None, reported: UsageMetadata) -> UsageMe
 
 
 def _reason_of_end(message: AIMessage) -> str:
+    """Return why an answer ended; "" before that. Each provider has a name and a spelling of its own for it."""
     metadata = message.response_metadata
-    return str(metadata.get("finish_reason") or metadata.get("stop_reason") or "")
+    reasons = (metadata.get(name) for name in ("finish_reason", "stop_reason", "done_reason"))
+    return str(next(filter(None, reasons), "")).lower()

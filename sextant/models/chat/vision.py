@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from sextant.models.chat.chat_model import ChatModel, ModelCompletion
-from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.pictures import EncodedPicture, PictureLimits
 from sextant.text.characters import clean_text
 
@@ -51,22 +50,6 @@ class VisionModel:
         ]
         reply = await self._chat.complete([SystemMessage(system), HumanMessage(shown)])
         return ModelCompletion(clean_text(reply.text).strip()[:_LONGEST], reply.usage)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._chat.close()
-
-
-def build_vision_model(settings: Settings) -> VisionModel | None:
-    """Return the model that `settings.vision_model` names, at the endpoint of the chat model; or None.
-
-    As with `build_chat_model`: call it off the event loop, build one per loop.
-
-    Raises:
-        SettingsInvalid: a model is named, but there is no endpoint.
-    """
-    chat = build_chat_model(settings, vision=True)
-    return None if chat is None else VisionModel(chat)
 
 
 def picture_limits(settings: Settings) -> PictureLimits:

@@ -15,8 +15,7 @@ from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
 from sextant.graph.dependencies import dependencies_over
 from sextant.graph.workflow import Workflow, create_query_workflow
-from sextant.models.chat.factory import build_chat_model
-from sextant.models.chat.vision import build_vision_model
+from sextant.models.chat.roles import ChatModels, Role
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import Script, ScriptedOpenAI
@@ -72,11 +71,10 @@ def running_with(database: Database, filled: Scope) -> RunningWith:
             )
             if script is not None:
                 chosen = chosen.model_copy(update={"chat_model": "scripted"})
-            chat, vision = build_chat_model(chosen), build_vision_model(chosen)
+            models = ChatModels(chosen)
+            chat, vision = await models.get(Role.ANSWER), await models.vision()
             deps = replace(offline, settings=chosen, chat=chat, vision=vision)
             yield Running(create_query_workflow(dependencies=deps), endpoint, filled)
-            for model in (chat, vision):
-                if model is not None:
-                    await model.close()
+            await models.close()
 
     return start

@@ -19,7 +19,7 @@ from sextant.ingestion.captions import Captioner
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.images import FoundImage
 from sextant.ingestion.pipeline import Ingestor
-from sextant.models.chat.vision import build_vision_model
+from sextant.models.chat.roles import ChatModels
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_reader import CaptionStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -46,7 +46,8 @@ async def seeing(
                 "multimodal": MultimodalSettings(concurrency=1),
             }
         )
-        vision = build_vision_model(settings)
+        models = ChatModels(settings)
+        vision = await models.vision()
         assert vision is not None
         captioner = Captioner(vision, CaptionStore(database), settings)
         documents, jobs, hosts = DocumentStore(database), JobStore(database), ParserHosts()
@@ -57,7 +58,7 @@ async def seeing(
             endpoint,
         )
         hosts.close()
-        await vision.close()
+        await models.close()
 
 
 def report(path: Path, *colors: str) -> Path:

@@ -20,6 +20,7 @@ from sextant.domain.warnings import CodedWarning
 from sextant.facade import Sextant
 from sextant.facade.knowledge.entities import Entities
 from sextant.models.chat import factory
+from sextant.models.chat.roles import Role
 from sextant.testing.openai_server import ScriptedOpenAI
 from sextant.testing.replies import as_json
 
@@ -173,8 +174,8 @@ async def test_the_chat_model_is_opened_once_however_often_it_extracts(
     built = list[object]()
     build = factory.build_chat_model
 
-    def noted(settings: Settings) -> object:
-        built.append(build(settings))
+    def noted(settings: Settings, role: Role) -> object:
+        built.append(build(settings, role))
         return built[-1]
 
     monkeypatch.setattr(factory, "build_chat_model", noted)
