@@ -48,7 +48,7 @@ async def test_studio_finds_the_graph_and_its_context_form(client: LangGraphClie
     form = schemas["context_schema"]
     assert form is not None
     assert set(form["properties"]) == {
-        "mode", "graph_id", "top_k", "max_attempts", "repair", "language"
+        "mode", "graph_id", "top_k", "max_attempts", "repair", "language", "interrupts", "approve_sources"
     }  # fmt: skip
     assert all(field["description"] for field in form["properties"].values())
     assert "bypass" in form["properties"]["mode"]["enum"]
@@ -131,6 +131,55 @@ async def test_a_run_that_was_stopped_goes_on_with_its_question_and_edited_passa
     assert isinstance(result, dict)
     assert result["messages"][0]["content"] == QUESTION["query"]
     assert [one["chunk_id"] for one in result["sources"]] == [values["items"][0]["id"]]
+
+
+async def test_a_run_waits_for_a_person_and_goes_on_as_agent_chat_ui_resumes_it(
+    client: LangGraphClient,
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    asks = {"interrupts": True, "approve_sources": True}
+    await client.runs.wait(thread, "sextant", input=QUESTION, context=asks)
+    waiting = await client.threads.get(thread)
+    assert waiting["status"] == "interrupted"
+    [[interrupt]] = waiting["interrupts"].values()
+    request: Any = interrupt["value"]
+    # What agent-chat-ui takes for a form, and the edit that it sends back.
+    [action], [config] = request["action_requests"], request["review_configs"]
+    assert config["action_name"] == action["name"] == "approve_sources"
+    edit = {"name": action["name"], "args": action["args"] | {"choice": "1"}}
+    decisions = [{"type": "edit", "edited_action": edit}]
+    result = await client.runs.wait(thread, "sextant", command={"resume": {"decisions": decisions}})
+    assert isinstance(result, dict)
+    assert len({source["chunk_id"] for source in result["sources"]}) == 1
+    assert (await client.threads.get(thread))["status"] == "idle"
+
+
+async def test_branches_of_a_round_are_streamed_with_their_queries(client: LangGraphClient) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    await client.runs.wait(thread, "sextant", input=QUESTION, interrupt_before=["retrieve"])
+    due = {"search": "糖尿病症状", "extra_queries": ["糖尿病治疗"], "cross_lingual_queries": []}
+    await client.threads.update_state(thread, due, as_node="route")
+    parts = client.runs.stream(
+        thread, "sextant", input=None, stream_mode="updates", stream_subgraphs=True
+    )
+    branches = [
+        outcome
+        async for part in parts
+        if part.event.startswith("updates|retrieve:")
+        for _, outcome in part.data["search"]["outcomes"]
+    ]
+    assert {branch["query"] for branch in branches} == {"糖尿病症状", "糖尿病治疗"}
+    assert all(branch["found"]["timings"]["total"] > 0 for branch in branches)
+
+
+async def test_langgraph_s_own_agent_protocols_are_off_and_mcp_is_ours(server: str) -> None:
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with httpx.AsyncClient(base_url=server, timeout=60) as client:
+        assert (await client.post("/a2a/sextant", json=hello)).status_code == 404
+        assert (await client.get("/.well-known/agent-card.json")).status_code == 404
+        tools = await client.post("/mcp", json=hello, headers=accept)
+    assert "kb.ask" in tools.text
 
 
 async def test_a_chat_goes_on_by_messages_alone(client: LangGraphClient) -> None:
