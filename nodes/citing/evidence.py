@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.support import headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
-from sextant.text.values import TextValue, normalise_values, rates_in, unit_of_heading
+from sextant.text.units import TextValue, rates_in
+from sextant.text.values import normalise_values, unit_of_heading
 
 # How much a term says for a part: in itself; ahead of it in its sentence, where the part has a subject of its own or
 # none; in its headings; elsewhere in its sentence; in the next ones.

@@ -18,7 +18,8 @@ from sextant.nodes.citing.terms import find_separators, terms_of
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.sentences import sentence_spans
-from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in
+from sextant.text.units import WEEKDAY, TextValue, rates_in
+from sextant.text.values import normalise_values
 
 _LEAST_STEM = 5
 _FULL_NAME = re.compile(

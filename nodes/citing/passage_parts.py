@@ -24,10 +24,8 @@ from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import split_joined
-from sextant.text.values import (
-    ORDINAL,
-    normalise_values,
-)
+from sextant.text.units import ORDINAL
+from sextant.text.values import normalise_values
 
 MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"

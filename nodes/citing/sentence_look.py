@@ -12,7 +12,7 @@ from sextant.nodes.citing.evidence_index import (
 )
 from sextant.nodes.citing.terms import is_code, other_words, phrases_of, terms_of
 from sextant.text.characters import plain_of
-from sextant.text.values import TextValue
+from sextant.text.units import TextValue
 
 OF_CITED = 0.05
 """Of several parts that say it one of a passage that the model cites goes first."""

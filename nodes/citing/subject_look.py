@@ -37,7 +37,8 @@ from sextant.nodes.citing.subjects import (
 )
 from sextant.nodes.citing.terms import Text, is_code, names_in, terms_of, wording_of
 from sextant.text.characters import plain_of
-from sextant.text.values import WEEKDAY, TextValue, normalise_values
+from sextant.text.units import WEEKDAY, TextValue
+from sextant.text.values import normalise_values
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from sextant.text.characters import IDEOGRAPHS, plain_of
 from sextant.text.number_words import chinese_number
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
-from sextant.text.values import WEEKDAY, normalise_values, rates_in
+from sextant.text.units import WEEKDAY, rates_in
+from sextant.text.values import normalise_values
 from sextant.text.word_forms import stem
 
 _TOKEN = re.compile(

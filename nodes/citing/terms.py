@@ -15,12 +15,8 @@ from sextant.text.stopwords import (
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from sextant.text.values import (
-    WEEKDAY,
-    TextValue,
-    normalise_values,
-    rates_in,
-)
+from sextant.text.units import WEEKDAY, TextValue, rates_in
+from sextant.text.values import normalise_values
 from sextant.text.word_forms import american, name_synonyms, stem
 
 CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")

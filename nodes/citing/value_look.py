@@ -20,7 +20,7 @@ from sextant.nodes.citing.sentence_look import (
 )
 from sextant.nodes.citing.terms import find_counts, find_measure
 from sextant.nodes.citing.word_look import WordLook
-from sextant.text.values import TIMES, WEEKDAY, TextValue
+from sextant.text.units import TIMES, WEEKDAY, TextValue
 
 # A part that speaks of the subject by so much more than the one with the number makes the number another's.
 _LEAD = 0.1

@@ -16,7 +16,7 @@ from sextant.nodes.citing.subjects import (
     subject_words,
 )
 from sextant.nodes.citing.terms import Text, terms_of
-from sextant.text.values import TextValue
+from sextant.text.units import TextValue
 
 # So much of a fact's own terms must stand in its part, and of those that stand in any passage.
 _OF_TERMS, _OF_KNOWN = 0.5, 0.66

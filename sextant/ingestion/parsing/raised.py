@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.text.characters import has_cjk
-from sextant.text.values import CURRENCIES, normalise_values
+from sextant.text.units import CURRENCIES
+from sextant.text.values import normalise_values
 
 # Noncharacters of Unicode, which it sets aside for such inner use.
 _RAISED, _LOWERED, _NOTE, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.text.characters import plain_of
-from sextant.text.values import TextValue, normalise_values, unit_of_heading
+from sextant.text.units import TextValue
+from sextant.text.values import normalise_values, unit_of_heading
 
 
 def values_of(text: str) -> list[TextValue]:

@@ -35,7 +35,8 @@ from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.text.analysis import NAMES
 from sextant.text.characters import lowercase, normalise_name, remember_short
 from sextant.text.name_linker import NameTrie, is_linkable
-from sextant.text.values import DATE, is_unit, normalise_values
+from sextant.text.units import DATE, is_unit
+from sextant.text.values import normalise_values
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
 _MOST_COLUMNS = 16  # that a row tells facts of

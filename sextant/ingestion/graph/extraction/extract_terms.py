@@ -29,7 +29,7 @@ from sextant.text.characters import (
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import TITLES, sentence_spans
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from sextant.text.values import CURRENCIES, is_unit
+from sextant.text.units import CURRENCIES, is_unit
 
 MOST_TERMS = 12  # of a passage
 MOST_PAIRS = 24  # of a passage
