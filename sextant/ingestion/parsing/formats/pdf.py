@@ -27,7 +27,8 @@ from sextant.ingestion.parsing.formats.pdf_headings import (
     mark_outline,
     mark_records,
 )
-from sextant.ingestion.parsing.formats.pdf_page import Page, PdfBox, PdfLine
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
+from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable, find_ruled_tables
 from sextant.ingestion.parsing.images import not_looked_at

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from sextant.ingestion.parsing.formats.pdf_page import PdfBox, PdfLine
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, around_leaders, rows_of
 from sextant.ingestion.parsing.lines import ends_sentence, width
 

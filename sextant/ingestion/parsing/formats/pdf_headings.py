@@ -17,7 +17,7 @@ from statistics import median
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import HeadingBlock
-from sextant.ingestion.parsing.formats.pdf_page import PdfLine
+from sextant.ingestion.parsing.formats.pdf_lines import PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
 from sextant.ingestion.parsing.lines import (

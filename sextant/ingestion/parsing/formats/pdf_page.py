@@ -6,10 +6,8 @@ import ctypes
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cache
 from io import BytesIO
 from itertools import pairwise
@@ -18,8 +16,19 @@ import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from sextant.ingestion.parsing.blocks import Image
+from sextant.ingestion.parsing.formats.pdf_lines import (
+    BACK,
+    SMALL,
+    PdfBox,
+    PdfLine,
+    Shift,
+    TextRun,
+    find_shift,
+    insert_fields,
+    join_pieces,
+    unite,
+)
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
@@ -28,12 +37,7 @@ _WORD = re.compile(r"\S+")
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
 _SIGNS = "+-−–"
-# In sizes of letters: a gap no justified line has; a step back; the gap up to which a line goes on, and that of a blank.
-_GAP, _BACK, _WORD_GAP, _SPACE = 1.5, 0.5, 1.0, 0.15
-# In sizes of letters, too: how far raised and lowered characters are from the line, at least and at most.
-_RISE, _FALL, _REACH = 0.15, 0.08, 0.8
-_SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered characters
-_MARK_CHARS = 12
+_GAP = 1.5  # in sizes of letters: one that no justified line has
 _UNPRINTABLE = 0.02  # of the characters, at most
 _NAME_BYTES = 128
 _TURN = 0.02  # the slope of letters that do not stand upright
@@ -49,74 +53,6 @@ _loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctyp
 )
 # A page with more drawings than this is a map or a plan, not a table.
 _MAX_DRAWINGS = 3000
-
-
-@dataclass(frozen=True, slots=True)
-class PdfBox:
-    """A rectangle in PDF points; `bottom` < `top`, the origin is the page's lower left corner."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-
-class Shift(Enum):
-    """Whether characters stand on the line, above or below it; `write` marks their text so."""
-
-    NONE = 0
-    RAISED = 1
-    LOWERED = -1
-
-    def write(self, text: str) -> str:
-        """Return the text, marked."""
-        match self:
-            case Shift.RAISED:
-                return mark_raised(text)
-            case Shift.LOWERED:
-                return mark_lowered(text)
-        return text
-
-
-@dataclass(frozen=True, slots=True)
-class TextRun:
-    """Characters of the page from `start` to `end` that stand at one height; `space`: a blank comes before."""
-
-    start: int
-    end: int
-    text: str
-    shift: Shift = Shift.NONE
-    space: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PdfLine:
-    """A line of text, or what stands of it up to a wide gap. `base` is where its letters stand.
-
-    `is_row`: it holds the cells of a table's row, or a title, leaders and a value. `turned`: its letters do not
-    stand upright; `slanted`: nor do they lie. `rightward`: they stand upright, and go from left to right.
-    """
-
-    page: int
-    box: PdfBox
-    size: float
-    bold: bool
-    mono: bool
-    turned: bool
-    slanted: bool
-    rightward: bool
-    base: float
-    runs: tuple[TextRun, ...]
-    is_row: bool = False
-    text: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        if len(self.runs) == 1:
-            text = self.runs[0].shift.write(self.runs[0].text)
-        else:
-            parts = ((" " if run.space else "") + run.shift.write(run.text) for run in self.runs)
-            text = "".join(parts).strip()
-        object.__setattr__(self, "text", text)
 
 
 class Page:
@@ -177,7 +113,7 @@ class Page:
         drawn = len(text) if self._drawn is None else self._drawn
         lines = [line for line in pieces if line.runs[0].start < drawn]
         fields = [line for line in pieces if line.runs[0].start >= drawn]
-        return insert_fields(_join_pieces(lines), _join_pieces(fields))
+        return insert_fields(join_pieces(lines), join_pieces(fields))
 
     def is_readable(self, lines: Sequence[PdfLine]) -> bool:
         """Return whether the lines have characters with a meaning.
@@ -276,7 +212,7 @@ class Page:
     def _wide_gaps(self, words: Sequence[tuple[int, int]], size: float) -> list[int]:
         """Return the words before which a line is cut; this asks for every word's place, so it does without `PdfBox`."""
         box, to, page = self._rectangle, self._box_address, self._text_address
-        widest, back, cuts = _GAP * size, -_BACK * size, list[int]()
+        widest, back, cuts = _GAP * size, -BACK * size, list[int]()
         for at in range(1, len(words)):
             _loose_box(page, words[at - 1][1] - 1, to)
             right = box.right
@@ -318,7 +254,7 @@ class Page:
                 last += 1
             while first - 1 > at and text[first - 1] in _SIGNS and self._is_small(first - 1, size):
                 first -= 1
-            shift = _shift(self._base(first) - base, size)
+            shift = find_shift(self._base(first) - base, size)
             if shift is not Shift.NONE:
                 yield from self._plain(text, at, first)
                 yield TextRun(first, last, text[first:last], shift)
@@ -332,7 +268,7 @@ class Page:
             yield TextRun(first, first + len(words), words.translate(_MARKS), space=first > start)
 
     def _is_small(self, index: int, size: float) -> bool:
-        return self._look(index)[0] < _SMALL * size
+        return self._look(index)[0] < SMALL * size
 
     def _letter(self, text: str, start: int, end: int) -> int:
         """Return a letter of the line that tells its look: bullets and numbers often differ."""
@@ -397,91 +333,6 @@ def _contents(annotation: raw.FPDF_ANNOTATION) -> str:
         annotation, b"Contents", ctypes.cast(written, ctypes.POINTER(raw.FPDF_WCHAR)), length
     )
     return written.raw.decode("utf-16-le", "ignore").rstrip("\0").strip()
-
-
-def _shift(rise: float, size: float) -> Shift:
-    if rise > _RISE * size:
-        return Shift.RAISED
-    return Shift.LOWERED if rise < -_FALL * size else Shift.NONE
-
-
-def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[PdfLine]:
-    """Return what is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
-    placed = list(lines)
-    for one in fields:
-        same_line = [line for line in placed if abs(line.base - one.base) < _REACH * line.size]
-        left = [line for line in same_line if line.box.left <= one.box.left]
-        right = [line for line in same_line if line.box.left > one.box.left]
-        above = [
-            line
-            for line in placed
-            if line.box.bottom >= one.box.bottom
-            and line.box.left <= one.box.right
-            and line.box.right >= one.box.left
-        ]
-        if right and not (left and any(map(str.isalnum, one.text))):
-            label = min(right, key=lambda line: line.box.left)
-            placed.insert(placed.index(label), replace(one, base=label.base))
-        elif left:
-            label = max(left, key=lambda line: line.box.left)
-            placed.insert(placed.index(label) + 1, replace(one, base=label.base))
-        elif above:
-            label = min(above, key=lambda line: line.box.bottom)
-            placed.insert(placed.index(label) + 1, one)
-        else:
-            placed.append(one)
-    return placed
-
-
-def _join_pieces(pieces: Iterable[PdfLine]) -> list[PdfLine]:
-    """Return whole lines again of what PDFium parts at raised and lowered characters."""
-    lines = list[PdfLine]()
-    for piece in pieces:
-        joined = _join_lines(lines[-1], piece) if lines else None
-        if joined:
-            lines[-1] = joined
-        else:
-            lines.append(piece)
-    return lines
-
-
-def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
-    """Return both as one line, if `piece` goes on where `line` ends."""
-    size = max(line.size, piece.size)
-    gap = piece.box.left - line.box.right
-    rise = piece.base - line.base
-    is_gap = not -_BACK * size <= gap <= _WORD_GAP * size or abs(rise) > _REACH * size
-    if is_gap or not (line.rightward and piece.rightward):
-        return None
-    small, large = sorted((line, piece), key=lambda one: one.size)
-    shift = Shift.NONE
-    if small.size < _SMALL * large.size and len(small.text) <= _MARK_CHARS:
-        shift = _shift(small.base - large.base, large.size)
-    if shift is Shift.NONE and abs(rise) > _FALL * size:
-        return None
-    space = gap > _SPACE * size or piece.runs[0].space
-    runs = [list(line.runs), [replace(piece.runs[0], space=space), *piece.runs[1:]]]
-    if shift is not Shift.NONE:
-        side = 0 if small is line else 1
-        runs[side] = [replace(run, shift=shift, space=False) for run in runs[side]]
-    leading = large if shift is not Shift.NONE else max(line, piece, key=lambda one: len(one.text))
-    return replace(
-        leading,
-        box=unite((line.box, piece.box)),
-        bold=leading.bold if shift is not Shift.NONE else line.bold and piece.bold,
-        runs=(*runs[0], *runs[1]),
-    )
-
-
-def unite(boxes: Iterable[PdfBox]) -> PdfBox:
-    """Return the smallest box around all."""
-    around = list(boxes)
-    return PdfBox(
-        min(box.left for box in around),
-        min(box.bottom for box in around),
-        max(box.right for box in around),
-        max(box.top for box in around),
-    )
 
 
 def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from sextant.ingestion.parsing.formats.pdf_page import PdfLine, unite
+from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, unite
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
 from sextant.ingestion.parsing.lines import width
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 
-from sextant.ingestion.parsing.formats.pdf_page import Page, PdfBox, PdfLine, unite
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite
+from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.tables import SpannedCell, lay_out, repeated_cells

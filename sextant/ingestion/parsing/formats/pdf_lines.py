@@ -1,0 +1,170 @@
+"""Lines of text on a page of a PDF, joined of pieces, each with its box and its runs of letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
+
+# In sizes of letters: a step back; the gap up to which a line goes on, and that of a blank.
+BACK, _WORD_GAP, _SPACE = 0.5, 1.0, 0.15
+# In sizes of letters, too: how far raised and lowered characters are from the line, at least and at most.
+_RISE, _FALL, _REACH = 0.15, 0.08, 0.8
+SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered characters
+_MARK_CHARS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class PdfBox:
+    """A rectangle in PDF points; `bottom` < `top`, the origin is the page's lower left corner."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+class Shift(Enum):
+    """Whether characters stand on the line, above or below it; `write` marks their text so."""
+
+    NONE = 0
+    RAISED = 1
+    LOWERED = -1
+
+    def write(self, text: str) -> str:
+        """Return the text, marked."""
+        match self:
+            case Shift.RAISED:
+                return mark_raised(text)
+            case Shift.LOWERED:
+                return mark_lowered(text)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """Characters of the page from `start` to `end` that stand at one height; `space`: a blank comes before."""
+
+    start: int
+    end: int
+    text: str
+    shift: Shift = Shift.NONE
+    space: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PdfLine:
+    """A line of text, or what stands of it up to a wide gap. `base` is where its letters stand.
+
+    `is_row`: it holds the cells of a table's row, or a title, leaders and a value. `turned`: its letters do not
+    stand upright; `slanted`: nor do they lie. `rightward`: they stand upright, and go from left to right.
+    """
+
+    page: int
+    box: PdfBox
+    size: float
+    bold: bool
+    mono: bool
+    turned: bool
+    slanted: bool
+    rightward: bool
+    base: float
+    runs: tuple[TextRun, ...]
+    is_row: bool = False
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(self.runs) == 1:
+            text = self.runs[0].shift.write(self.runs[0].text)
+        else:
+            parts = ((" " if run.space else "") + run.shift.write(run.text) for run in self.runs)
+            text = "".join(parts).strip()
+        object.__setattr__(self, "text", text)
+
+
+def find_shift(rise: float, size: float) -> Shift:
+    """Return whether letters of that size that stand so much higher are raised or lowered."""
+    if rise > _RISE * size:
+        return Shift.RAISED
+    return Shift.LOWERED if rise < -_FALL * size else Shift.NONE
+
+
+def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[PdfLine]:
+    """Return what is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
+    placed = list(lines)
+    for one in fields:
+        same_line = [line for line in placed if abs(line.base - one.base) < _REACH * line.size]
+        left = [line for line in same_line if line.box.left <= one.box.left]
+        right = [line for line in same_line if line.box.left > one.box.left]
+        above = [
+            line
+            for line in placed
+            if line.box.bottom >= one.box.bottom
+            and line.box.left <= one.box.right
+            and line.box.right >= one.box.left
+        ]
+        if right and not (left and any(map(str.isalnum, one.text))):
+            label = min(right, key=lambda line: line.box.left)
+            placed.insert(placed.index(label), replace(one, base=label.base))
+        elif left:
+            label = max(left, key=lambda line: line.box.left)
+            placed.insert(placed.index(label) + 1, replace(one, base=label.base))
+        elif above:
+            label = min(above, key=lambda line: line.box.bottom)
+            placed.insert(placed.index(label) + 1, one)
+        else:
+            placed.append(one)
+    return placed
+
+
+def join_pieces(pieces: Iterable[PdfLine]) -> list[PdfLine]:
+    """Return whole lines again of what PDFium parts at raised and lowered characters."""
+    lines = list[PdfLine]()
+    for piece in pieces:
+        joined = _join_lines(lines[-1], piece) if lines else None
+        if joined:
+            lines[-1] = joined
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
+    """Return both as one line, if `piece` goes on where `line` ends."""
+    size = max(line.size, piece.size)
+    gap = piece.box.left - line.box.right
+    rise = piece.base - line.base
+    is_gap = not -BACK * size <= gap <= _WORD_GAP * size or abs(rise) > _REACH * size
+    if is_gap or not (line.rightward and piece.rightward):
+        return None
+    small, large = sorted((line, piece), key=lambda one: one.size)
+    shift = Shift.NONE
+    if small.size < SMALL * large.size and len(small.text) <= _MARK_CHARS:
+        shift = find_shift(small.base - large.base, large.size)
+    if shift is Shift.NONE and abs(rise) > _FALL * size:
+        return None
+    space = gap > _SPACE * size or piece.runs[0].space
+    runs = [list(line.runs), [replace(piece.runs[0], space=space), *piece.runs[1:]]]
+    if shift is not Shift.NONE:
+        side = 0 if small is line else 1
+        runs[side] = [replace(run, shift=shift, space=False) for run in runs[side]]
+    leading = large if shift is not Shift.NONE else max(line, piece, key=lambda one: len(one.text))
+    return replace(
+        leading,
+        box=unite((line.box, piece.box)),
+        bold=leading.bold if shift is not Shift.NONE else line.bold and piece.bold,
+        runs=(*runs[0], *runs[1]),
+    )
+
+
+def unite(boxes: Iterable[PdfBox]) -> PdfBox:
+    """Return the smallest box around all."""
+    around = list(boxes)
+    return PdfBox(
+        min(box.left for box in around),
+        min(box.bottom for box in around),
+        max(box.right for box in around),
+        max(box.top for box in around),
+    )
