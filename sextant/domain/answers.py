@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -82,6 +82,7 @@ class Usage:
 
     `estimated`: at least one endpoint did not report its tokens, so they were estimated from text.
     `truncated`: at least one output was cut short by a token limit.
+    `models`: `prompt_tokens` and `completion_tokens` by the model's name, of the calls that were answered.
     """
 
     calls: int = 0
@@ -89,15 +90,28 @@ class Usage:
     completion_tokens: int = 0
     estimated: bool = False
     truncated: bool = False
+    models: Mapping[str, Mapping[str, int]] = field(
+        default_factory=dict[str, Mapping[str, int]], compare=False
+    )
 
     def __add__(self, other: Usage) -> Usage:
+        models = dict(self.models)
+        for name, used in other.models.items():
+            before = models.get(name, {})
+            models[name] = {kind: before.get(kind, 0) + tokens for kind, tokens in used.items()}
         return Usage(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.estimated or other.estimated,
             self.truncated or other.truncated,
+            models,
         )
+
+    def of_model(self, name: str) -> Usage:
+        """Return the same, known to be that of one model."""
+        used = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
+        return replace(self, models={name: used})
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from sextant.domain.errors import (
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.taggers import build_tagger
 from sextant.models.chat.factory import build_chat_model
+from sextant.models.chat.roles import Role, distinct_specs
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.embedding.prefixes import lacks_prefixes
@@ -76,7 +77,9 @@ async def examine(settings: Settings) -> AsyncIterator[Examination]:
         yield _failed_examination("database", error)
     yield await _examine_safely("graph store", examine_graph_store(settings))
     yield await _examine_safely("embedding model", _embedding(settings, embedder))
-    yield await _examine_safely("chat model", _chat(settings))
+    for role in {Role.ANSWER: None} | distinct_specs(settings):
+        name = "chat model" if role is Role.ANSWER else f"{role} model"
+        yield await _examine_safely(name, _chat(settings, role, name))
     yield await _examine_safely("reranker", _reranker(settings))
     yield await examine_named_entities(settings)
 
@@ -227,22 +230,22 @@ async def _embedding(settings: Settings, opened: Callable[[], CachedEmbedder]) -
     )
 
 
-async def _chat(settings: Settings) -> Examination:
+async def _chat(settings: Settings, role: Role, name: str) -> Examination:
     from langchain_core.messages import HumanMessage
 
-    chat = build_chat_model(settings)
+    chat = await asyncio.to_thread(build_chat_model, settings, role)
     if chat is None:
         detail = "none configured; answers quote the documents"
-        return Examination("chat model", Health.OFF, detail)
+        return Examination(name, Health.OFF, detail)
     try:
         await chat.complete([HumanMessage("Answer with the word yes.")])
     finally:
         await chat.close()
-    return Examination("chat model", Health.OK, f"{chat.name} answers")
+    return Examination(name, Health.OK, f"{chat.name} answers")
 
 
 async def _reranker(settings: Settings) -> Examination:
-    chat = build_chat_model(settings) if settings.reranker == CHAT else None
+    chat = build_chat_model(settings, Role.JUDGE) if settings.reranker == CHAT else None
     reranker = open_reranker(settings, chat)
     if reranker is None:
         return Examination("reranker", Health.OFF, "none configured")

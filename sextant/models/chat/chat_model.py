@@ -147,7 +147,7 @@ class ChatModel:
         prompt = convert_to_messages(messages)
         tally = await self._call(lambda _: prompt, self._dialect.options)
         self._require_text(tally)
-        return ModelCompletion(tally.text, _report_usage(tally))
+        return ModelCompletion(tally.text, self._report_usage(tally))
 
     async def structured(
         self, messages: Messages, schema: type[T], *, repair: bool = True, patient: bool = True
@@ -245,7 +245,7 @@ class ChatModel:
         else:
             self._dialect.count_plain_answer()
         self._require_text(tally)
-        yield _report_usage(tally)
+        yield self._report_usage(tally)
 
     async def close(self) -> None:
         """Close the connections that `build_chat_model` opened."""
@@ -286,7 +286,7 @@ class ChatModel:
 
     async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ModelCompletion:
         tally = await self._call(asking.messages, asking.options, patient=patient)
-        return ModelCompletion(tally.text or tally.refusal, _report_usage(tally))
+        return ModelCompletion(tally.text or tally.refusal, self._report_usage(tally))
 
     async def _call(
         self,
@@ -343,6 +343,12 @@ class ChatModel:
             raise typed from error
         await self._retries.pause(error, attempt, self._service)
 
+    def _report_usage(self, tally: Tally) -> Usage:
+        """Return what an answer has cost, told to whoever measures it."""
+        usage = tally.usage()
+        emit(ModelCalled(usage.prompt_tokens, usage.completion_tokens, EventOutcome.OK))
+        return usage.of_model(self.name)
+
     def _require_text(self, tally: Tally) -> None:
         if tally.is_withheld:
             wording = wordings.WITHHELD
@@ -398,10 +404,3 @@ def stop_between_chunks(llm: BaseChatModel) -> BaseChatModel:
     if getattr(llm, "stream_chunk_timeout", None):
         return llm.model_copy(update={"stream_chunk_timeout": 0})
     return llm
-
-
-def _report_usage(tally: Tally) -> Usage:
-    """Return what an answer has cost, told to whoever measures it."""
-    usage = tally.usage()
-    emit(ModelCalled(usage.prompt_tokens, usage.completion_tokens, EventOutcome.OK))
-    return usage

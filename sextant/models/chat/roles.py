@@ -47,6 +47,16 @@ EXTRAS: Mapping[str, str | None] = {
 }  # fmt: skip
 """The providers of LangChain's `init_chat_model`, and the extra that brings each; None: its package is had apart."""
 
+# Where providers are asked that need no base URL.
+_ADDRESSES: Mapping[str, str] = {
+    OPENAI: "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "deepseek": "https://api.deepseek.com/v1",
+    "google_genai": "https://generativelanguage.googleapis.com",
+    "mistralai": "https://api.mistral.ai/v1",
+    "ollama": "http://127.0.0.1:11434",
+}
+
 
 class Role(StrEnum):
     """What a chat model is asked for."""
@@ -58,8 +68,6 @@ class Role(StrEnum):
 
 
 _PARAMETERS = ("temperature", "reasoning_effort", "max_tokens")
-# Settings that name the model of a role in one word.
-_SIMPLE = {Role.ANSWER: "chat_model", Role.VISION: "vision_model"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,11 @@ class ModelSpec:
     settings: tuple[str, str, str] = field(default=("", "", ""), compare=False)
 
     @property
+    def address(self) -> str | None:
+        """Return the URL of its endpoint; None where its package alone knows that."""
+        return self.base_url or _ADDRESSES.get(self.provider)
+
+    @property
     def field(self) -> str:
         """Return the setting of the name as errors name a field: `models.judge.name`."""
         return self.settings[0].removeprefix("SEXTANT_").lower().replace("__", ".")
@@ -95,21 +108,12 @@ def resolve_spec(settings: Settings, role: Role) -> ModelSpec | None:
     """
     own: ModelSettings = getattr(settings.models, role)
     answer = None if role is Role.ANSWER else resolve_spec(settings, Role.ANSWER)
-    simple = _SIMPLE.get(role, "")
-    name = own.name or (getattr(settings, simple) if simple else None)
-    if name:
+    name, variable = _find_name(settings, role)
+    inherited = None if name or role is Role.VISION else answer
+    if inherited is not None:
+        provider, model, variable = inherited.provider, inherited.name, inherited.settings[0]
+    elif name:
         provider, model = split_provider(name)
-        inherited, variable = (
-            None,
-            _variable(role, "name") if own.name else f"SEXTANT_{simple.upper()}",
-        )
-    elif answer is not None and role is not Role.VISION:
-        provider, model, inherited, variable = (
-            answer.provider,
-            answer.name,
-            answer,
-            answer.settings[0],
-        )
     else:
         return None
     endpoint = _find_endpoint(settings, role, provider, answer)
@@ -128,6 +132,16 @@ def resolve_spec(settings: Settings, role: Role) -> ModelSpec | None:
         settings=(variable, endpoint.key_setting, endpoint.url_setting),
         **parameters,
     )
+
+
+def _find_name(settings: Settings, role: Role) -> tuple[str | None, str]:
+    """Return the name that a role's own settings give its model, and the variable that says so."""
+    name = getattr(settings.models, role).name
+    if not name and role is Role.ANSWER:
+        return settings.chat_model, "SEXTANT_CHAT_MODEL"
+    if not name and role is Role.VISION:
+        return settings.vision_model, "SEXTANT_VISION_MODEL"
+    return name, _variable(role, "name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +176,26 @@ def _find_endpoint(
 
 def _variable(role: Role, setting: str) -> str:
     return f"SEXTANT_MODELS__{role}__{setting}".upper()
+
+
+def distinct_specs(settings: Settings) -> dict[Role, ModelSpec]:
+    """Return the models that the settings name, each once, under the first role that it has."""
+    found: dict[Role, ModelSpec] = {}
+    for role in Role:
+        spec = resolve_spec(settings, role)
+        if spec is not None and not any(_is_same_model(spec, other) for other in found.values()):
+            found[role] = spec
+    return found
+
+
+def _is_same_model(one: ModelSpec, other: ModelSpec) -> bool:
+    """Return whether two specs differ in parameters at most."""
+    return (one.provider, one.name, one.base_url, one.api_key) == (
+        other.provider,
+        other.name,
+        other.base_url,
+        other.api_key,
+    )
 
 
 def split_provider(name: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from sextant.domain.errors import DependencyError, SextantError
 from sextant.domain.settings import Settings
 from sextant.facade import doctor
+from sextant.models.chat.roles import distinct_specs
 from sextant.models.embedding.cache import WARM_UP
 from sextant.models.embedding.remote import OPENAI
 from sextant.models.protocols import Embedder
@@ -149,9 +150,20 @@ class ReadinessProbe:
         )
 
     async def _chat(self) -> DependencyState:
-        if not self._settings.chat_model:  # left out, or left empty
+        # Down is that of answers, or the only one; of those of other roles the log of a failed call tells.
+        specs = distinct_specs(self._settings)
+        if not specs:
             return DependencyState.OFF
-        return await _reachable(self._settings.openai_base_url or OPENAI)
+        addresses = {spec.address: role for role, spec in reversed(specs.items()) if spec.address}
+        asked = await asyncio.gather(*map(_reachable, addresses), return_exceptions=True)
+        failed = {
+            role: found
+            for role, found in zip(addresses.values(), asked, strict=True)
+            if isinstance(found, BaseException)
+        }
+        if (first := next(iter(specs))) in failed:
+            raise failed[first]
+        return DependencyState.DEGRADED if failed else DependencyState.UP
 
 
 def is_ready(dependencies: list[Dependency]) -> bool:

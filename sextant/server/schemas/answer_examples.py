@@ -68,6 +68,7 @@ ANSWER: dict[str, Any] = {
         "completionTokens": 0,
         "estimated": False,
         "truncated": False,
+        "models": {},
     },
     "costs": {"generate": {"calls": 0, "milliseconds": 83.6}},
     "prompt": "",

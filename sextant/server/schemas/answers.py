@@ -143,6 +143,9 @@ class UsageOut(Wire):
     completion_tokens: int
     estimated: bool
     truncated: bool
+    models: dict[str, dict[str, int]] = Field(
+        description="By the model's name: `prompt_tokens` and `completion_tokens` of the calls that were answered."
+    )
 
 
 class QueryResponse(Wire):

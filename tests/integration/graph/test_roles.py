@@ -59,6 +59,11 @@ async def test_judgements_go_to_the_judge_and_the_text_comes_from_the_answers_mo
     assert len(small.requests) >= 2
     assert answer.usage.calls == len(large.chat_requests) + len(small.requests)
     assert answer.warnings == ()
+    by_model = answer.usage.models
+    assert by_model.keys() == {"large", "qwen3:4b"}
+    for kind in ("prompt_tokens", "completion_tokens"):
+        total = getattr(answer.usage, kind)
+        assert sum(used[kind] for used in by_model.values()) == total > 0
 
 
 async def test_a_judge_that_is_away_leaves_the_answers_model_its_answer(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fastapi import FastAPI
 
-from sextant.domain.settings import Settings, WorkerSettings
+from sextant.domain.settings import ModelSettings, RoleSettings, Settings, WorkerSettings
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.embedding.remote import RemoteEmbedder
 from sextant.models.protocols import Vectors
@@ -126,6 +126,28 @@ async def test_a_chat_model_that_is_left_empty_is_none(
     empty = settings.model_copy(update={"chat_model": "", "openai_base_url": ""})
     found = await ReadinessProbe(empty, database, HashEmbedder(384)).dependencies()
     assert states(found)["chat"] is DependencyState.OFF
+
+
+async def test_each_role_has_its_endpoint_looked_at_and_only_the_answers_is_the_chat_model(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sextant.server.observe.readiness._WAITED", PATIENCE)
+    async with ScriptedOpenAI() as there, ScriptedOpenAI() as endpoint:
+        gone = endpoint.base_url
+        await endpoint.__aexit__(None, None, None)
+        found = list[DependencyState]()
+        for answer, judge in ((there, there), (there, None), (None, there)):
+            named = ModelSettings(name="small", base_url=judge.base_url if judge else gone)
+            chosen = settings.model_copy(
+                update={
+                    "chat_model": "large",
+                    "openai_base_url": answer.base_url if answer else gone,
+                    "models": RoleSettings(judge=named),
+                }
+            )
+            probe = ReadinessProbe(chosen, database, HashEmbedder(384))
+            found.append(states(await probe.dependencies())["chat"])
+    assert found == [DependencyState.UP, DependencyState.DEGRADED, DependencyState.DOWN]
 
 
 async def test_what_is_down_is_told_without_saying_where_it_is(settings: Settings) -> None:

@@ -1,14 +1,19 @@
-"""What the doctor says of those who see to what waits."""
+"""What the doctor says of those who see to what waits, and of the chat models of each role."""
 
 from __future__ import annotations
 
 import asyncio
 
+from pydantic import SecretStr
+
 from sextant import Sextant
-from sextant.domain.settings import Settings
+from sextant.domain.settings import ModelSettings, RoleSettings, Settings
 from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.worker import working
 from sextant.stores.documents.registration import Upload
+from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.provider_servers import ScriptedOllama
+from sextant.testing.replies import failing
 from tests.integration.own_database import settings_over, short_folder
 
 
@@ -35,3 +40,28 @@ async def test_documents_that_wait_without_a_worker_are_a_warning_until_one_come
                     await workers(settings)
                 ).detail != "1 worker at work; nothing waits":
                     await asyncio.sleep(0.2)
+
+
+async def test_each_model_is_asked_once_whatever_its_roles(settings: Settings) -> None:
+    key = "key-that-nobody-else-may-see"
+    refused = failing(401, f"The key {key} is wrong.")
+    async with ScriptedOpenAI(lambda _: "yes") as large, ScriptedOllama(lambda _: refused) as small:
+        reading = ModelSettings(
+            name="ollama:small", base_url=small.base_url, api_key=SecretStr(key)
+        )
+        chosen = settings.model_copy(
+            update={
+                "chat_model": "large",
+                "vision_model": "large",
+                "openai_base_url": large.base_url,
+                "model_retries": 0,
+                "models": RoleSettings(judge=ModelSettings(temperature=0.0), extract=reading),
+            }
+        )
+        found = {one.name: one async for one in examine(chosen)}
+    assert found["chat model"].detail == "large answers"
+    assert found["extract model"].health is Health.FAILED
+    assert "SEXTANT_MODELS__EXTRACT__API_KEY" in found["extract model"].next_step
+    assert key not in str(found)
+    assert not {"judge model", "vision model"} & found.keys()
+    assert (len(large.chat_requests), len(small.requests)) == (1, 1)
