@@ -87,7 +87,8 @@ def load_settings(env_file: str | Path = ENV_FILE, /, **overrides: object) -> Se
     except SettingsError as error:
         raise SettingsInvalid(
             f"A group of settings is not valid JSON: {error}.",
-            next_step=f"Set its fields one by one instead, like {PREFIX}RETRIEVAL__TOP_K. {_SEE}",
+            next_step=f"Set its fields one by one instead, like {PREFIX}RETRIEVAL__TOP_K; the EXTRA_BODY of a model "
+            f'is a JSON object, like {{"top_k": 20}}. {_SEE}',
         ) from None
 
 

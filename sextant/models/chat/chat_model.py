@@ -17,6 +17,7 @@ from langchain_core.messages import (
     MessageLikeRepresentation,
     convert_to_messages,
 )
+from langchain_core.runnables import Runnable
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
@@ -87,6 +88,10 @@ class _JsonRequest:
     def options(self, form: RequestForm) -> dict[str, Any]:
         """Return the options that go with the call."""
         return self.dialect.json_options(self.schema, form)
+
+    def bound(self, form: RequestForm) -> Runnable[Any, Any] | None:
+        """Return the model that is asked in place of the plain one, if any."""
+        return self.dialect.bind_schema(self.schema, form)
 
 
 class ChatModel:
@@ -285,29 +290,33 @@ class ChatModel:
                     return
 
     async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ModelCompletion:
-        tally = await self._call(asking.messages, asking.options, patient=patient)
+        tally = await self._call(asking.messages, asking.options, asking.bound, patient=patient)
         return ModelCompletion(tally.text or tally.refusal, self._report_usage(tally))
 
     async def _call(
         self,
         messages_of: Callable[[RequestForm], list[BaseMessage]],
         options_of: Callable[[RequestForm], dict[str, Any]],
+        bound_of: Callable[[RequestForm], Runnable[Any, Any] | None] = lambda _: None,
         *,
         patient: bool = True,
     ) -> Tally:
         attempt, form = 0, (begun := self._dialect.form)
         requests = 1
         while True:
-            messages, options = messages_of(form), options_of(form)
+            messages, options, bound = messages_of(form), options_of(form), bound_of(form)
             count_request()
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await invoke_on_loop(
-                        self._llm, messages, {"tags": [_NO_STREAM]}, options
+                        bound or self._llm, messages, {"tags": [_NO_STREAM]}, options
                     )
             except Exception as error:
                 requests += 1
-                if lesser := self._dialect.lesser(error, options, form):
+                lesser = self._dialect.lesser(error, options, form)
+                if bound is not None:
+                    lesser = self._dialect.lesser_than_bound(error, form)
+                if lesser:
                     form = self._tried_next(lesser, form)
                     continue
                 if not patient and is_silence(error):

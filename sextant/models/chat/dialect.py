@@ -21,10 +21,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable
 from pydantic import BaseModel, TypeAdapter
 
 from sextant.models.chat.structured import json_schema
-from sextant.models.failures import is_about_other_than, is_too_long, mentions, status_of
+from sextant.models.failures import (
+    is_about_other_than,
+    is_silence,
+    is_too_long,
+    is_transient,
+    mentions,
+    status_of,
+)
 
 _INVALID_REQUEST = frozenset({400, 415, 422})
 _JSON_FORMATS = ("json_schema", "json_object", None)
@@ -141,6 +149,7 @@ class Dialect:
             str(getattr(llm, "model_name", None) or getattr(llm, "model", "")),
         )
         self._learnt = MEMORY.of(*self._key)
+        self._llm = llm
         # A call's `extra_body` replaces the model's.
         self._body = dict(getattr(llm, "extra_body", None) or {})
         self._json_tokens = None if _has_limit(llm, self._body) else answer_tokens
@@ -201,6 +210,19 @@ class Dialect:
         """Return whether a call for JSON carries the schema beside its messages."""
         return self._speaks_openai and _JSON_FORMATS[form.json_format] == "json_schema"
 
+    def bind_schema(self, schema: type[BaseModel], form: RequestForm) -> Runnable[Any, Any] | None:
+        """Return a model of another provider that writes JSON of `schema` by that one's own means; None where it has none.
+
+        It answers with a mapping, whose `raw` is the message.
+        """
+        if self._speaks_openai or _JSON_FORMATS[form.json_format] != "json_schema":
+            return None
+        named = {"title": schema.__name__, "description": "", **json_schema(schema)}
+        try:
+            return self._llm.with_structured_output(named, method="json_schema", include_raw=True)
+        except Exception:  # noqa: BLE001 - each class refuses in its own way
+            return None
+
     def json_options(self, schema: type[BaseModel], form: RequestForm) -> dict[str, Any]:
         """Return options for a call that shall answer with JSON of `schema`."""
         if not self._speaks_openai:
@@ -237,6 +259,15 @@ class Dialect:
         if options.get("stream_usage"):
             return replace(form, stream_usage=False)
         return None
+
+    def lesser_than_bound(self, error: Exception, form: RequestForm) -> RequestForm | None:
+        """Return the form without a schema that was bound, if `error` may be about that."""
+        if (status := status_of(error)) is None:
+            is_ours = not (is_transient(error) or is_silence(error))
+        else:
+            is_ours = status in _INVALID_REQUEST and not is_too_long(error)
+            is_ours = is_ours and not is_about_other_than(_OURS, error)
+        return replace(form, json_format=len(_JSON_FORMATS) - 1) if is_ours else None
 
     def _carrying(
         self, body: dict[str, Any], tokens: int | None, form: RequestForm

@@ -7,24 +7,27 @@ another loop fail when they are next used, and are gone then.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 
 _MOST_IDLE = 100  # connections that such clients keep
 
 
 async def invoke_on_loop(
-    llm: BaseChatModel, prompt: list[BaseMessage], config: RunnableConfig, options: dict[str, Any]
+    llm: Runnable[Any, Any],
+    prompt: list[BaseMessage],
+    config: RunnableConfig,
+    options: dict[str, Any],
 ) -> AIMessage:
-    """Return the whole answer of `llm`."""
+    """Return the whole answer of `llm`, a chat model or one with a schema bound to it."""
     for _ in range(_MOST_IDLE):
         try:
-            return await llm.ainvoke(prompt, config, **options)
+            return _message_of(await llm.ainvoke(prompt, config, **options))
         except NotImplementedError:
             # Somebody listens for tokens, so that LangChain streams what cannot be streamed.
             if not isinstance(llm, BaseChatModel) or llm.disable_streaming is True:
@@ -33,7 +36,11 @@ async def invoke_on_loop(
         except RuntimeError as error:
             if not _is_of_another_loop(error):
                 raise
-    return await llm.ainvoke(prompt, config, **options)
+    return _message_of(await llm.ainvoke(prompt, config, **options))
+
+
+def _message_of(answer: AIMessage | Mapping[str, AIMessage]) -> AIMessage:
+    return answer["raw"] if isinstance(answer, Mapping) else answer
 
 
 async def stream_on_loop(

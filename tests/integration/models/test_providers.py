@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -21,7 +22,7 @@ from sextant.domain.settings import ModelSettings, RoleSettings, Settings
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.chat.structured import ModelReply
-from sextant.testing.openai_server import Script, ScriptedOpenAI
+from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.provider_servers import ScriptedAnthropic, ScriptedOllama, ScriptedProvider
 from sextant.testing.replies import (
     Reply,
@@ -174,10 +175,27 @@ class Verdict(ModelReply):
 
 @providers
 async def test_judgements_are_read_from_any_provider(provider: str) -> None:
-    async with asking(provider, lambda _: as_json({"relevant": [1, 3]})) as (_, chat):
+    async with asking(provider, lambda _: as_json({"relevant": [1, 3]})) as (server, chat):
         reply, usage = await chat.structured(ASK, Verdict)
         assert reply.relevant == [1, 3]
         assert usage.calls == 1
+        assert '"relevant": {"type": "array"' in json.dumps(dict(server.requests[0].body))
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "mistralai", "ollama"])
+async def test_a_schema_that_is_refused_is_asked_for_in_words_from_then_on(provider: str) -> None:
+    def reply(request: ApiRequest) -> Reply:
+        config = request.body.get("output_config", {})
+        is_bound = "format" in request.body or "response_format" in request.body or config
+        return (
+            failing(400, "This model takes no schema.") if is_bound else as_json({"relevant": [2]})
+        )
+
+    async with asking(provider, reply) as (server, chat):
+        first, usage = await chat.structured(ASK, Verdict)
+        second, _ = await chat.structured(ASK, Verdict)
+    assert (first.relevant, second.relevant, usage.calls) == ([2], [2], 2)
+    assert len(server.requests) == 3
 
 
 @providers
