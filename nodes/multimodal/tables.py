@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,13 +11,76 @@ from sextant.domain.errors import FileRejected
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Table
-from sextant.ingestion.parsing.formats import csv
+from sextant.ingestion.parsing.formats import csv, html
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.tables import header_rows
-from sextant.nodes.multimodal import written
 from sextant.nodes.multimodal.parts import AttachmentPart
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.text.characters import clean_text
+
+# Tables within tables, and beside each other.
+_MOST_TABLES = 20
+_TABLE = re.compile(r"<table\b", re.IGNORECASE)
+# Everything but what a table is made of; white space in its place keeps words apart.
+_OTHER_TAGS = re.compile(
+    r"</?(?!/?(?:table|thead|tbody|tfoot|tr|th|td|caption|br)\b)[a-z!][^<>]*>", re.IGNORECASE
+)
+_RULE = frozenset("|:- \t")
+_BAR = re.compile(r"(?<!\\)\|")
+# Emphasis and code around a cell's words.
+_MARKS = re.compile(r"(\*\*|__|\*|`)([^*_`]{1,500})\1")
+
+
+def is_piped(text: str) -> bool:
+    """Return whether a Markdown table stands in `text`: bars, and a line of dashes below the names."""
+    return "|" in text and any(map(_is_rule, text.splitlines()))
+
+
+def read_markdown_table(text: str) -> Table | None:
+    """Return the largest Markdown table of `text`, or None."""
+    return max(_split_tables(text.splitlines()), key=lambda table: len(table.rows), default=None)
+
+
+def read_html_table(text: str, limits: Limits) -> Table | None:
+    """Return the largest table of a piece of HTML; None where there is none, or too many.
+
+    Raises:
+        FileRejected: it has too many cells.
+    """
+    if len(_TABLE.findall(text)) > _MOST_TABLES:
+        return None
+    blocks = html.parse(_OTHER_TAGS.sub(" ", text).encode(), limits).blocks
+    tables = [block for block in blocks if isinstance(block, Table)]
+    return max(tables, key=lambda table: len(table.rows), default=None)
+
+
+def _split_tables(lines: list[str]) -> Iterator[Table]:
+    rows: list[list[str]] = []
+    for line, before in zip([*lines, ""], ["", *lines], strict=True):
+        if rows and "|" in line:
+            rows.append(_cells(line))
+            continue
+        if rows:
+            yield Table(rows)
+            rows = []
+        if _is_rule(line) and before.strip():
+            rows = [_cells(before)]
+
+
+def _is_rule(line: str) -> bool:
+    return "--" in line and _RULE.issuperset(line)
+
+
+def _cells(line: str) -> list[str]:
+    inside = line.strip().removeprefix("|")
+    if inside.endswith("|") and not inside.endswith("\\|"):
+        inside = inside[:-1]
+    return [_plain(cell) for cell in _BAR.split(inside)]
+
+
+def _plain(cell: str) -> str:
+    return _MARKS.sub(r"\2", cell).replace("\\|", "|").strip()
+
 
 _HTML = re.compile(r"<\s*(?:table|tr|td|html)\b", re.IGNORECASE)
 # Of a table that a person asks about: what is computed is computed of each column.
@@ -101,9 +164,9 @@ def _from_text(part: AttachmentPart, data: str, settings: Settings) -> Table:
     text, limits = clean_text(data).strip(), Limits.of(settings)
     found: Table | None
     if _HTML.search(text):
-        found = written.read_html_table(text, limits)
-    elif written.is_piped(text):
-        found = written.read_markdown_table(text)
+        found = read_html_table(text, limits)
+    elif is_piped(text):
+        found = read_markdown_table(text)
     else:
         blocks = csv.parse(text.encode(), limits).blocks
         found = next((block for block in blocks if isinstance(block, Table)), None)

@@ -22,8 +22,13 @@ from sextant.domain.scope import Scope
 from sextant.domain.system import give_back
 from sextant.domain.versioned_cache import Fits, VersionedCache
 from sextant.models.protocols import Vectors
-from sextant.retrievers.index.chunk_index import ChunkIndex, ChunkIndexBuilder, estimate_bytes
-from sextant.retrievers.index.json_rows import JsonRows, JsonRowsBuilder
+from sextant.retrievers.index.chunk_index import (
+    ChunkIndex,
+    ChunkIndexBuilder,
+    JsonRows,
+    JsonRowsBuilder,
+    estimate_bytes,
+)
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.lazy_hits import LazyHits

@@ -26,8 +26,7 @@ from sextant.models.protocols import Embedder
 from sextant.retrievers.index import kept_words
 from sextant.retrievers.index.graph.relations import Ints, RelationTypes
 from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
-from sextant.retrievers.index.passages import PassageIndex
-from sextant.retrievers.index.report_index import IndexedReport, ReportIndex, ReportRows
+from sextant.retrievers.index.passages import IndexedReport, PassageIndex, ReportIndex, ReportRows
 from sextant.retrievers.index.vectors.meanings import QueryVectors
 from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.index.words.lexical import LexicalIndex

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.domain.warnings import WarningCode
-from sextant.retrievers.index.report_index import IndexedReport, NearReport, ReportRows
+from sextant.retrievers.index.passages import IndexedReport, NearReport, ReportRows
 from sextant.retrievers.lanes.graph_lanes import best_passages
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.query_context import Hits, QueryContext

@@ -19,7 +19,7 @@ from sextant.testing.hash_embedder import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[3]
 # docs/newcomers.md names the ten to begin with.
-_MOST = 70
+_MOST = 69
 
 
 class Watch:

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from sextant.domain.graph import Community, Finding
-from sextant.retrievers.index.report_index import ReportRows
+from sextant.retrievers.index.passages import ReportRows
 from sextant.stores.graph.arrays import halves_of
 
 
