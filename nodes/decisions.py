@@ -57,7 +57,6 @@ async def settle_names(state: State, runtime: Runtime[RunContext]) -> dict[str, 
 
     Raises:
         GraphInterrupt: a person is asked.
-        OptionInvalid: the decision is none of those offered.
     """
     retriever, changes = runtime.context.deps.retriever, dict[str, Any]()
     for link in state.linked:
@@ -79,7 +78,6 @@ def settle_before_answer(
 
     Raises:
         GraphInterrupt: a person is asked.
-        OptionInvalid: the decision is none of those offered.
     """
     if "sources" in state.may_ask and state.items:
         state = _with_approved_sources(state)
@@ -143,12 +141,20 @@ def _read_form(answer: object) -> Decision | None:
 def _ask_person(
     name: str, args: Mapping[str, Any], description: str, allowed: Sequence[Kind]
 ) -> Decision:
-    """Stop until a person has decided; the run goes on here with the decision."""
-    request = {
-        "action_requests": [{"name": name, "args": dict(args), "description": description}],
-        "review_configs": [{"action_name": name, "allowed_decisions": list(allowed)}],
-    }
-    return read_decision(request, interrupt(request))
+    """Stop until a person has decided, and ask again where that was not on offer; the run goes on here."""
+    refusal = ""
+    while True:
+        action = {"name": name, "args": dict(args), "description": refusal + description}
+        request = {
+            "action_requests": [action],
+            "review_configs": [{"action_name": name, "allowed_decisions": list(allowed)}],
+        }
+        answer = interrupt(request)
+        try:
+            return read_decision(request, answer)
+        except OptionInvalid as error:
+            # Raised, it would come again with every later decision: a resumed node is given all earlier ones first.
+            refusal = f"{error}\n\n"
 
 
 def _read_choice(choice: str, options: Sequence[str]) -> list[int]:

@@ -72,7 +72,6 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
 
     Raises:
         GraphInterrupt: a person is to approve sources or cost, before anything is written.
-        OptionInvalid: what was decided was not on offer.
         ModelUnavailable, ModelOutputInvalid: the chat model failed where there are no documents to quote instead.
     """
     run, scope, decided = runtime.context, scope_of(state, runtime), list[CodedWarning]()

@@ -18,7 +18,6 @@ async def route(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
     Raises:
         GraphInterrupt: a name may mean several things, and a person may be asked which.
-        OptionInvalid: what was decided was not on offer.
     """
     if state.complexity == SIMPLE:
         return {"strategy": Mode.BYPASS.value}

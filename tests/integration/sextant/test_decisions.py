@@ -149,6 +149,18 @@ async def test_a_graph_of_ones_own_is_resumed_by_a_command_as_studio_sends_it(ra
     assert done["answer"]
 
 
+async def test_a_wrong_decision_in_a_graph_of_ones_own_may_be_made_again(rag: Sextant) -> None:
+    deps = await rag.dependencies()
+    workflow = create_query_workflow(dependencies=deps, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    asked = {"query": QUESTION, "graph_id": "sky"}
+    await workflow.ainvoke(asked, config, context={"interrupts": True})
+    [again] = (await workflow.ainvoke(Command(resume="gold"), config))["__interrupt__"]
+    assert "'gold' chooses none of the 2" in again.value["action_requests"][0]["description"]
+    done = await workflow.ainvoke(Command(resume="Quicksilver"), config)
+    assert "melts" in done["answer"]
+
+
 @pytest.mark.parametrize("approved", [True, False])
 async def test_an_answer_that_costs_more_than_was_set_is_asked_about(
     settings: Settings, rag: Sextant, *, approved: bool
