@@ -17,7 +17,7 @@ from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.index.words.keyword_search import GramPostings, KeywordIndex
 from sextant.retrievers.numeric.arrays import LEAST_LENGTH, unit
 from sextant.stores.chunks.metadata import ChunkMetadata
-from sextant.stores.chunks.snapshot import Block, ChunkRow, ScopeSnapshot
+from sextant.stores.chunks.snapshot import Block, ChunkRow, ScopeSnapshot, search_text
 from sextant.stores.graph.arrays import IdTable, halves_of_texts, index_of
 from sextant.text.characters import lowercase
 
@@ -80,6 +80,7 @@ _TOLD = (
     *("start", "end", "modality", "ordinal", "context"),
 )
 _OWN = ChunkRow._fields.index("text")  # from here on values are those of one chunk
+_CONTEXT = ChunkRow._fields.index("context") - _OWN + 1  # after the row of the section
 # Bytes a chunk beside vector and text, of a number of a vector, and how often a text counts: as it is told, and
 # two bytes for each gram.
 _EACH, _NUMBER, _TEXT = 250, 3, 2.5
@@ -127,7 +128,7 @@ class ChunkIndex:
 
     def matching(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
         """Return rows and scores of those that `ChunkStore.keyword_matches` finds, in the same order."""
-        return self.words.search(keywords, k, lambda row: lowercase(self._row(row).searched))
+        return self.words.search(keywords, k, self._lowercase_at)
 
     def content_at(self, row: int) -> PassageContent:
         """Return what results tell of the chunk of a row."""
@@ -147,6 +148,11 @@ class ChunkIndex:
         if min(rows, default=0) < 0:
             return None
         return [self._row(row).metadata(id_) for id_, row in zip(ids, rows, strict=True)]
+
+    def _lowercase_at(self, row: int) -> str:
+        """Return the text that is searched, without what the section says: half of a search is this."""
+        _, text, *_ = own = self.rows.at(row)
+        return lowercase(search_text(own[_CONTEXT], text))
 
     def _row(self, row: int) -> ChunkRow:
         section, *own = self.rows.at(row)
