@@ -67,7 +67,12 @@ class ExtractionSettings(Group):
         le=3,
         description="Further rounds in which the chat model looks for what it has missed; each costs about as much as the first.",
     )
-    concurrency: int = Field(8, ge=1, le=64, description="Passages in extraction at a time.")
+    concurrency: int = Field(
+        8,
+        ge=1,
+        le=64,
+        description="Most calls of extraction, or of describing by chat model, at a time; there are fewer where the endpoint takes no more.",
+    )
     attempts: int = Field(
         3, ge=1, le=10, description="Tries of one passage before it is left without extraction."
     )

@@ -12,7 +12,7 @@ from sextant.domain.answers import Usage
 from sextant.domain.settings import Settings
 from sextant.ingestion.metadata.offline_descriptions import KEYWORDS, TOPICS, short
 from sextant.ingestion.progress import runs_of
-from sextant.models.chat.replies import Number, Sentence, Words
+from sextant.models.chat.replies import Number, Sentence, Words, index_replies, numbered_objects
 from sextant.models.chat.structured import AtMost, ModelReply, instruction
 from sextant.prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, number_texts
 from sextant.stores.documents.model_descriptions import (
@@ -34,13 +34,6 @@ _ANSWER_TOKENS = 150
 _PROMPTS = {DescribedKind.PASSAGES: DESCRIBE, DescribedKind.SECTIONS: DESCRIBE_SECTIONS}
 
 
-def _objects(value: object) -> object:
-    """Return what can be read of a list, or of an object with a passage under each number; the rest says nothing."""
-    if isinstance(value, dict):
-        value = [{"passage": key} | one for key, one in value.items() if isinstance(one, dict)]
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
-
-
 class _SectionReply(ModelReply):
     passage: Number = None
     summary: Sentence = ""
@@ -55,13 +48,13 @@ class _ChunkReply(_SectionReply):
 class SectionReplies(ModelReply):
     """What the model is asked for of sections."""
 
-    passages: Annotated[list[_SectionReply], BeforeValidator(_objects), AtMost(TOGETHER)]
+    passages: Annotated[list[_SectionReply], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
 
 
 class ChunkReplies(ModelReply):
     """What the model is asked for of chunks."""
 
-    passages: Annotated[list[_ChunkReply], BeforeValidator(_objects), AtMost(TOGETHER)]
+    passages: Annotated[list[_ChunkReply], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
 
 
 Told = ChunkReplies | SectionReplies
@@ -93,7 +86,7 @@ class Call:
 
     def said(self, replies: Told) -> list[ModelDescription]:
         """Return what an answer says of these; of one that it leaves out nothing."""
-        by_number = _index_replies(replies.passages, len(self.asked))
+        by_number = index_replies(replies.passages, len(self.asked))
         (_, instructions), (_, data) = self.prompt
         echo = _Echo(Vocabulary(instructions), Vocabulary(data))
         return [
@@ -153,16 +146,6 @@ def tokens_of(prompt: Messages) -> int:
     return estimate_tokens(
         "\n".join([*(text for _, text in prompt), instruction(ChunkReplies, with_schema=False)])
     )
-
-
-def _index_replies(replies: Sequence[_SectionReply], count: int) -> dict[int, _SectionReply]:
-    """Return what was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
-    if len(replies) == count and all(one.passage is None for one in replies):
-        return dict(enumerate(replies, 1))
-    by_number = {number: one for one in replies if (number := one.passage) is not None}
-    if 0 in by_number and count not in by_number:
-        return {number + 1: one for number, one in by_number.items()}
-    return by_number
 
 
 def _call(

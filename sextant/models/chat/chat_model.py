@@ -24,6 +24,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionIn
 from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
+from sextant.models.chat.concurrency import note_overload
 from sextant.models.chat.dialect import Dialect, RequestForm
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
@@ -37,7 +38,7 @@ from sextant.models.chat.structured import (
     repair_request,
 )
 from sextant.models.chat.tally import Tally
-from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
+from sextant.models.failures import Retries, Service, as_sextant_error, is_silence, is_transient
 from sextant.text.characters import language_of
 
 _log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class _JsonRequest:
     schema: type[ModelReply]
     language: str
     dialect: Dialect
+    answer_tokens: int | None = None
     after: tuple[BaseMessage, ...] = ()
 
     def messages(self, form: RequestForm) -> list[BaseMessage]:
@@ -87,7 +89,7 @@ class _JsonRequest:
 
     def options(self, form: RequestForm) -> dict[str, Any]:
         """Return the options that go with the call."""
-        return self.dialect.json_options(self.schema, form)
+        return self.dialect.json_options(self.schema, form, self.answer_tokens)
 
     def bound(self, form: RequestForm) -> Runnable[Any, Any] | None:
         """Return the model that is asked in place of the plain one, if any."""
@@ -155,13 +157,20 @@ class ChatModel:
         return ModelCompletion(tally.text, self._report_usage(tally))
 
     async def structured(
-        self, messages: Messages, schema: type[T], *, repair: bool = True, patient: bool = True
+        self,
+        messages: Messages,
+        schema: type[T],
+        *,
+        repair: bool = True,
+        patient: bool = True,
+        answer_tokens: int | None = None,
     ) -> tuple[T, Usage]:
         """Return the model's answer as an object of `schema`, read tolerantly and repaired at most once.
 
         Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever
         can do without the answer is not `patient`: a call that met with silence is not repeated then, for the
-        next would, too.
+        next would, too. `answer_tokens` is a lower limit than the usual one; what it cuts off is not repaired, which
+        it would cut off again.
 
         The schema goes with the request where the endpoint understands that, else into the last message. Texts of
         the reply that only repeat the prompt's instructions are empty. The tokens stay out of LangGraph's message
@@ -177,12 +186,13 @@ class ChatModel:
         )  # the first message is ours, whatever the documents speak
         whole = instruction(schema, language)
         echoes = Echoes(prompt, whole, collect_enums(json_schema(schema)))
-        asking = _JsonRequest(prompt, schema, language, self._dialect)
+        asking = _JsonRequest(prompt, schema, language, self._dialect, answer_tokens)
         first = await self._json_answer(asking, patient=patient)
         try:
             return read_structured(first.text, schema, echoes.includes), first.usage
         except DoesNotFit as problem:
-            if not (repair and another_may_be_made()):
+            is_cut = answer_tokens is not None and first.usage.truncated
+            if is_cut or not (repair and another_may_be_made()):
                 raise self._unfit(problem, first.usage) from problem
             _log.info("%s: asked to repair its output: %s", self._service.label, problem)
             request = HumanMessage(repair_request(problem, language))
@@ -350,6 +360,8 @@ class ChatModel:
                 for language, text in typed.translations.items()
             }
             raise typed from error
+        if is_transient(error):
+            note_overload()
         await self._retries.pause(error, attempt, self._service)
 
     def _report_usage(self, tally: Tally) -> Usage:

@@ -2,7 +2,8 @@
 
 Endpoints that call themselves compatible differ: some know `response_format: json_schema` (OpenAI,
 vLLM, Ollama, llama.cpp), some only `json_object` (DeepSeek), some neither; some refuse
-`stream_options`; some call the limit of an answer `max_tokens`, some `max_completion_tokens`. A request is
+`stream_options`; some call the limit of an answer `max_tokens`, some `max_completion_tokens`; reasoning models
+refuse a `temperature` of 0, which calls for JSON ask for. A request is
 made with everything first and, when it is refused as invalid, repeated with less; what then works is what
 all chat models of this process that ask the same endpoint for the same model begin with, for an hour: an
 endpoint that refused what it takes, once, is not held to it.
@@ -52,11 +53,13 @@ class RequestForm:
         json_format: index into `_JSON_FORMATS`.
         stream_usage: whether a stream is asked for its usage.
         limits: names of the token limit that were not refused; the first is used.
+        temperature: whether a call for JSON asks for the likeliest answer.
     """
 
     json_format: int = 0
     stream_usage: bool = True
     limits: tuple[str, ...] = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
+    temperature: bool = True
 
 
 @dataclass(slots=True)
@@ -154,6 +157,9 @@ class Dialect:
         self._body = dict(getattr(llm, "extra_body", None) or {})
         self._json_tokens = None if _has_limit(llm, self._body) else answer_tokens
         self._text_tokens = None if json_only else self._json_tokens
+        self._has_temperature = getattr(
+            llm, "temperature", None
+        ) is not None or "temperature" in _sent(llm, self._body)
         host = urlsplit(endpoint).hostname or _OPENAI
         limits = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
         is_openai = host == _OPENAI or host.endswith(f".{_OPENAI}")
@@ -199,6 +205,7 @@ class Dialect:
             max(known.json_format, form.json_format),
             known.stream_usage and form.stream_usage,
             min(known.limits, form.limits, key=len),
+            known.temperature and form.temperature,
         )
         self._learnt.until = time.monotonic() + _BELIEVED
 
@@ -223,8 +230,10 @@ class Dialect:
         except Exception:  # noqa: BLE001 - each class refuses in its own way
             return None
 
-    def json_options(self, schema: type[BaseModel], form: RequestForm) -> dict[str, Any]:
-        """Return options for a call that shall answer with JSON of `schema`."""
+    def json_options(
+        self, schema: type[BaseModel], form: RequestForm, answer_tokens: int | None = None
+    ) -> dict[str, Any]:
+        """Return options for a call that shall answer with JSON of `schema`, in so many tokens or the usual limit."""
         if not self._speaks_openai:
             return {}
         kind = _JSON_FORMATS[form.json_format]
@@ -233,9 +242,12 @@ class Dialect:
             asked[kind] = {"name": schema.__name__, "schema": json_schema(schema)}
         # In the body as it is: as an argument, the library walks through the schema and parses the
         # answer by itself, which doubled the time of a call.
-        body = {} if kind is None else {"response_format": asked}
+        body: dict[str, Any] = {} if kind is None else {"response_format": asked}
+        if form.temperature and not self._has_temperature and not self.thinks_unopened:
+            body["temperature"] = 0  # models that think repeat themselves without end at 0
+        tokens = self._json_tokens and min(self._json_tokens, answer_tokens or self._json_tokens)
         # Without `stream` LangGraph's message stream would turn the call into a streamed one.
-        return {"stream": False} | self._carrying(body, self._json_tokens, form)
+        return {"stream": False} | self._carrying(body, tokens, form)
 
     def stream_options(self, form: RequestForm) -> dict[str, Any]:
         """Return options for a streamed call."""
@@ -252,13 +264,14 @@ class Dialect:
         body = options.get("extra_body", {})
         if any(limit in body and mentions(limit, error) for limit in form.limits[:1]):
             return replace(form, limits=form.limits[1:])
+        has_temperature = form.temperature and not self._has_temperature and "temperature" in body
+        if has_temperature and mentions("temperature", error):
+            return replace(form, temperature=False)
         if is_about_other_than(_OURS, error):
             return None
         if "response_format" in body:
-            return replace(form, json_format=form.json_format + 1)
-        if options.get("stream_usage"):
-            return replace(form, stream_usage=False)
-        return None
+            return _with_lesser_json(form, error)
+        return replace(form, stream_usage=False) if options.get("stream_usage") else None
 
     def lesser_than_bound(self, error: Exception, form: RequestForm) -> RequestForm | None:
         """Return the form without a schema that was bound, if `error` may be about that."""
@@ -278,7 +291,19 @@ class Dialect:
         return {"extra_body": body} if body else {}
 
 
+def _with_lesser_json(form: RequestForm, error: Exception) -> RequestForm:
+    """Return the form with the next way to ask for JSON; what nobody named goes with the last."""
+    lesser = form.json_format + 1
+    is_vague = _JSON_FORMATS[lesser] is None and not mentions("response_format", error)
+    return replace(form, json_format=lesser, temperature=form.temperature and not is_vague)
+
+
 def _has_limit(llm: BaseChatModel, body: dict[str, Any]) -> bool:
     """Return whether the model itself says how long its answers may be."""
-    sent = body.keys() | (getattr(llm, "model_kwargs", None) or {}).keys()
+    sent = _sent(llm, body)
     return bool(getattr(llm, "max_tokens", None)) or not sent.isdisjoint(RequestForm().limits)
+
+
+def _sent(llm: BaseChatModel, body: dict[str, Any]) -> set[str]:
+    """Return the further fields that the model sends with every call."""
+    return body.keys() | (getattr(llm, "model_kwargs", None) or {}).keys()

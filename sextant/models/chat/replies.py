@@ -9,8 +9,8 @@ second call.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Protocol, TypeVar
 
 from pydantic import BeforeValidator
 
@@ -108,3 +108,31 @@ Sentence = Annotated[str, BeforeValidator(_sentence), AtMost(_LONGEST)]
 Text = Annotated[str, BeforeValidator(_line), AtMost(_LONGEST_TEXT)]
 Weight = Annotated[float, BeforeValidator(_weight), Declared(minimum=0, maximum=10)]
 """How much something weighs, from 0 to 10 as far as the model keeps to it."""
+
+
+def numbered_objects(value: object) -> object:
+    """Return what can be read of a list, or of an object with a passage under each number; the rest says nothing."""
+    if isinstance(value, dict):
+        value = [{"passage": key} | one for key, one in value.items() if isinstance(one, dict)]
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
+
+
+class _Numbered(Protocol):
+    @property
+    def passage(self) -> int | None: ...
+
+
+R = TypeVar("R", bound=_Numbered)
+
+
+def index_replies(replies: Sequence[R], count: int) -> dict[int, R]:
+    """Return what was said of each passage by its number from 1, the first of several.
+
+    A model may count from 0, or number nothing where it leaves nothing out.
+    """
+    if len(replies) == count and all(one.passage is None for one in replies):
+        return dict(enumerate(replies, 1))
+    by_number = {number: one for one in reversed(replies) if (number := one.passage) is not None}
+    if 0 in by_number and count not in by_number:
+        return {number + 1: one for number, one in by_number.items()}
+    return by_number

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar, get_origin
+from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
@@ -34,6 +34,9 @@ class ModelReply(BaseModel):
 
     A field that the model need not be told of is a `SkipJsonSchema`.
     """
+
+    keeps_cut_entry: ClassVar[bool] = False
+    """Whether of the last entry of its list, where the answer was cut off in it, the entries that came whole count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] |
     """
     problem = DoesNotFit("it holds no JSON object.")
     read: T | None = None
-    for value, whole in _json_values(text):
+    for value, whole in _json_values(text, keeps_cut_entry=schema.keeps_cut_entry):
         if read is not None and not whole:
             break
         try:
@@ -193,7 +196,7 @@ def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] |
     return read
 
 
-def _json_values(text: str) -> Iterator[tuple[object, bool]]:
+def _json_values(text: str, *, keeps_cut_entry: bool) -> Iterator[tuple[object, bool]]:
     """Yield every JSON object or array in `text`: as it stands (and whether it does), or with its slips mended."""
     position = 0
     for _ in range(_MOST_STARTS):
@@ -205,7 +208,7 @@ def _json_values(text: str) -> Iterator[tuple[object, bool]]:
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
             try:
-                repaired, cut_off = _repair_json(text[start.start() :])
+                repaired, cut_off = _repair_json(text[start.start() :], keeps_cut_entry)
                 value, _length = _DECODER.raw_decode(repaired)
             except (ValueError, RecursionError):
                 continue
@@ -219,7 +222,7 @@ _DECODER = json.JSONDecoder(strict=False)
 _CUT_OFF = object()
 
 
-def _repair_json(text: str) -> tuple[str, bool]:
+def _repair_json(text: str, keeps_cut_entry: bool) -> tuple[str, bool]:
     """Return `text` with slips outside of strings put right, and whether it ends amid its values."""
     pieces, length = list[str](), 0
     open_brackets: list[tuple[str, int]] = []  # what closes each, and where it stands
@@ -233,16 +236,32 @@ def _repair_json(text: str) -> tuple[str, bool]:
             _follow_brackets(piece, length, open_brackets)
         pieces.append(piece)
         length += len(piece)
-    return _close_brackets("".join(pieces), open_brackets), len(open_brackets) > 1
+    written = "".join(pieces)
+    cut_at = _find_cut_entry(written, open_brackets, keeps_cut_entry)
+    return _close_brackets(written, open_brackets, cut_at), len(open_brackets) > 1
 
 
-def _close_brackets(text: str, open_brackets: list[tuple[str, int]]) -> str:
+def _find_cut_entry(
+    text: str,
+    open_brackets: list[tuple[str, int]],
+    keeps_cut_entry: bool,
+) -> int | None:
+    """Return the depth of the entry of a list that is dropped, for its end is missing; None for none."""
+    closing = [bracket for bracket, _ in open_brackets]
+    objects = (at for at in range(2, len(closing)) if closing[at - 1 : at + 1] == ["]", "}"])
+    outermost = next(objects, None)
+    has_lists = outermost is not None and "[" in text[open_brackets[outermost][1] :]
+    if outermost is None or not (keeps_cut_entry and has_lists):
+        return outermost
+    inner = range(outermost + 1, len(closing))
+    return next((at for at in inner if closing[at - 1] == "]"), None)
+
+
+def _close_brackets(text: str, open_brackets: list[tuple[str, int]], cut_at: int | None) -> str:
     """Return `text` without what its end leaves unfinished, and with brackets that close what is open."""
     closing = [bracket for bracket, _ in open_brackets]
-    for depth in range(2, len(closing)):
-        if closing[depth - 1 : depth + 1] == ["]", "}"]:  # an object of a list of the answer
-            text, closing = text[: open_brackets[depth][1]], closing[:depth]
-            break
+    if cut_at is not None:
+        text, closing = text[: open_brackets[cut_at][1]], closing[:cut_at]
     text = text.rstrip().rstrip(",")
     if closing and closing[-1] == "}":
         text = _LONE_KEY.sub("", text)
@@ -303,13 +322,23 @@ def _fit_value(value: object, schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
-    """Return the objects that a schema of one list asks for, where they came without its key or under another."""
+    """Return the objects that a schema of one list asks for: without its key, under another, or a lone one."""
+    if isinstance(value, dict) and _entry_keys(names) & value.keys():
+        return [] if names.keys() & value.keys() else [value]
     if isinstance(value, dict) and len(value) == 1 and not names.keys() & value.keys():
         (value,) = value.values()
     objects = value if isinstance(value, list) else []
     is_bare = all(isinstance(one, dict) and not names.keys() & one.keys() for one in objects)
     wanted = all(get_origin(field.annotation) is list for field in names.values())
     return objects if is_bare and wanted else []
+
+
+def _entry_keys(names: Mapping[str, FieldInfo]) -> frozenset[str]:
+    """Return the keys of the objects of the only list of a schema."""
+    (field,) = names.values()
+    entries = get_args(field.annotation) if get_origin(field.annotation) is list else ()
+    fields = getattr(entries[0], "model_fields", {}) if entries else {}
+    return frozenset(fields)
 
 
 def _as_list(value: object, field: FieldInfo) -> object:

@@ -22,6 +22,7 @@ from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
+from sextant.testing.extraction import read_passages
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import (
@@ -32,6 +33,7 @@ from sextant.testing.replies import (
     invalid_json,
     rate_limited,
     refusal,
+    tokens_of,
     usage_of,
 )
 from tests.integration.ingestion.transferred import Line, stream
@@ -59,6 +61,13 @@ TEXT = "Marie Curie was born in\nWarsaw. She discovered polonium.\n"
 def some_sections(number: int) -> bytes:
     """Return a document of so many passages."""
     return "".join(f"# Part {place}\n\n{TEXT}\n" for place in range(number)).encode()
+
+
+def long_sections(number: int) -> bytes:
+    """Return a document of so many passages, of which three go into one call."""
+    filler = "The yard keeps its own ledger of ropes, and nobody else reads it. " * 18
+    parts = (f"# Part {place}\n\n{TEXT}\n{filler}\n" for place in range(number))
+    return "\n".join(parts).encode()
 
 
 class World:
@@ -256,20 +265,22 @@ async def test_a_run_that_is_stopped_goes_on_where_it_was(world: Start, scope: S
         return Reply("{}", pause_after=0) if held else as_json(NOTHING)
 
     async with world(script) as opened:
-        work = asyncio.create_task(opened.ingest(scope, some_sections(6)))
-        while (await opened.counts(scope))[0] < 5:
+        work = asyncio.create_task(opened.ingest(scope, long_sections(6)))
+        while (await opened.counts(scope))[0] < 3:
             assert not work.done()
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
             await work
         before = len(opened.server.chat_requests)
-        assert await opened.counts(scope) == (5, 0, 1)
+        assert await opened.counts(scope) == (3, 0, 3)
 
         hanging.set()
-        result = await opened.ingest(scope, some_sections(6))
+        result = await opened.ingest(scope, long_sections(6))
         assert result.error is None
         assert await opened.counts(scope) == (6, 0, 0)
-        assert len(opened.server.chat_requests) == before + 1
+        (again,) = opened.server.chat_requests[before:]
+        assert "Part 3" in again.prompt
+        assert "Part 2" not in again.prompt
 
 
 async def test_what_was_found_stands_where_gleaning_gives_nothing_that_fits(
@@ -295,12 +306,12 @@ async def test_gleaning_asks_again_and_says_what_was_found(world: Start, scope: 
 async def test_the_budget_stops_before_it_is_passed_and_says_what_is_left(
     world: Start, scope: Scope
 ) -> None:
-    async with world(lambda _: as_json(NOTHING), budget_tokens=2000, input_price=2.0) as opened:
-        result = await opened.ingest(scope, some_sections(12))
+    async with world(lambda _: as_json(NOTHING), budget_tokens=4000, input_price=2.0) as opened:
+        result = await opened.ingest(scope, long_sections(12))
         done, failed, waiting = await opened.counts(scope)
         assert 0 < done < 12
         assert (failed, waiting) == (0, 12 - done)
-        assert opened.extractor.budget.spent.prompt_tokens <= 2000
+        assert opened.extractor.budget.spent.prompt_tokens <= 4000
         assert f"{waiting} of 12" in str(result.warnings[0])
 
         report = await ModelExtractor(opened.database, opened.chat, opened.settings).extract(scope)
@@ -310,13 +321,13 @@ async def test_the_budget_stops_before_it_is_passed_and_says_what_is_left(
 
 
 async def test_a_worker_has_the_budget_anew_for_each_document(world: Start, scope: Scope) -> None:
-    async with world(lambda _: as_json(NOTHING), budget_tokens=2000) as opened:
+    async with world(lambda _: as_json(NOTHING), budget_tokens=4000) as opened:
         opened.extractor = ModelExtractor(
             opened.database, opened.chat, opened.settings, renewed=True
         )
         read = []
         for place, name in enumerate(("one.md", "two.md")):
-            await opened.ingest(scope, some_sections(12 + place), name)
+            await opened.ingest(scope, long_sections(12 + place), name)
             read.append((await opened.counts(scope))[0])
         assert 0 < read[0] < 12
         assert read[0] < read[1] < 25
@@ -357,3 +368,182 @@ async def test_what_a_document_said_is_extracted_anew_when_it_changes_and_gone_w
         await DocumentStore(opened.database).delete(scope, changed.document_id)
         assert await ExtractionStore(opened.database).counts(scope) == ExtractionCounts()
         assert await opened.graph.entities_by_alias(scope, ["polonium"]) == []
+
+
+FERRY = """# Orders
+
+Marie Curie was born in Warsaw.
+
+# Travels
+
+She sailed to Skelloe with Pierre Curie.
+
+# Stock
+
+The warehouse keeps polonium.
+"""
+
+
+def passages_said(*passages: object) -> Reply:
+    return as_json({"passages": list(passages)})
+
+
+def found(number: int, names: list[str], *relations: list[str]) -> dict[str, Any]:
+    entities = [{"name": name, "type": "PERSON"} for name in names]
+    return {"passage": number, "entities": entities, "relations": list(relations)}
+
+
+async def evidence_of(database: Database, scope: Scope) -> tuple[set[Any], set[Any]]:
+    """Return (name, what stands at its place, beginning of the passage) of mentions, and the relations with theirs."""
+    mentions = """select m.name, substr(c.text, m.start_offset + 1, m.end_offset - m.start_offset),
+      left(c.text, 8) from mentions m join chunks c on c.id = m.chunk_id where m.kind = 'model'"""
+    relations = """select r.relation_type, r.description, left(c.text, 8) from relation_evidence r
+      join chunks c on c.id = r.chunk_id where r.relation_type <> 'CO_OCCURS'"""
+    async with database.transaction(scope.user_id) as connection:
+        first = await (await connection.execute(mentions)).fetchall()
+        second = await (await connection.execute(relations)).fetchall()
+    return set(first), set(second)
+
+
+async def test_passages_are_read_together_and_what_is_found_belongs_to_the_one_that_says_it(
+    world: Start, scope: Scope
+) -> None:
+    said = passages_said(
+        found(1, ["Marie Curie"], ["Marie Curie", "born in", "Warsaw"]),
+        found(
+            2,
+            ["Pierre Curie", "Orla Venn", "Atlantis"],
+            ["Marie Curie", "sailed to", "Skelloe"],
+            ["Orla Venn", "founded", "Tarnbridge Ferries"],
+        ),
+        # The wrong number, which the text puts right.
+        found(3, [], ["Pierre Curie", "sailed to", "Skelloe"]),
+    )
+    async with world([said]) as opened:
+        await opened.ingest(scope, FERRY.encode())
+        (request,) = opened.server.chat_requests
+        assert "[3] " in request.prompt
+        assert await opened.counts(scope) == (3, 0, 0)
+        mentions, relations = await evidence_of(opened.database, scope)
+    assert mentions == {
+        ("Marie Curie", "Marie Curie", "Marie Cu"),
+        ("Warsaw", "Warsaw", "Marie Cu"),
+        ("Pierre Curie", "Pierre Curie", "She sail"),
+        ("Skelloe", "Skelloe", "She sail"),
+        ("Marie Curie", "", "She sail"),  # "She"
+    }
+    together = "She sailed to Skelloe with Pierre Curie."
+    assert relations == {
+        ("BORN_IN", "Marie Curie was born in Warsaw.", "Marie Cu"),
+        ("SAILED_TO", "", "She sail"),
+        ("SAILED_TO", together, "She sail"),
+    }
+
+
+async def test_of_a_cut_answer_only_the_passages_that_are_missing_are_asked_about_again(
+    world: Start, scope: Scope
+) -> None:
+    whole = passages_said(found(1, ["Marie Curie"]), found(2, ["Pierre Curie", "Skelloe"])).text
+    cut = Reply(whole[: whole.index("Skelloe")], finish_reason="length")
+    rest = passages_said(found(1, ["Pierre Curie"]), found(2, ["polonium"]))
+    async with world([cut, rest]) as opened:
+        result = await opened.ingest(scope, FERRY.encode())
+        assert result.warnings == ()
+        first, second = opened.server.chat_requests
+        assert first.body["max_tokens"] < 500
+        assert "born in Warsaw" not in second.prompt
+        assert "She sailed" in second.prompt
+        assert await opened.counts(scope) == (3, 0, 0)
+        mentions, _ = await evidence_of(opened.database, scope)
+    assert {name for name, _, _ in mentions} == {"Marie Curie", "Pierre Curie", "polonium"}
+
+
+async def test_what_came_whole_of_the_only_passage_of_a_cut_answer_counts(
+    world: Start, scope: Scope
+) -> None:
+    whole = passages_said(found(1, ["Marie Curie", "polonium", "Warsaw"])).text
+    cut = Reply(whole[: whole.index("saw")], finish_reason="length")
+    async with world([cut]) as opened:
+        await opened.ingest(scope, TEXT.encode())
+        assert await opened.counts(scope) == (1, 0, 0)
+        mentions, _ = await evidence_of(opened.database, scope)
+    assert {name for name, _, _ in mentions} == {"Marie Curie", "polonium"}
+
+
+async def test_a_passage_that_is_left_out_twice_is_told_and_read_by_the_next_run(
+    world: Start, scope: Scope
+) -> None:
+    def script(request: ApiRequest) -> Reply:
+        numbers = [at for at in (1, 2, 3) if f"[{at}] " in request.prompt.split("<passages>")[-1]]
+        return passages_said(*(found(at, []) for at in numbers[:-1])) if numbers[1:] else nothing
+
+    nothing = passages_said()
+    async with world(script) as opened:
+        result = await opened.ingest(scope, FERRY.encode())
+        assert await opened.counts(scope) == (2, 1, 0)
+        assert "1 of 3 passages" in str(result.warnings[0])
+        nothing = passages_said(found(1, []))
+        report = await opened.extractor.extract(scope)
+        assert (report.done, report.failed) == (1, 0)
+
+
+async def test_a_passage_that_the_endpoint_refuses_costs_the_others_nothing(
+    world: Start, scope: Scope
+) -> None:
+    def script(request: ApiRequest) -> Reply:
+        if "polonium" in request.prompt.split("<passages>")[-1]:
+            return failing(400, "Filtered.", "content_filter")
+        return as_json(NOTHING)
+
+    async with world(script) as opened:
+        await opened.ingest(scope, FERRY.encode())
+        assert await opened.counts(scope) == (2, 1, 0)
+
+
+async def test_an_endpoint_too_slow_for_a_section_is_asked_about_less(
+    world: Start, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(request: ApiRequest) -> Reply:
+        is_long = "[2] " in request.prompt.split("<passages>")[-1]
+        return Reply("{}", pause_after=0) if is_long else as_json(NOTHING)
+
+    async with world(script) as opened:
+        monkeypatch.setattr(opened.chat, "_timeout", 3.0)
+        result = await opened.ingest(scope, some_sections(2))
+        assert result.warnings == ()
+        assert await opened.counts(scope) == (2, 0, 0)
+        assert len(opened.server.chat_requests) == 3
+
+
+async def test_a_model_that_thinks_gets_the_room_for_it(world: Start, scope: Scope) -> None:
+    def script(request: ApiRequest) -> Reply:
+        if request.body["max_tokens"] < opened.settings.limits.answer_tokens:
+            return Reply("<think>Well", finish_reason="length")
+        return as_json(NOTHING)
+
+    async with world(script) as opened:
+        await opened.ingest(scope, long_sections(6))
+        assert await opened.counts(scope) == (6, 0, 0)
+        assert len(opened.server.chat_requests) == 3
+
+
+async def test_reading_a_document_costs_at_most_twice_its_tokens(
+    world: Start, scope: Scope
+) -> None:
+    names = ["Anna", "Bell", "Carl", "Dora", "Emil", "Fred", "Gina", "Hugo", "Ines", "Jens"]
+    sentences = [
+        f"{names[at % 10]} Winter{at} repairs the old pump of {names[at % 7]} Summer{at % 9} "
+        "in the northern yard, where nobody keeps a record of the parts that were used."
+        for at in range(72)
+    ]
+    text = "# Yard\n\n" + "\n\n".join(" ".join(sentences[at : at + 9]) for at in range(0, 72, 9))
+    async with world(read_passages) as opened:
+        await opened.ingest(scope, text.encode())
+        done, failed, waiting = await opened.counts(scope)
+        spent = opened.extractor.budget.spent
+        mentions, relations = await evidence_of(opened.database, scope)
+    assert (done > 1, failed, waiting) == (True, 0, 0)
+    assert spent.calls <= -(-len(tokens_of(text)) // 1000)
+    assert spent.prompt_tokens + spent.completion_tokens <= 2 * len(tokens_of(text))
+    assert len(mentions) > 20
+    assert relations

@@ -250,3 +250,24 @@ async def test_no_token_of_the_model_is_in_the_message_stream_of_a_graph(chat_wi
     ]
     assert streamed == []
     assert [request.streamed for request in server.chat_requests] == [False, True]
+
+
+async def test_json_is_asked_for_at_temperature_0_until_the_model_refuses_that(
+    chat_with: Any,
+) -> None:
+    refused = failing(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+    server, chat = await chat_with([refused, as_json(GOOD), as_json(GOOD)])
+    await chat.structured(ASK, Route)
+    await chat.structured(ASK, Route)
+    sent = [request.body for request in server.chat_requests]
+    assert [body.get("temperature") for body in sent] == [0, None, None]
+    assert all(body["response_format"]["type"] == "json_schema" for body in sent)
+
+
+async def test_what_a_lower_limit_cut_off_is_not_asked_for_again(chat_with: Any) -> None:
+    cut = Reply('{"mode": "lo', finish_reason="length")
+    server, chat = await chat_with([cut])
+    with pytest.raises(ModelOutputInvalid):
+        await chat.structured(ASK, Route, answer_tokens=100)
+    (sent,) = server.chat_requests
+    assert sent.body["max_tokens"] == 100

@@ -1,14 +1,13 @@
 """What extraction will cost, before anything is sent, and a cap that stops it in time.
 
-All figures before the fact are estimates. Prompts are counted by `sextant.text.characters.estimate_tokens`. An
-answer is taken for 150 tokens and three for each of its passage: as JSON of our form, what
-annotators wrote down of passages makes about 490 of 114 (musique_openie, 800 passages of open
-information extraction, 9 relations each) and 445 of 110 (diakg_zh, 30 passages).
+All figures before the fact are estimates. Prompts are counted by `sextant.text.characters.estimate_tokens`; an
+answer is taken for what the prompt allows it, which grows with the passages. So a call about a
+section costs about twice its tokens, instructions included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -18,7 +17,12 @@ from sextant.domain.settings import ExtractionSettings, Settings
 from sextant.text.characters import estimate_tokens
 
 _MILLION = 1_000_000  # tokens, of which prices are told
-_ANSWER_BASE, _ANSWER_PER_TOKEN = 150, 3  # tokens
+# Entities, and relations, that a call is asked for: some few, and one more for so many tokens of the passages.
+_FEW, _TOKENS_OF_ONE = 2, 90
+_PASSAGE_TOKENS = 12  # of the answer around what was found in one passage
+_PAIR_TOKENS = 24  # of an entity and a relation, as JSON
+# What cuts an answer off: some models write JSON in lines, or repeat what they have given.
+_LIMIT_BASE, _LIMIT_PER_TOKEN = 200, 1.5  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +35,26 @@ class CostEstimate:
     cost: float | None = None
 
 
-def estimate_call(prompt: str, passage: str, settings: Settings) -> Usage:
-    """About what reading one passage takes, gleaning included; `prompt` is all that is sent first."""
+def most_found(passage_tokens: int) -> int:
+    """Return how many entities, and how many relations, a call about so many tokens asks for at most."""
+    return _FEW + passage_tokens // _TOKENS_OF_ONE
+
+
+def answer_limit(passage_tokens: int, settings: Settings) -> int:
+    """Return the tokens after which an answer about so many is cut off."""
+    allowed = _LIMIT_BASE + int(_LIMIT_PER_TOKEN * passage_tokens)
+    return min(allowed, settings.limits.answer_tokens)
+
+
+def estimate_call(prompt: str, passages: Sequence[str], settings: Settings) -> Usage:
+    """About what reading passages together takes, gleaning included; `prompt` is all that is sent first."""
     prompt_tokens = estimate_tokens(prompt)
-    answer_tokens = _ANSWER_BASE + _ANSWER_PER_TOKEN * estimate_tokens(passage)
-    answer_tokens = min(answer_tokens, settings.limits.answer_tokens)
+    passage_tokens = sum(map(estimate_tokens, passages))
+    found = max(len(passages), most_found(passage_tokens))
+    answer_tokens = _PASSAGE_TOKENS * len(passages) + _PAIR_TOKENS * found
+    answer_tokens = min(answer_tokens, answer_limit(passage_tokens, settings))
     rounds = settings.extraction.gleaning
-    # A round of gleaning repeats the passage and what was found, and seldom finds much.
+    # A round of gleaning repeats the passages and what was found, and seldom finds much.
     return Usage(
         1 + rounds,
         prompt_tokens + rounds * (prompt_tokens + answer_tokens),

@@ -1,26 +1,35 @@
-"""What a chat model writes down of a passage, read tolerantly, and as evidence of the graph."""
+"""What a chat model writes down of passages, read tolerantly, and as evidence of the graph.
+
+A model is shown several passages at once. What it says of each becomes evidence of the passage in which the
+names stand, with their place: a name that stands nowhere was made up, or comes from the prompt's own example.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, cast
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, create_model
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import CoreSchema
 
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
+from sextant.models.chat.replies import Number, index_replies, numbered_objects
 from sextant.models.chat.structured import AtMost, Declared, ModelReply
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, one_line
 from sextant.stores.graph.ids import entity_id
 from sextant.text.characters import normalise, normalise_name
+from sextant.text.sentences import sentence_spans
 
 LONGEST_NAME = 200  # characters; a longer "name" is a sentence
 _LONGEST_TYPE = 80  # characters
-_LONGEST_DESCRIPTION = 1000  # characters
+_LONGEST_DESCRIPTION = 500  # characters
 _MOST = 60  # entities, and relations, of one passage
+TOGETHER = 24  # passages in one call
 _UNTYPED = "TERM"
 
 
@@ -36,25 +45,35 @@ _Description = Annotated[_Text, AtMost(_LONGEST_DESCRIPTION)]
 
 
 class FoundEntity(ModelReply):
-    """An entity as a model gives it; a bare string is a name."""
+    """An entity as a model gives it; a bare string is a name.
+
+    The model is not asked for a description, which would cost more than all the rest: the sentence in which the
+    name stands says what the passage says of it.
+    """
 
     name: _Name
     type: _Type = ""
-    description: _Description = ""
+    description: SkipJsonSchema[_Description] = ""
 
 
 class FoundRelation(ModelReply):
-    """A relation between two names."""
+    """A relation between two names; the model is asked for [source, type, target]."""
 
     source: _Name
     target: _Name
     type: _Type = ""
     description: _Description = ""
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, _core: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        name = {"type": "string", "maxLength": LONGEST_NAME}
+        return {"type": "array", "items": name, "minItems": 3, "maxItems": 3}
+
 
 def _entities(value: object) -> object:
-    named = [{"name": item} if isinstance(item, str) else item for item in _items(value)]
-    return [item for item in named if _has(item, "name")]
+    return [item for item in map(_entity, _items(value)) if _has(item, "name")]
 
 
 def _relations(value: object) -> object:
@@ -71,6 +90,16 @@ def _has(item: object, *keys: str) -> bool:
     return isinstance(item, ModelReply)
 
 
+def _entity(item: object) -> object:
+    """Return an entity written as a name, or as a list, [name, type, description]."""
+    if isinstance(item, list) and 0 < len(item) <= len(_ENTITY_KEYS):
+        return dict(zip(_ENTITY_KEYS, item, strict=False))
+    return {"name": item} if isinstance(item, str) else item
+
+
+_ENTITY_KEYS = ("name", "type", "description")
+
+
 def _triple(item: object) -> object:
     """Return a relation written as a list, [source, type, target]."""
     if isinstance(item, list) and len(item) == 3:
@@ -81,6 +110,7 @@ def _triple(item: object) -> object:
 class ModelExtraction(ModelReply):
     """What a model found in a passage; items without a name are passed over."""
 
+    passage: Number = None
     entities: Annotated[list[FoundEntity], BeforeValidator(_entities), AtMost(_MOST)] = Field(
         default_factory=list[FoundEntity]
     )
@@ -95,9 +125,17 @@ class ModelExtraction(ModelReply):
         )
 
 
+class ModelExtractions(ModelReply):
+    """What a model found in several passages; of the one in which it was cut off, what came whole."""
+
+    keeps_cut_entry: ClassVar[bool] = True
+
+    passages: Annotated[list[ModelExtraction], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
+
+
 @cache
 def extraction_of(types: tuple[str, ...]) -> type[ModelExtraction]:
-    """Return the form of an extraction in which the model is told of these types of entities alone."""
+    """Return the form of one passage's extraction in which the model is told of these types of entities alone."""
     if not types:
         return ModelExtraction
     one_of = Annotated[_Text, Declared(enum=list(types))]
@@ -107,34 +145,171 @@ def extraction_of(types: tuple[str, ...]) -> type[ModelExtraction]:
     return cast("type[ModelExtraction]", made)
 
 
+@cache
+def extractions_of(types: tuple[str, ...]) -> type[ModelExtractions]:
+    """Return the form of several passages' extractions, likewise."""
+    one = create_model("PassageExtraction", __base__=extraction_of(types))
+    several = Annotated[list[one], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
+    made = create_model("Extractions", __base__=ModelExtractions, passages=(several, ...))
+    return cast("type[ModelExtractions]", made)
+
+
 def entity_types(setting: str) -> tuple[str, ...]:
     """Return the types of the setting, which separates them by commas."""
     return tuple(filter(None, map(one_line, re.split("[,，、]", setting))))
 
 
-def model_evidence(
-    scope: Scope, chunk_id: UUID, text: str, found: ModelExtraction, types: Sequence[str]
-) -> GraphEvidence:
-    """Return the evidence of one passage: each entity once, relations only between what is there.
+class ReadPassage(NamedTuple):
+    """A passage that a model was shown; `heading` is the path of titles above its text."""
 
-    An end of a relation that is not among the entities counts when the passage has its name. The
-    weight of a statement is 1: what models give as strength differs from call to call.
+    id: UUID
+    text: str
+    heading: str = ""
+
+
+def assign_extractions(
+    found: ModelExtractions, count: int, *, is_cut: bool = False
+) -> dict[int, ModelExtraction]:
+    """Return what was found in each passage by its index; those that were not read are absent.
+
+    Args:
+        found: the answer; one without a number speaks of all passages.
+        count: how many passages were shown.
+        is_cut: the answer was cut off, so that its last passage was not read to its end. The first passage shown
+            counts as read all the same: it had all the room there is.
     """
-    entities = _distinct([*found.entities, *_ends(found, text)])
-    mentions = [
-        _mention(scope, chunk_id, text, entity, _type(entity.type, types))
-        for entity in entities.values()
-    ]
+    replies = found.passages
+    if len(replies) == 1 and replies[0].passage is None:
+        return dict.fromkeys(range(count), replies[0])
+    by_number = index_replies(replies, count)
+    if is_cut and len(by_number) > 1:
+        by_number = {at: one for at, one in by_number.items() if one is not replies[-1]}
+    return {at - 1: one for at, one in by_number.items() if 0 < at <= count}
+
+
+def model_evidence(
+    scope: Scope,
+    passages: Sequence[ReadPassage],
+    found: Mapping[int, ModelExtraction],
+    types: Sequence[str],
+) -> GraphEvidence:
+    """Return the evidence of passages that were read together, by their index.
+
+    An entity is evidence of every passage that has its name, and of the one that it was found in if that has
+    all words of it, be it in its titles. A relation is evidence of the passage that it was found in if an end
+    stands there and the other is an entity of the passages; else of the first that has both ends. The weight of
+    a statement is 1: what models give as strength differs from call to call.
+    """
+    named = _Names(passages, found)
+    evidence = [_passage_evidence(scope, index, named, types) for index in found]
+    return GraphEvidence(
+        [row for mentions, _ in evidence for row in mentions],
+        [row for _, relations in evidence for row in relations],
+    )
+
+
+class _Names:
+    """The entities that a model found in passages, by normalised name, and where they stand."""
+
+    def __init__(
+        self, passages: Sequence[ReadPassage], found: Mapping[int, ModelExtraction]
+    ) -> None:
+        self.passages = passages
+        self.found = found
+        self._spans: dict[tuple[str, int], tuple[int, int] | None] = {}
+        self.entities = _distinct(entity for one in found.values() for entity in one.entities)
+        ends = [name for one in found.values() for pair in one.relations for name in _ends_of(pair)]
+        self.entities |= {
+            norm: entity
+            for norm, entity in _distinct(FoundEntity(name=name) for name in ends).items()
+            if norm not in self.entities
+            and any(find_name(entity.name, passages[index].text) != (0, 0) for index in found)
+        }
+
+    def span(self, norm: str, index: int) -> tuple[int, int] | None:
+        """Return where a passage has the name of an entity; None where it has not."""
+        if (norm, index) not in self._spans:
+            span = find_name(self.entities[norm].name, self.passages[index].text)
+            self._spans[norm, index] = span if span != (0, 0) else None
+        return self._spans[norm, index]
+
+    def named_in(self, index: int) -> Iterator[tuple[FoundEntity, tuple[int, int]]]:
+        """Yield the entities of a passage with the place of the name; (0, 0): in its titles, or in other order."""
+        own = {normalise_name(entity.name) for entity in self.found[index].entities}
+        whole = f"{self.passages[index].heading}\n{self.passages[index].text}"
+        for norm, entity in self.entities.items():
+            if span := self.span(norm, index):
+                text = self.passages[index].text
+                description = entity.description or _sentence_with([span], text)
+                yield _described(entity, description if norm in own else ""), span
+            elif norm in own and _has_words(entity.name, whole):
+                yield entity, (0, 0)
+
+    def related_in(self, index: int) -> Iterator[FoundRelation]:
+        """Yield the relations that a passage is evidence of."""
+        for at, one in self.found.items():
+            for relation in one.relations:
+                ends = [normalise_name(name) for name in _ends_of(relation)]
+                is_known = ends[0] != ends[1] and all(end in self.entities for end in ends)
+                is_numbered = one.passage is not None
+                if is_known and self._place(ends, at, is_numbered=is_numbered) == index:
+                    yield relation
+
+    def _place(self, ends: Sequence[str], at: int, *, is_numbered: bool) -> int | None:
+        """Return the index of the passage that states a relation; None: none does."""
+        is_stated = any if is_numbered or len(self.passages) == 1 else all
+        if is_stated(self.span(end, at) for end in ends):
+            return at
+        both = (
+            index for index in self.found if all(self.span(end, index) is not None for end in ends)
+        )
+        return next(both, None)
+
+
+def _passage_evidence(
+    scope: Scope, index: int, named: _Names, types: Sequence[str]
+) -> tuple[list[MentionRow], list[RelationRow]]:
+    passage = named.passages[index]
+    mentions = {
+        normalise_name(entity.name): _mention(scope, passage.id, entity, span, types)
+        for entity, span in named.named_in(index)
+    }
     stated: dict[tuple[UUID, UUID, str], RelationRow] = {}
-    for relation in found.relations:
-        ends = [normalise_name(name) for name in (relation.source, relation.target)]
-        if ends[0] == ends[1] or not all(end in entities for end in ends):
-            continue
+    for relation in named.related_in(index):
+        ends = [normalise_name(name) for name in _ends_of(relation)]
+        for end in ends:  # "She" in this passage
+            entity = named.entities[end]
+            mentions.setdefault(
+                end, _mention(scope, passage.id, _described(entity, ""), (0, 0), types)
+            )
         source, target = (entity_id(scope, end) for end in ends)
         kind = relation_type(relation.type)
-        row = RelationRow(source, target, kind, chunk_id, 1.0, relation.description)
+        description = relation.description or _sentence_with(
+            [named.span(end, index) for end in ends], passage.text
+        )
+        row = RelationRow(source, target, kind, passage.id, 1.0, description)
         stated.setdefault((source, target, kind), row)
-    return GraphEvidence(mentions, list(stated.values()))
+    return list(mentions.values()), list(stated.values())
+
+
+def _described(entity: FoundEntity, description: str) -> FoundEntity:
+    """Return an entity with what one passage says of it."""
+    return FoundEntity(name=entity.name, type=entity.type, description=description)
+
+
+def _sentence_with(spans: Sequence[tuple[int, int] | None], text: str) -> str:
+    """Return the sentence of a passage in which all of these stand; "" where there is none."""
+    places = [span for span in spans if span is not None]
+    if len(places) < len(spans):
+        return ""
+    for start, end in sentence_spans(text):
+        if all(start <= place[0] and place[1] <= end for place in places):
+            return one_line(text[start:end])[:_LONGEST_DESCRIPTION]
+    return ""
+
+
+def _ends_of(relation: FoundRelation) -> tuple[str, str]:
+    return relation.source, relation.target
 
 
 def relation_type(name: str) -> str:
@@ -160,24 +335,20 @@ def _informativeness(entity: FoundEntity) -> tuple[bool, int]:
     return bool(entity.type), len(entity.description)
 
 
-def _ends(found: ModelExtraction, text: str) -> list[FoundEntity]:
-    named = {normalise_name(entity.name) for entity in found.entities}
-    ends = [name for one in found.relations for name in (one.source, one.target)]
-    return [
-        FoundEntity(name=name)
-        for name in ends
-        if normalise_name(name) not in named and find_name(name, text) != (0, 0)
-    ]
-
-
-def _mention(scope: Scope, chunk_id: UUID, text: str, entity: FoundEntity, kind: str) -> MentionRow:
-    start, end = find_name(entity.name, text)
+def _mention(
+    scope: Scope,
+    chunk_id: UUID,
+    entity: FoundEntity,
+    span: tuple[int, int],
+    types: Sequence[str],
+) -> MentionRow:
+    start, end = span
     return MentionRow(
         entity_id(scope, entity.name),
         chunk_id,
         MentionKind.MODEL,
         entity.name,
-        kind,
+        _type(entity.type, types),
         entity.description,
         start=start,
         end=end,
@@ -191,7 +362,25 @@ def _type(name: str, types: Sequence[str]) -> str:
 
 
 def find_name(name: str, text: str) -> tuple[int, int]:
-    """Return where a text first has a name, in any case and with any white space; (0, 0): nowhere."""
+    """Return where a text first has a name, in any case and with any white space; (0, 0): nowhere.
+
+    A Latin word counts only as a whole, its plural included.
+    """
     words = [re.escape(word) for word in name.split()]
-    match = re.search(r"\s+".join(words), text, re.IGNORECASE) if words else None
-    return match.span() if match else (0, 0)
+    if not words:
+        return 0, 0
+    before = _NO_LETTER_BEFORE if _LATIN.match(name.strip()) else ""
+    after = _NO_LETTER_AFTER if _LATIN.match(name.strip()[-1]) else ""
+    spaced = r"\s+".join(words)
+    match = re.search(f"{before}({spaced}){after}", text, re.IGNORECASE)
+    return match.span(1) if match else (0, 0)
+
+
+_LATIN = re.compile(r"[a-z0-9]", re.IGNORECASE)
+_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![a-zA-Z0-9])", r"(?:e?s)?(?![a-zA-Z0-9])"
+
+
+def _has_words(name: str, text: str) -> bool:
+    """Return whether a text has all words of a name, in their plain form (NFKC) and any order."""
+    plain = normalise(text)
+    return all(find_name(word, plain) != (0, 0) for word in normalise(name).split())

@@ -59,7 +59,9 @@ def test_what_also_stands_in_the_data_is_content() -> None:
 
 def test_words_to_choose_from_are_no_echo() -> None:
     types = "REGULATORY_AUTHORITY, LEGAL_INSTRUMENT"
-    messages = prompts.EXTRACT.messages("en", types=types, title="", passage="WHO")
+    messages = prompts.EXTRACT.messages(
+        "en", types=types, person="…", organization="…", title="", passages="WHO", most="4"
+    )
     assert echoes(messages).includes("REGULATORY_AUTHORITY")
     assert not echoes(messages, "REGULATORY_AUTHORITY").includes("REGULATORY_AUTHORITY")
 

@@ -13,7 +13,11 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from sextant import prompts
-from sextant.ingestion.graph.extraction.model_evidence import ModelExtraction, extraction_of
+from sextant.ingestion.graph.extraction.model_evidence import (
+    ModelExtractions,
+    extraction_of,
+    extractions_of,
+)
 from sextant.ingestion.metadata.description_prompts import ChunkReplies, SectionReplies
 from sextant.models.chat.replies import Number, Sentence, Words
 from sextant.models.chat.structured import (
@@ -58,7 +62,7 @@ def replies(base: type[ModelReply] = ModelReply) -> Iterator[type[ModelReply]]:
 def every_reply() -> list[type[ModelReply]]:
     for module in all_modules():
         import_module(module)
-    made = [extraction_of(("PERSON", "DRUG")), marks_of(8)]
+    made = [extractions_of(("PERSON", "DRUG")), marks_of(8)]
     return [*dict.fromkeys([*replies(), *made])]
 
 
@@ -95,8 +99,8 @@ def test_a_model_is_told_types_and_bounds_and_nothing_else(reply: type[ModelRepl
         (prompts.REFINE, Rewrite),
         (prompts.REPAIR, Repairs),
         (prompts.POINTS, Points),
-        (prompts.EXTRACT, ModelExtraction),
-        (prompts.GLEAN, ModelExtraction),
+        (prompts.EXTRACT, ModelExtractions),
+        (prompts.GLEAN, ModelExtractions),
         (prompts.DESCRIBE, ChunkReplies),
         (prompts.DESCRIBE_SECTIONS, SectionReplies),
         (prompts.RERANK, marks_of(3)),
@@ -164,6 +168,7 @@ def test_what_is_beyond_a_bound_is_cut_off_and_refuses_nothing() -> None:
 def test_a_model_that_is_told_of_types_may_still_write_others() -> None:
     schema = extraction_of(("PERSON", "DRUG"))
     assert collect_enums(json_schema(schema)) == {"PERSON", "DRUG"}
+    assert collect_enums(json_schema(extractions_of(("PERSON", "DRUG")))) == {"PERSON", "DRUG"}
     said = '{"entities": [{"name": "肝素", "type": "MEDICINE"}], "relations": []}'
     assert read_structured(said, schema).entities[0].type == "MEDICINE"
 

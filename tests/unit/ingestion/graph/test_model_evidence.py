@@ -1,0 +1,80 @@
+"""What a model writes down of passages: which of them it speaks of, and where the names stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from sextant.ingestion.graph.extraction.model_evidence import (
+    ModelExtractions,
+    assign_extractions,
+    extractions_of,
+    find_name,
+)
+from sextant.models.chat.structured import read_structured
+
+FORM = extractions_of(("PERSON",))
+
+
+def read(text: str) -> ModelExtractions:
+    return read_structured(text, FORM)
+
+
+def names(text: str, count: int, *, is_cut: bool = False) -> dict[int, list[str]]:
+    found = assign_extractions(read(text), count, is_cut=is_cut)
+    return {at: [one.name for one in found[at].entities] for at in sorted(found)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"passages":[{"passage":1,"entities":[{"name":"A","type":"PERSON"}],"relations":[]},{"passage":2,"entities":["B"]}]}',
+        '{"passages":[{"passage":0,"entities":["A"]},{"passage":1,"entities":[["B","PERSON"]]}]}',
+        '{"passages":[{"entities":["A"]},{"entities":["B"]}]}',
+        '{"passages":{"1":{"entities":["A"]},"2":{"entities":["B"]}}}',
+        '[{"passage":"[1]","entities":["A"]},{"passage":"passage 2","entities":["B"]}]',
+    ],
+    ids=["as asked", "from 0", "in order", "by number", "bare"],
+)
+def test_an_answer_is_read_by_number_or_by_order(text: str) -> None:
+    assert names(text, 2) == {0: ["A"], 1: ["B"]}
+
+
+def test_an_answer_without_passages_speaks_of_all() -> None:
+    assert names('{"entities":["A"],"relations":[]}', 2) == {0: ["A"], 1: ["A"]}
+
+
+def test_passages_that_were_not_shown_are_no_passages() -> None:
+    text = '{"passages":[{"passage":1,"entities":["A"]},{"passage":7,"entities":["B"]}]}'
+    assert names(text, 2) == {0: ["A"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('{"passages":[{"passage":1,"entities":["A"]},{"passage":2,"entities":["B","C', {0: ["A"]}),
+        ('{"passages":[{"passage":1,"entities":[{"name":"A"},{"name":"B', {0: ["A"]}),
+        ('{"passages":[{"passage":1,"entities":[{"name":"A"}],"relations":[["A","is', {0: ["A"]}),
+        ('{"passages":[{"passage":1,"entities":[{"name":"A"}],"rel', {0: ["A"]}),
+    ],
+    ids=["in the second", "in an entity", "in a relation", "between the lists"],
+)
+def test_a_cut_answer_speaks_of_its_whole_passages_and_of_the_first(
+    text: str, kept: dict[int, list[str]]
+) -> None:
+    assert names(text, 2, is_cut=True) == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("Ann", "The annual report of Ann Lee", "Ann"),
+        ("Marie Curie", "marie\n curie's notes", "marie\n curie"),
+        ("router", "Two routers failed", "router"),
+        ("居里夫人", "由居里夫人发现", "居里夫人"),
+        ("C++", "written in C++.", "C++"),
+        ("Ann", "an annual report", ""),
+    ],
+)
+def test_a_name_stands_where_its_words_do_as_wholes(name: str, text: str, place: str) -> None:
+    start, end = find_name(name, text)
+    assert text[start:end] == place
