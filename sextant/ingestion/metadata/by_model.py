@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sextant.domain.answers import Usage
@@ -43,6 +44,7 @@ from sextant.ingestion.metadata.description_prompts import (
 )
 from sextant.ingestion.metadata.offline_descriptions import describe
 from sextant.ingestion.progress import OnCount, OnStage, runs_of, silent
+from sextant.models.chat.concurrency import AdaptiveLimit
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     Descriptions,
@@ -139,7 +141,6 @@ log = logging.getLogger(__name__)
 
 TRIES = 3  # for each chunk or section
 _BY_MODEL_PAGE = 32  # chunks or sections in hand
-_AT_ONCE = 4  # calls
 # So many calls in a row that get no answer at all: the endpoint is gone.
 _GONE_AFTER = 3
 
@@ -171,9 +172,12 @@ class DescribedByModel(Warned):
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
+    """What came of a call; `is_cut`: the answer ends amid what was asked for."""
+
     call: Call
     said: Sequence[ModelDescription] = ()
     error: SextantError | None = None
+    is_cut: bool = False
 
     @property
     def came(self) -> bool:
@@ -181,6 +185,23 @@ class _Answer:
         return not isinstance(self.error, ModelUnavailable) or isinstance(
             self.error, ContextTooLong
         )
+
+    @property
+    def was_too_much(self) -> bool:
+        """Return whether the endpoint may answer where it is asked about fewer."""
+        error = self.error
+        is_silent = (
+            isinstance(error, ModelUnavailable) and error.usage is None and not error.unreachable
+        )
+        return len(self.call.asked) > 1 and (is_silent or isinstance(error, ContextTooLong))
+
+    @property
+    def missing(self) -> list[UndescribedItem]:
+        """Return what nothing was said of, though the endpoint may say it yet."""
+        if not (self.was_too_much or (self.is_cut and self.said)):
+            return []
+        known = {one.id for one in self.said}
+        return [one for one in self.call.asked if one.id not in known]
 
 
 @dataclass(slots=True)
@@ -192,6 +213,7 @@ class _DescribingRun:
     described: Counter[DescribedKind] = field(default_factory=Counter[DescribedKind])
     failed: int = 0
     answered: bool = False
+    is_absent: bool = False  # the first call got no answer
     unanswered: int = 0
 
     def gone(self, answers: Sequence[_Answer]) -> bool:
@@ -216,7 +238,8 @@ class ModelDescriber:
         self._database = database
         self._chat = chat
         self._settings = settings
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._limit = AdaptiveLimit(settings.extraction.concurrency)
+        self._together = TOGETHER
         self.budget = CostBudget.of(settings.extraction)
 
     async def describe(self, scope: Scope, on_progress: OnStage | None = None) -> DescribedByModel:
@@ -274,9 +297,9 @@ class ModelDescriber:
         descriptions = [one for one in map(copy_only_part, wave) if one is not None]
         known = {one.id for one in descriptions}
         waiting = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
-        calls = calls_of(kind, waiting, self._settings)
-        answers = await asyncio.gather(*(self._ask(kind, call) for call in calls))
-        sent = [one for one in answers if one is not None]
+        calls = calls_of(kind, waiting, self._settings, self._together)
+        answers = await asyncio.gather(*(self._ask(run, kind, call) for call in calls))
+        sent = [one for several in answers for one in several]
         descriptions += [one for answer in sent for one in answer.said]
         known = {one.id for one in descriptions}
         vain = [one for answer in sent for one in answer.call.asked if one.id not in known]
@@ -289,22 +312,47 @@ class ModelDescriber:
         if gone and (error := sent[0].error) is not None:
             raise error
 
-    async def _ask(self, kind: DescribedKind, call: Call) -> _Answer | None:
-        """Return what the model says to a call; None where the budget does not allow it."""
-        async with self._turns:
-            if not self.budget.reserve(call.need):
+    async def _ask(self, run: _DescribingRun, kind: DescribedKind, call: Call) -> list[_Answer]:
+        """Return what the model says to a call, and to further ones about what it was too much for."""
+        answer = await self._send(run, kind, call)
+        if answer is None:
+            return []
+        missing = answer.missing
+        if not missing:
+            return [answer]
+        if answer.was_too_much:
+            self._together = max(1, min(self._together, len(missing) // 2))
+        known = {one.id for one in answer.said}
+        read = replace(call, asked=[one for one in call.asked if one.id in known])
+        answers = [_Answer(read, answer.said)] if known else []
+        for further in calls_of(kind, missing, self._settings, self._together):
+            answers += await self._ask(run, kind, further)
+        return answers
+
+    async def _send(self, run: _DescribingRun, kind: DescribedKind, call: Call) -> _Answer | None:
+        """Return what came of a call; None where it is not made: for the budget, or an endpoint that is not there."""
+        async with self._limit.slot() as slot:
+            if run.is_absent or not self.budget.reserve(call.need):
                 return None
-            used = Usage()
+            used, began = Usage(), time.monotonic()
             try:
-                replies, used = await self._chat.structured(call.prompt, SCHEMAS[kind])
-                return _Answer(call, call.said(replies))
+                replies, used = await self._chat.structured(
+                    call.prompt, SCHEMAS[kind], patient=False, answer_tokens=call.answer_tokens
+                )
+                slot.note_answer(time.monotonic() - began, used)
+                answer = _Answer(call, call.said(replies), is_cut=used.truncated)
             except SextantError as error:
                 number = count_noun(len(call.asked), kind.name.lower().removesuffix("s"))
                 log.warning("%s: described by extraction alone: %s", number, error)
                 used = _paid(error) or Usage(1, call.need.prompt_tokens, 0, estimated=True)
-                return _Answer(call, error=error)
+                answer = _Answer(call, error=error)
+                if answer.was_too_much:
+                    slot.note_overload()
             finally:
                 self.budget.settle(call.need, used)
+            run.answered |= answer.came
+            run.is_absent |= not (run.answered or answer.was_too_much)
+            return answer
 
 
 def _worth_asking(kind: DescribedKind, one: UndescribedItem) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -31,6 +32,8 @@ _WORD_CHARS = 60  # of each word that the model gives
 # Tokens of what is said of one chunk or section, as JSON: a sentence of 30 words or 60 ideographs, eight
 # keywords, three topics and three tags, and the marks and keys around them.
 _ANSWER_TOKENS = 150
+# What cuts an answer off: twice as much, for models that write JSON in lines or in long sentences.
+_LIMIT_BASE, _LIMIT_TOKENS = 100, 2 * _ANSWER_TOKENS
 _PROMPTS = {DescribedKind.PASSAGES: DESCRIBE, DescribedKind.SECTIONS: DESCRIBE_SECTIONS}
 
 
@@ -84,6 +87,11 @@ class Call:
     prompt: Messages
     need: Usage
 
+    @property
+    def answer_tokens(self) -> int:
+        """Return the limit of the answer."""
+        return _LIMIT_BASE + _LIMIT_TOKENS * len(self.asked)
+
     def said(self, replies: Told) -> list[ModelDescription]:
         """Return what an answer says of these; of one that it leaves out nothing."""
         by_number = index_replies(replies.passages, len(self.asked))
@@ -97,9 +105,12 @@ class Call:
 
 
 def calls_of(
-    kind: DescribedKind, found: Iterable[UndescribedItem], settings: Settings
+    kind: DescribedKind,
+    found: Iterable[UndescribedItem],
+    settings: Settings,
+    together: int = TOGETHER,
 ) -> Iterator[Call]:
-    """Yield the calls that ask about these, each in one language.
+    """Yield the calls that ask about these, each in one language and about so many at most.
 
     What the model has failed at is asked about alone, so that nothing else fails with it again.
     """
@@ -108,7 +119,7 @@ def calls_of(
         text = _prompt_text(one)
         spoken[language_of(text)].append((one, text))
     for language, items_of in spoken.items():
-        for some in runs_of(items_of, _share, _CALL_CHARS):
+        for some in runs_of(items_of, partial(_share, together), _CALL_CHARS):
             yield _call(kind, language, some, settings)
 
 
@@ -159,10 +170,10 @@ def _call(
     return Call([one for one, _ in some], prompt, need_of(tokens_of(prompt), len(some), settings))
 
 
-def _share(shown: tuple[UndescribedItem, str]) -> int:
+def _share(together: int, shown: tuple[UndescribedItem, str]) -> int:
     """Return how much of a call's room one takes."""
     one, text = shown
-    return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // TOGETHER)
+    return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // together)
 
 
 def _prompt_text(one: UndescribedItem) -> str:

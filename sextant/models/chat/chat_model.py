@@ -169,8 +169,8 @@ class ChatModel:
 
         Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever
         can do without the answer is not `patient`: a call that met with silence is not repeated then, for the
-        next would, too. `answer_tokens` is a lower limit than the usual one; what it cuts off is not repaired, which
-        it would cut off again.
+        next would, too. `answer_tokens` is a lower limit than the usual one. An answer that it cuts off before it said
+        anything, as of a model that thinks first, is asked for once more with the usual one, which holds from then on.
 
         The schema goes with the request where the endpoint understands that, else into the last message. Texts of
         the reply that only repeat the prompt's instructions are empty. The tokens stay out of LangGraph's message
@@ -186,17 +186,21 @@ class ChatModel:
         )  # the first message is ours, whatever the documents speak
         whole = instruction(schema, language)
         echoes = Echoes(prompt, whole, collect_enums(json_schema(schema)))
-        asking = _JsonRequest(prompt, schema, language, self._dialect, answer_tokens)
+        limit = self._dialect.lower_limit(answer_tokens)
+        asking = _JsonRequest(prompt, schema, language, self._dialect, limit)
         first = await self._json_answer(asking, patient=patient)
         try:
             return read_structured(first.text, schema, echoes.includes), first.usage
         except DoesNotFit as problem:
-            is_cut = answer_tokens is not None and first.usage.truncated
-            if is_cut or not (repair and another_may_be_made()):
+            is_cut = limit is not None and first.usage.truncated
+            if not ((repair or is_cut) and another_may_be_made()):
                 raise self._unfit(problem, first.usage) from problem
-            _log.info("%s: asked to repair its output: %s", self._service.label, problem)
-            request = HumanMessage(repair_request(problem, language))
-            asking = replace(asking, after=(AIMessage(first.text or "(empty)"), request))
+            if is_cut:
+                asking = replace(asking, answer_tokens=None)
+            else:
+                _log.info("%s: asked to repair its output: %s", self._service.label, problem)
+                request = HumanMessage(repair_request(problem, language))
+                asking = replace(asking, after=(AIMessage(first.text or "(empty)"), request))
         try:
             second = await self._json_answer(asking, patient=patient)
         except ModelUnavailable as error:
@@ -206,7 +210,10 @@ class ChatModel:
             read = read_structured(second.text, schema, echoes.includes)
         except DoesNotFit as problem:
             raise self._unfit(problem, first.usage + second.usage) from problem
-        return read, first.usage + second.usage
+        if not is_cut:
+            return read, first.usage + second.usage
+        self._dialect.needs_room = True
+        return read, replace(first.usage + second.usage, truncated=second.usage.truncated)
 
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
         wording = wordings.UNFIT_TRUNCATED if usage.truncated else wordings.UNFIT

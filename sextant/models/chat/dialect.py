@@ -71,12 +71,14 @@ class _Learnt:
         until: when that is no longer believed, by `time.monotonic`.
         thinks_unopened: whether its answers begin with a thought that no tag opens; None: not known.
         plain_answers: how many streamed ones began without such a thought.
+        needs_room: whether lower limits than the usual one cut its answers off before they said anything.
     """
 
     form: RequestForm | None = None
     until: float = 0.0
     thinks_unopened: bool | None = None
     plain_answers: int = 0
+    needs_room: bool = False
 
 
 # Models may think before one answer and not before the next, so it takes some to believe that one does not.
@@ -174,6 +176,21 @@ class Dialect:
         return known.form if known.form and time.monotonic() < known.until else self._whole
 
     @property
+    def needs_room(self) -> bool:
+        """Return whether a lower limit than the usual one cut answers off before they said anything."""
+        return self._learnt.needs_room
+
+    @needs_room.setter
+    def needs_room(self, needs: bool) -> None:
+        self._learnt.needs_room = needs
+
+    def lower_limit(self, tokens: int | None) -> int | None:
+        """Return a limit of answers that is lower than the usual one; None where it is not, or is of no use."""
+        usual = self._json_tokens
+        is_lower = tokens is not None and usual is not None and tokens < usual
+        return tokens if is_lower and self._speaks_openai and not self.needs_room else None
+
+    @property
     def thinks_unopened(self) -> bool | None:
         """Return whether answers begin with a thought that ends in a tag but does not begin with one; None: not known."""
         return self._learnt.thinks_unopened
@@ -245,7 +262,7 @@ class Dialect:
         body: dict[str, Any] = {} if kind is None else {"response_format": asked}
         if form.temperature and not self._has_temperature and not self.thinks_unopened:
             body["temperature"] = 0  # models that think repeat themselves without end at 0
-        tokens = self._json_tokens and min(self._json_tokens, answer_tokens or self._json_tokens)
+        tokens = answer_tokens or self._json_tokens
         # Without `stream` LangGraph's message stream would turn the call into a streamed one.
         return {"stream": False} | self._carrying(body, tokens, form)
 

@@ -608,3 +608,35 @@ async def test_a_long_document_is_replaced_in_a_time_that_grows_with_it_and_not_
     assert (
         await stored.count_undescribed(DescribedKind.SECTIONS, 3) == 2
     )  # the last, and the document
+
+
+async def test_of_a_cut_answer_what_is_missing_is_asked_about_in_the_same_run(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    def cut_once(request: ApiRequest) -> Reply | str:
+        whole = retold(request)
+        is_first = not about_sections(request) and len(numbers_of(request)) > 2
+        if not is_first:
+            return whole
+        return Reply(whole[: whole.index('"passage":3')], finish_reason="length")
+
+    number = len(await chunks_of(database, handbook))
+    async with describer(database, settings, cut_once) as (own, server):
+        done = await own.describe(handbook)
+        asked = [numbers_of(one) for one in server.chat_requests if not about_sections(one)]
+    assert (done.passages, done.failed) == (number, 0)
+    assert [len(numbers) for numbers in asked] == [number, number - 2, number - 4][: len(asked)]
+
+
+async def test_an_endpoint_too_slow_for_several_is_asked_about_fewer(
+    database: Database, settings: Settings, handbook: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow_on_many(request: ApiRequest) -> Reply | str:
+        is_slow = len(numbers_of(request)) > 2
+        return Reply("{}", pause_after=0) if is_slow else retold(request)
+
+    number = len(await chunks_of(database, handbook))
+    async with describer(database, settings, slow_on_many) as (own, _):
+        monkeypatch.setattr(own._chat, "_timeout", 3.0)
+        done = await own.describe(handbook)
+    assert (done.passages, done.failed) == (number, 0)

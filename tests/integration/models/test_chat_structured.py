@@ -264,10 +264,12 @@ async def test_json_is_asked_for_at_temperature_0_until_the_model_refuses_that(
     assert all(body["response_format"]["type"] == "json_schema" for body in sent)
 
 
-async def test_what_a_lower_limit_cut_off_is_not_asked_for_again(chat_with: Any) -> None:
-    cut = Reply('{"mode": "lo', finish_reason="length")
-    server, chat = await chat_with([cut])
-    with pytest.raises(ModelOutputInvalid):
-        await chat.structured(ASK, Route, answer_tokens=100)
-    (sent,) = server.chat_requests
-    assert sent.body["max_tokens"] == 100
+async def test_a_lower_limit_that_leaves_no_room_for_thoughts_is_given_up(chat_with: Any) -> None:
+    cut = Reply("<think>Let me see", finish_reason="length")
+    server, chat = await chat_with([cut, as_json(GOOD), as_json(GOOD)])
+    for _ in range(2):
+        _, usage = await chat.structured(ASK, Route, repair=False, answer_tokens=100)
+        assert not usage.truncated
+    sent = [request.body["max_tokens"] for request in server.chat_requests]
+    assert sent == [100, 2000, 2000]
+    assert all(len(request.messages) == 2 for request in server.chat_requests)

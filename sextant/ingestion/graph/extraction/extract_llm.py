@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -182,7 +181,6 @@ class ModelExtractor:
         self._schema = extractions_of(self._types)
         self._limit = AdaptiveLimit(settings.extraction.concurrency)
         self._call_tokens = CALL_TOKENS
-        self._needs_room = False
         self.budget = CostBudget.of(settings.extraction)
         self._renewed = renewed
 
@@ -388,25 +386,15 @@ class ModelExtractor:
     async def _ask(
         self, passages: Sequence[PendingChunk], prompt: Messages
     ) -> tuple[ModelExtractions, Usage]:
-        """Return the answer to a prompt; where it was cut off before it said anything, to the same with more room."""
+        """Return the answer to a prompt; several passages are halved instead of repaired, which costs less."""
         tokens = sum(estimate_tokens(passage.text) for passage in passages)
-        limit = answer_limit(tokens, self._settings)
-        room = None if self._needs_room or limit == self._settings.limits.answer_tokens else limit
-        ask = partial(self._chat.structured, prompt, self._schema, patient=False)
-        # Several are asked about again in two halves, which costs less than their repair.
-        try:
-            return await ask(repair=len(passages) == 1, answer_tokens=room)
-        except ModelOutputInvalid as error:
-            spent = error.usage or Usage()
-            if room is None or not spent.truncated:
-                raise
-        try:
-            reply, usage = await ask(repair=False)
-        except (ModelOutputInvalid, ModelUnavailable) as error:
-            error.usage = _plus(spent, error.usage)
-            raise
-        self._needs_room = True  # it thinks before it answers
-        return reply, _plus(usage, spent)
+        return await self._chat.structured(
+            prompt,
+            self._schema,
+            repair=len(passages) == 1,
+            patient=False,
+            answer_tokens=answer_limit(tokens, self._settings),
+        )
 
     async def _keep(self, run: _ExtractionRun) -> None:
         """Store outcomes as they come, all that have come in one transaction."""
