@@ -146,6 +146,7 @@ class Delayed(Timed):
         *,
         repair: bool = True,  # noqa: ARG002
         patient: bool = True,  # noqa: ARG002
+        answer_tokens: int | None = None,  # noqa: ARG002
     ) -> tuple[T, Usage]:
         """Return the judgement, after the delay."""
         await asyncio.sleep(CALL_SECONDS)

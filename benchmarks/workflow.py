@@ -80,6 +80,7 @@ class InstantChat(ChatModel):
         *,
         repair: bool = True,  # noqa: ARG002
         patient: bool = True,  # noqa: ARG002
+        answer_tokens: int | None = None,  # noqa: ARG002
     ) -> tuple[T, Usage]:
         """Return no judgement."""
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")

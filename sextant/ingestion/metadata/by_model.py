@@ -32,7 +32,6 @@ from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
 from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of
 from sextant.ingestion.metadata.description_prompts import (
-    SCHEMAS,
     TOGETHER,
     Call,
     calls_of,
@@ -40,6 +39,7 @@ from sextant.ingestion.metadata.description_prompts import (
     has_description,
     need_of,
     prompt_of,
+    schema_of,
     tokens_of,
 )
 from sextant.ingestion.metadata.offline_descriptions import describe
@@ -337,7 +337,10 @@ class ModelDescriber:
             used, began = Usage(), time.monotonic()
             try:
                 replies, used = await self._chat.structured(
-                    call.prompt, SCHEMAS[kind], patient=False, answer_tokens=call.answer_tokens
+                    call.prompt,
+                    schema_of(kind, len(call.asked)),
+                    patient=False,
+                    answer_tokens=call.answer_tokens,
                 )
                 slot.note_answer(time.monotonic() - began, used)
                 answer = _Answer(call, call.said(replies), is_cut=used.truncated)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, create_model
 
 from sextant.domain.answers import Usage
 from sextant.domain.settings import Settings
 from sextant.ingestion.metadata.offline_descriptions import KEYWORDS, TOPICS, short
 from sextant.ingestion.progress import runs_of
 from sextant.models.chat.replies import Number, Sentence, Words, index_replies, numbered_objects
-from sextant.models.chat.structured import AtMost, ModelReply, instruction
+from sextant.models.chat.structured import AtMost, Declared, ModelReply, instruction
 from sextant.prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, number_texts
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
@@ -61,10 +61,21 @@ class ChunkReplies(ModelReply):
 
 
 Told = ChunkReplies | SectionReplies
-SCHEMAS: dict[DescribedKind, type[ChunkReplies] | type[SectionReplies]] = {
-    DescribedKind.PASSAGES: ChunkReplies,
-    DescribedKind.SECTIONS: SectionReplies,
-}
+
+
+@cache
+def schema_of(kind: DescribedKind, count: int) -> type[ChunkReplies] | type[SectionReplies]:
+    """Return what the model is asked for of so many chunks or sections; it is told to leave out none."""
+    each = Declared(minItems=count, maxItems=count)
+    if kind is DescribedKind.PASSAGES:
+        chunks = Annotated[
+            list[_ChunkReply], BeforeValidator(numbered_objects), AtMost(TOGETHER), each
+        ]
+        return create_model("ChunkReplies", __base__=ChunkReplies, passages=(chunks, ...))
+    sections = Annotated[
+        list[_SectionReply], BeforeValidator(numbered_objects), AtMost(TOGETHER), each
+    ]
+    return create_model("SectionReplies", __base__=SectionReplies, passages=(sections, ...))
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,11 +128,11 @@ R = TypeVar("R", bound=_Numbered)
 def index_replies(replies: Sequence[R], count: int) -> dict[int, R]:
     """Return what was said of each passage by its number from 1, the first of several.
 
-    A model may count from 0, or number nothing where it leaves nothing out.
+    A model may count from 0. Where it leaves nothing out, but gives no numbers or one of them twice, the order counts.
     """
-    if len(replies) == count and all(one.passage is None for one in replies):
-        return dict(enumerate(replies, 1))
     by_number = {number: one for one in reversed(replies) if (number := one.passage) is not None}
+    if len(replies) == count and len(by_number) < count:
+        return dict(enumerate(replies, 1))
     if 0 in by_number and count not in by_number:
         return {number + 1: one for number, one in by_number.items()}
     return by_number

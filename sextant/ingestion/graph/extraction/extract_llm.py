@@ -178,7 +178,6 @@ class ModelExtractor:
         self._chat = chat
         self._settings = settings
         self._types = entity_types(settings.extraction.entity_types)
-        self._schema = extractions_of(self._types)
         self._limit = AdaptiveLimit(settings.extraction.concurrency)
         self._call_tokens = CALL_TOKENS
         self.budget = CostBudget.of(settings.extraction)
@@ -390,7 +389,7 @@ class ModelExtractor:
         tokens = sum(estimate_tokens(passage.text) for passage in passages)
         return await self._chat.structured(
             prompt,
-            self._schema,
+            extractions_of(self._types, len(passages)),
             repair=len(passages) == 1,
             patient=False,
             answer_tokens=answer_limit(tokens, self._settings),

@@ -146,10 +146,11 @@ def extraction_of(types: tuple[str, ...]) -> type[ModelExtraction]:
 
 
 @cache
-def extractions_of(types: tuple[str, ...]) -> type[ModelExtractions]:
-    """Return the form of several passages' extractions, likewise."""
+def extractions_of(types: tuple[str, ...], count: int = TOGETHER) -> type[ModelExtractions]:
+    """Return the form of so many passages' extractions, likewise; the model is told that it is to leave out none."""
     one = create_model("PassageExtraction", __base__=extraction_of(types))
-    several = Annotated[list[one], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
+    each = Declared(minItems=count, maxItems=count)
+    several = Annotated[list[one], BeforeValidator(numbered_objects), AtMost(TOGETHER), each]
     made = create_model("Extractions", __base__=ModelExtractions, passages=(several, ...))
     return cast("type[ModelExtractions]", made)
 

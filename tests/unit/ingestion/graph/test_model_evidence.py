@@ -10,7 +10,7 @@ from sextant.ingestion.graph.extraction.model_evidence import (
     extractions_of,
     find_name,
 )
-from sextant.models.chat.structured import read_structured
+from sextant.models.chat.structured import json_schema, read_structured
 
 FORM = extractions_of(("PERSON",))
 
@@ -36,6 +36,16 @@ def names(text: str, count: int, *, is_cut: bool = False) -> dict[int, list[str]
     ids=["as asked", "from 0", "in order", "by number", "bare"],
 )
 def test_an_answer_is_read_by_number_or_by_order(text: str) -> None:
+    assert names(text, 2) == {0: ["A"], 1: ["B"]}
+
+
+def test_a_model_is_told_to_leave_out_no_passage() -> None:
+    told = json_schema(extractions_of(("PERSON",), 3))["properties"]["passages"]
+    assert (told["minItems"], told["maxItems"]) == (3, 3)
+
+
+def test_of_all_passages_with_one_number_twice_the_order_counts() -> None:
+    text = '{"passages":[{"passage":1,"entities":["A"]},{"passage":1,"entities":["B"]}]}'
     assert names(text, 2) == {0: ["A"], 1: ["B"]}
 
 

@@ -73,6 +73,7 @@ class Hijacked(ChatModel):
         *,
         repair: bool = True,
         patient: bool = True,
+        answer_tokens: int | None = None,
     ) -> tuple[T, Usage]:
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
