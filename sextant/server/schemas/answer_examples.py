@@ -60,6 +60,8 @@ ANSWER: dict[str, Any] = {
     "grounded": False,
     "declined": False,
     "warnings": [],
+    "codedWarnings": [],
+    "language": "zh",
     "timings": {"retrieve": 21.9, "generate": 83.6},
     "model": "extractive",
     "usage": {
@@ -119,6 +121,7 @@ COMPLETION: dict[str, Any] = {
         "grounded": False,
         "declined": False,
         "warnings": [],
+        "coded_warnings": [],
         "timings": {"retrieve": 15.7, "generate": 84.8},
     },
 }

@@ -39,6 +39,7 @@ IMPORTED: dict[str, Any] = {
     "problemCount": 0,
     "problems": [],
     "warnings": [],
+    "codedWarnings": [],
     "pending": False,
     "graph": {"entities": 5, "relations": 1, "mentions": 20, "communities": 2},
     "graphAlone": False,
@@ -62,6 +63,7 @@ GRAPHS: dict[str, Any] = {
             "pending": False,
             "unattended": False,
             "warnings": [],
+            "codedWarnings": [],
         }
     ],
     "nextCursor": None,
