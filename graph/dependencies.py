@@ -93,7 +93,7 @@ async def _open_over(
     database: Database, embedder: Embedder, stack: AsyncExitStack, chat_models: ChatModels
 ) -> Dependencies:
     settings = database.settings
-    judge_model = await chat_models.get(Role.JUDGE)
+    chat, judge_model = await chat_models.get(Role.ANSWER), await chat_models.get(Role.JUDGE)
     # In threads: they import client libraries and read certificates.
     reranker = await asyncio.to_thread(open_reranker, settings, judge_model)
     judge = await asyncio.to_thread(open_judge, settings, reranker)
@@ -108,10 +108,10 @@ async def _open_over(
         settings,
         _retriever(database, embedder, reranker, answer, stack),
         ExtractiveAnswerer(embedder),
-        await chat_models.get(Role.ANSWER),
+        chat,
         QuoteStore(database),
         judge,
-        judge_model=judge_model,
+        judge_model=None if judge_model is chat else judge_model,
         vision=await chat_models.vision(),
         documents=DocumentReader(database),
         tables=TableStore(database),

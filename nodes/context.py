@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from langgraph.runtime import Runtime
@@ -98,6 +98,10 @@ class Dependencies:
     def judging(self) -> ChatModel | None:
         """Return the chat model that judges: its own, else that of answers."""
         return self.judge_model or self.chat
+
+    def without_chat_models(self) -> Dependencies:
+        """Return the same for work by rules alone."""
+        return replace(self, chat=None, judge_model=None)
 
 
 @dataclass(frozen=True, slots=True)

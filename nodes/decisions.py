@@ -90,7 +90,7 @@ def settle_before_answer(
     decision = _ask_person(_COST, {"tokens": needed}, wording, ["approve", "reject"])
     if decision.kind != "reject":
         return state, run, []
-    without = RunContext(run.choices, replace(run.deps, chat=None))
+    without = RunContext(run.choices, run.deps.without_chat_models())
     return state, without, [CodedWarning(WarningCode.MODEL_DECLINED)]
 
 

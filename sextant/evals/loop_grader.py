@@ -220,7 +220,7 @@ async def run_loop(
     question: EvalQuestion, opened: OpenSet, mode: str, top_k: int = 10, *, grader: object = None
 ) -> LoopOutcome:
     """Return one search, then the workflow's loop node by node, so that each search can be seen."""
-    scope, rules = opened.scope, replace(opened.dependencies, chat=None)
+    scope, rules = opened.scope, opened.dependencies.without_chat_models()
     search = partial(rules.retriever.search, scope, question.query, mode=mode, top_k=top_k)
     await (
         search()

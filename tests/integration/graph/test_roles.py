@@ -138,3 +138,18 @@ async def test_one_given_model_judges_and_writes(database: Database, filled: Sco
         answer = await rag.query(QUESTION, graph_id=filled.graph_id, mode="naive")
     assert answer.model == "Reluctant"
     assert answer.usage.calls == 3
+
+
+async def test_work_by_rules_alone_has_no_chat_model_of_any_role(
+    database: Database, filled: Scope
+) -> None:
+    given = {role: FakeListChatModel(responses=["x"]) for role in ("answer", "judge")}
+    async with asking(database, filled, given=given) as rag:
+        several = await rag.dependencies()
+    async with asking(database, filled, given=given["answer"]) as rag:
+        one = await rag.dependencies()
+    assert several.judging is several.judge_model is not None
+    assert (one.judging, one.judge_model) == (one.chat, None)
+    for dependencies in (several, one):
+        without = dependencies.without_chat_models()
+        assert without.chat is without.judging is None

@@ -129,7 +129,12 @@ FAILURES: list[tuple[Reply, tuple[type[SextantError], bool, str]]] = [
 @pytest.mark.parametrize(("reply", "expected"), FAILURES)
 @pytest.mark.parametrize("how", ["whole", "streamed"])
 async def test_a_failure_is_the_same_typed_error_whoever_the_provider_is(
-    provider: str, how: str, reply: Reply, expected: tuple[type[SextantError], bool, str]
+    provider: str,
+    how: str,
+    reply: Reply,
+    expected: tuple[type[SextantError], bool, str],
+    *,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     kind, retryable, named = expected
     async with asking(provider, lambda _: reply) as (_, chat):
@@ -143,6 +148,7 @@ async def test_a_failure_is_the_same_typed_error_whoever_the_provider_is(
         assert KEY not in said
         assert "model-1" in said
     assert named in str(error)
+    assert KEY not in caplog.text
 
 
 @providers

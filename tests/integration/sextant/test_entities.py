@@ -15,7 +15,7 @@ from sextant.domain.errors import (
     SettingsInvalid,
 )
 from sextant.domain.scope import Scope
-from sextant.domain.settings import Settings
+from sextant.domain.settings import ModelSettings, RoleSettings, Settings
 from sextant.domain.warnings import CodedWarning
 from sextant.facade import Sextant
 from sextant.facade.knowledge.entities import Entities
@@ -186,3 +186,16 @@ async def test_the_chat_model_is_opened_once_however_often_it_extracts(
         entities = await opened.entities()
         done = [(await entities.extract(budget_tokens=most)).done for most in (10, None)]
     assert (done, len(built)) == ([0, 2], 1)
+
+
+async def test_a_model_for_extraction_alone_reads_what_is_quoted_otherwise(
+    rag: Sextant, server: ScriptedOpenAI
+) -> None:
+    reader = ModelSettings(name="reader", base_url=server.base_url, temperature=0.2)
+    chosen = rag.settings.model_copy(update={"models": RoleSettings(extract=reader)})
+    async with Sextant.open(chosen) as opened:
+        report = await (await opened.entities()).extract()
+        answer = await opened.query("Where is the seat of the WHO?")
+    assert (report.done, report.failed, answer.model) == (2, 0, "extractive")
+    assert {request.body["model"] for request in server.chat_requests} == {"reader"}
+    assert {request.body["temperature"] for request in server.chat_requests} == {0.2}

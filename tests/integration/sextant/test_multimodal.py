@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.settings import MultimodalSettings, Settings
@@ -158,3 +159,19 @@ def test_files_of_the_command_line_become_parts(tmp_path: Path) -> None:
     assert sales == {"type": "table", "table_data": "产品,销量\n苹果,3\n", "table_caption": "销量"}
     with pytest.raises(OptionInvalid, match="cannot be read"):
         read_attachments([tmp_path / "missing.png"], [], Settings(_env_file=None))
+
+
+async def test_a_vision_model_that_is_given_describes_images_of_documents(
+    database: Database, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "sign.png").write_bytes(picture())
+    seeing = FakeListChatModel(responses=["A red field with a valve."])
+    async with Sextant.open(
+        settings,
+        embedder=CachedEmbedder(HashEmbedder(384), 0),
+        chat={"vision": seeing},
+    ) as rag:
+        graph = f"signs {uuid4()}"
+        await rag.ingest([tmp_path / "sign.png"], graph)
+        answer = await rag.query("What is on the red field?", graph_id=graph)
+    assert "A red field with a valve." in answer.answer
