@@ -21,7 +21,7 @@ from sextant.models.chat.replies import Line, Sentences, Words
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.budget import deadline, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
-from sextant.nodes.judgements import ask
+from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.multimodal.attachments import (
     look_again,
     look_at,
@@ -39,6 +39,7 @@ from sextant.nodes.question.conversation import (
 from sextant.nodes.question.wording import (
     MOST_PARTS,
     clauses_of,
+    leans_on_history,
     make_standalone,
     names_in,
     sides_of,
@@ -49,6 +50,9 @@ from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.retrievers.modes import resolve_mode
 from sextant.text.characters import clean_text, language_of, normalise
 from sextant.text.vocabulary import Vocabulary
+
+# A question of more telling words than this says much beside what it asks.
+_MOST_WORDS = 40
 
 SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
@@ -211,11 +215,11 @@ def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[st
 
 
 async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bool]:
-    """By the chat model if there is one, else by rule; and whether the question is about the whole."""
+    """By the chat model where the rules are unsure, else by rule; and whether the question is about the whole."""
     if is_small_talk(state.question):
         return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}, False
     longest = run.deps.settings.limits.question_chars
-    if run.deps.judging is None:
+    if not wants_judgement(run, unsure=_is_unclear(state)):
         return _by_rule(state, longest), is_broad(state.question)
     messages = prompts.ANALYZE.messages(
         state.language,
@@ -238,6 +242,14 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
         "high_level_keywords": reply.themes,
         **judged.costs,
     }, is_broad(question)
+
+
+def _is_unclear(state: State) -> bool:
+    """Return whether the question leans on a conversation, says nothing to search by, or tells a story first."""
+    if state.before and leans_on_history(state.question):
+        return True
+    words = telling_words(state.question)
+    return not words or len(words) > _MOST_WORDS
 
 
 def _restate_question(restated: str, state: State, longest: int, vocabulary: Vocabulary) -> str:

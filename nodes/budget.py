@@ -16,6 +16,7 @@ from math import ceil
 from typing import Any
 
 from sextant.domain.answers import Usage
+from sextant.domain.breadth import is_broad
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
@@ -95,6 +96,15 @@ def budget_of(state: State, run: RunContext) -> AnswerBudget:
     )
 
 
+def passage_tokens(state: State, run: RunContext) -> int:
+    """Return how many tokens of passages a prompt shows: more for several parts or rounds, all for a broad question."""
+    settings = run.deps.settings
+    if is_broad(state.question) or reports_of(state):
+        return settings.limits.context_tokens
+    parts = max(1, len(state.subquestions), 1 + state.attempts)
+    return min(settings.limits.context_tokens, parts * settings.answers.passage_tokens)
+
+
 def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
     """Return what searching and judging leave, however they fare.
 
@@ -104,7 +114,7 @@ def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
     """
     limits = run.deps.settings.limits
     reading = calls_to_read(reports_of(state), limits.report_calls)
-    prompt = limits.context_tokens + _AROUND_CONTEXT
+    prompt = passage_tokens(state, run) + _AROUND_CONTEXT
     return AnswerBudget(
         max(1, min(1 + reading, int(limits.model_calls * _ANSWERS_MODEL_SHARE))),
         min(prompt * (2 if reading else 1), int(limits.prompt_tokens * _ANSWERS_MODEL_SHARE)),

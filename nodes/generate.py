@@ -35,6 +35,7 @@ from sextant.nodes.answers.computed import (
     with_computed,
 )
 from sextant.nodes.answers.model_answer import Writing, write_answer
+from sextant.nodes.answers.passages import lay_out_passages
 from sextant.nodes.answers.report_answers import ReportReader, map_reports
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.answers.without_model import WithoutModel
@@ -44,6 +45,7 @@ from sextant.nodes.budget import (
     judging_budget,
     limit_warning,
     merge_warnings,
+    passage_tokens,
     usage_of,
 )
 from sextant.nodes.citing.attached import attachment_items
@@ -268,8 +270,10 @@ class _AnswerWriter:
         reads = bool(reports) and calls > 0 and seconds > 0
         # A prompt to read reports by, one to write by, one to repair by.
         share = budget.prompt_tokens // (3 if reads else 2)
-        tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, share))
         items = with_computed(state.items, self.tables)
+        brought = lay_out_passages(state.question, self.attached, limits.context_tokens).tokens
+        needed = brought + passage_tokens(state, self.run)
+        tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, share, needed))
         found = [*self.attached, *items, *state.graph_items]
 
         def writer(usage: Usage) -> AnswerGenerator:

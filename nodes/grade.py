@@ -12,11 +12,18 @@ from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
 from sextant.models.chat.structured import ModelReply
-from sextant.nodes.answers.passages import fill_budget, number_passages
-from sextant.nodes.budget import Limit, judging_budget, limit_warning, merge_warnings, prompt_size
+from sextant.nodes.answers.passages import lay_out_passages, number_passages
+from sextant.nodes.budget import (
+    Limit,
+    judging_budget,
+    limit_warning,
+    merge_warnings,
+    passage_tokens,
+    prompt_size,
+)
 from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
-from sextant.nodes.judgements import ask_all
+from sextant.nodes.judgements import ask_all, wants_judgement
 from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.question.wording import bridges, wording_of
 from sextant.nodes.state import State, reports_of
@@ -44,8 +51,8 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     run = runtime.context
     rounds_left = state.attempts < run.max_attempts
     update = by_rule(state) | {"rounds": run.max_attempts}
-    if rounds_left and state.items and run.deps.judging is not None:
-        # Without a round left a model's judgement would change nothing, and cost a call.
+    # Without a round left a model's judgement would change nothing, and cost a call.
+    if rounds_left and state.items and wants_judgement(run, unsure=not update["sufficient"]):
         update |= await _by_model(state, run)
     again = rounds_left and not update["sufficient"]
     if again and judging_budget(state, run).seconds <= 0:
@@ -89,17 +96,16 @@ def _in_one_hop(state: State) -> bool:
 async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
     """Ask of each open part apart, at once, if the limits allow that; else of the whole question."""
     questions = state.unanswered or [state.question]
-    shown = [_select_for_grading(state, run, part, len(questions)) for part in questions]
-    requests = [_request(state, part, items) for part, items in zip(questions, shown, strict=True)]
+    shown = shown_passages(state, run)
+    requests = [_request(state, part, shown) for part in questions]
     sizes = sum(map(prompt_size, requests))
     if len(questions) > 1 and judging_budget(state, run).lacks(sizes, len(questions)):
-        questions, shown = [state.question], [_select_for_grading(state, run, state.question, 1)]
-        requests = [_request(state, state.question, shown[0])]
+        questions, requests = [state.question], [_request(state, state.question, shown)]
     judged = await ask_all(state, run, requests, Grades)
     replies = [reply for reply in judged.replies if reply is not None]
     if len(replies) < len(judged.replies):
         return judged.costs
-    relevant = [_pick_relevant(items, reply) for items, reply in zip(shown, replies, strict=True)]
+    relevant = [_pick_relevant(shown, reply) for reply in replies]
     missing = [
         (part, reply.missing)
         for part, reply, picked in zip(questions, replies, relevant, strict=True)
@@ -114,27 +120,28 @@ async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
 def _update_grades(
     state: State, relevant: Iterable[RetrievedItem], missing: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Return the state after a judgement; what was relevant in an earlier round stays so."""
+    """Return the state after a judgement; what was relevant in an earlier round stays so.
+
+    Passages that suffice keep their order: the answer's prompt begins with them as this one did.
+    """
     chosen = {item.id: item for item in state.items if item.id in state.evidence}
     chosen |= {item.id: item for item in relevant}
+    others = [item for item in state.items if item.id not in chosen]
     open_parts = [part for part, _ in missing if part in state.subquestions]
     return {
         "relevance": len(chosen) / max(1, len(state.items)),
         "sufficient": not missing,
-        "items": [*chosen.values(), *(item for item in state.items if item.id not in chosen)],
+        "items": state.items if not missing else [*chosen.values(), *others],
         "evidence": list(chosen),
         "unanswered": open_parts if len(open_parts) == len(missing) else state.unanswered,
         "missing": "; ".join(lacking or part for part, lacking in missing),
     }
 
 
-def _select_for_grading(
-    state: State, run: RunContext, part: str, parts: int
-) -> list[RetrievedItem]:
-    """Return what a part of the question is judged by: what was found for it first, in its share of tokens."""
-    ranks = {id_: at for at, id_ in enumerate(state.found_for.get(part, ()))}
-    ordered = sorted(state.items, key=lambda item: ranks.get(item.id, len(ranks)))
-    return fill_budget(ordered, run.deps.settings.limits.context_tokens // parts)
+def shown_passages(state: State, run: RunContext) -> list[RetrievedItem]:
+    """Return the passages that an answer would be written from, as its prompt would show them."""
+    tokens = passage_tokens(state, run)
+    return lay_out_passages(state.question, state.items, tokens).passages
 
 
 def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> prompts.Messages:

@@ -63,6 +63,12 @@ class Judgements(Generic[T]):
     costs: dict[str, Any]
 
 
+def wants_judgement(run: RunContext, *, unsure: bool) -> bool:
+    """Return whether the chat model is to judge at a step of which the rules are sure or not."""
+    wanted = run.deps.settings.answers.judgements
+    return run.deps.judging is not None and (wanted == "always" or (wanted == "auto" and unsure))
+
+
 async def ask(
     state: State, run: RunContext, messages: Messages, schema: type[T]
 ) -> ModelJudgement[T]:
@@ -76,13 +82,13 @@ async def ask_all(
 ) -> Judgements[T]:
     """Ask the chat model several things at once, which takes one call's time.
 
-    There is no reply, and the caller goes by rule, when no chat model is configured, or it was silent or
+    There is no reply, and the caller goes by rule, when no chat model is configured or none shall judge, or it was silent or
     failing before in this answer, which then needs what is left; and, with a warning in the state, when the
     answer's limits (`sextant.nodes.budget`) do not allow all of them, or the model fails. A reply that does not fit is
     repaired where the limit of calls allows that, too.
     """
     chat, limits = run.deps.judging, run.deps.settings.limits
-    if chat is None or not prompts or state.by_rule:
+    if chat is None or not prompts or state.by_rule or not wants_judgement(run, unsure=True):
         return Judgements([None] * len(prompts), {})
     budget = judging_budget(state, run)
     form = estimate_tokens(instruction(schema, with_schema=False))

@@ -16,16 +16,16 @@ from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.models.offline.wording import respell
-from sextant.nodes.answers.passages import fill_budget, number_passages
+from sextant.nodes.answers.passages import number_passages
 from sextant.nodes.context import RunContext
-from sextant.nodes.judgements import ask
+from sextant.nodes.grade import shown_passages
+from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.question.wording import bridges
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, normalise
 
-# Queries of one round by the chat model, and what it is shown of the evidence to write them.
+# Queries of one round by the chat model.
 _MOST_QUERIES = 3
-_EVIDENCE_TOKENS = 1500
 # Modes in which entities come with the passages, from which a next hop begins.
 _OF_THE_GRAPH = frozenset({Mode.LOCAL, Mode.HYBRID, Mode.MIX})
 _NO_WORD = re.compile(r"[\W_]+")
@@ -121,16 +121,14 @@ def _plain(query: str) -> str:
 
 
 async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str, Any]]:
-    if run.deps.judging is None:
+    if not wants_judgement(run, unsure=True):
         return [], {}
-    evidence = [item for item in state.items if item.id in state.evidence]
-    shown = fill_budget(evidence, _EVIDENCE_TOKENS) if evidence else []
     parts = state.unanswered or [state.question]
     messages = prompts.REFINE.messages(
         state.language,
         question=prompts.as_data(state.question),
         missing=prompts.as_data("\n".join(filter(None, [*parts, state.missing]))),
-        passages=number_passages(shown),
+        passages=number_passages(shown_passages(state, run)),
         searched=prompts.as_data("\n".join(state.searched)),
     )
     judged = await ask(state, run, messages, Rewrite)

@@ -1,7 +1,8 @@
 """Every prompt, in Chinese and English: one Markdown file per prompt and language.
 
 A file says `version: N` on its first line, then has a `# system` and a `# user` part in which
-`$name` stands for a variable. What is put in is data: it is never read as a template.
+`$name` stands for a variable; or a `# task` part, which follows the parts of `passages`: all tasks of one answer
+begin with the same text, which endpoints read once and keep. What is put in is data: it is never read as a template.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from string import Template
 LANGUAGES = ("en", "zh")
 
 _FILE = re.compile(
-    r"version: (?P<version>\d+)\n+# system\n+(?P<system>.+?)\n+# user\n+(?P<user>.+)", re.DOTALL
+    r"version: (?P<version>\d+)\n+"
+    r"(?:# system\n+(?P<system>.+?)\n+# user\n+(?P<user>.+)|# task\n+(?P<task>.+))",
+    re.DOTALL,
 )
+_BLOCK = re.compile(r"^<([a-z-]+)>\n\$(?P<name>[a-z]+)\n</\1>\n", re.MULTILINE)
 
 # Of the tags around data in the prompts, their letters; what begins with them, too.
 _TAGS = (
@@ -191,6 +195,8 @@ class Prompt:
     def messages(self, language: str, **values: str) -> Messages:
         """Return the prompt in `language` (English where there is no such wording), filled in.
 
+        What stands between tags is left out with them where it is empty, but for the passages.
+
         Raises:
             TypeError: `values` are not exactly the prompt's variables.
         """
@@ -200,8 +206,20 @@ class Prompt:
         wording = self.wordings.get(language, self.wordings["en"])
         return [
             ("system", wording.system.substitute(values)),
-            ("user", wording.user.substitute(values)),
+            ("user", _drop_empty(wording.user, values).substitute(values)),
         ]
+
+
+def _drop_empty(template: Template, values: Mapping[str, str]) -> Template:
+    """Return a template without the blocks of what is empty."""
+    dropped = {name for name, value in values.items() if not value and name != "passages"}
+    if not dropped:
+        return template
+    return Template(
+        _BLOCK.sub(
+            lambda block: "" if block["name"] in dropped else block[0], template.template
+        ).lstrip("\n")
+    )
 
 
 def _read(name: str, language: str) -> PromptWording:
@@ -209,7 +227,11 @@ def _read(name: str, language: str) -> PromptWording:
     parts = _FILE.fullmatch(text.strip())
     if parts is None:
         raise ValueError(f"Prompt file {name}.{language}.md lacks version, # system or # user.")
-    return PromptWording(int(parts["version"]), Template(parts["system"]), Template(parts["user"]))
+    version = int(parts["version"])
+    if parts["task"] is None:
+        return PromptWording(version, Template(parts["system"]), Template(parts["user"]))
+    first = PASSAGES.wordings[language]
+    return PromptWording(version, first.system, Template(f"{first.user.template}\n{parts['task']}"))
 
 
 def _load(name: str, *variables: str) -> Prompt:
@@ -221,6 +243,7 @@ def _load(name: str, *variables: str) -> Prompt:
 
 
 # Read once, at import: a node must not touch the disk while the event loop runs.
+PASSAGES = _load("passages", "passages")
 ANALYZE = _load("analyze", "history", "question")
 GRADE = _load("grade", "question", "passages")
 RERANK = _load("rerank", "question", "passages")

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from sextant.domain.settings.limits import Folder, Group
 
 
 class AnswerSettings(Group):
-    """How answers are checked before they count (docs/answers.md)."""
+    """How questions are judged, and how answers are checked before they count (docs/answers.md)."""
 
+    judgements: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="Whether the chat model judges questions and passages: `auto`, where the rules are unsure and it is known to be quick enough; `always`, at each step; `never`, rules alone do.",
+    )
+
+    passage_tokens: int = Field(
+        1800,
+        ge=200,
+        description="Tokens of passages shown for each part of a question and each round of searching, at most limits.context_tokens in all; longer passages are shown by their sentences nearest to the question.",
+    )
     repair: bool = Field(
         default=True,
         description="Let the chat model mend, in one call, sentences that no passage carries; else they stay and are marked.",

@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, SystemMessage
 from sextant.text.characters import ideographs, normalise
 
 _NO_WORD = re.compile(r"[\W_]+")
+_CLOSING_TAG = re.compile(r"^</[a-z-]+>$", re.MULTILINE)
 _CLAUSE = re.compile(r"[.;:,!?。；：，！？()（）\[\]{}\"“”\n]+")
 # Letters, ideographs counting twice, from which on a text is no coincidence: "procedure" may be both an example
 # of the instructions and what a passage is.
@@ -25,7 +26,8 @@ class Echoes:
     """Knows the instructions of one prompt, and the data that came with them.
 
     Args:
-        prompt: system messages instruct; whatever else is said is data, which a reply may repeat.
+        prompt: system messages instruct, and so does what follows the last tag of another message; whatever else is
+            said is data, which a reply may repeat.
         instruction: what is appended to the prompt about the form of the answer.
         choices: words that the answer is to be chosen from.
     """
@@ -33,11 +35,9 @@ class Echoes:
     def __init__(
         self, prompt: Sequence[BaseMessage], instruction: str, choices: Collection[str] = ()
     ) -> None:
-        instructions = [message.text for message in prompt if isinstance(message, SystemMessage)]
-        self._instructions = "\n".join([*instructions, instruction])
-        self._data = "\n".join(
-            message.text for message in prompt if not isinstance(message, SystemMessage)
-        )
+        parts = [_split_task(message) for message in prompt]
+        self._instructions = "\n".join([*(task for _, task in parts), instruction])
+        self._data = "\n".join(data for data, _ in parts)
         self._choices = frozenset(choices)
         self._folded = _fold_text(self._instructions)
         self._clauses: list[str] | None = None
@@ -68,6 +68,14 @@ class Echoes:
             clauses = map(_fold_text, _CLAUSE.split(self._instructions))
             self._clauses = [one for one in clauses if _weight(one) >= _TELLING_CLAUSE]
         return self._clauses
+
+
+def _split_task(message: BaseMessage) -> tuple[str, str]:
+    """Return what of a message is data, and what instructs."""
+    if isinstance(message, SystemMessage):
+        return "", message.text
+    *_, last = [0, *(tag.end() for tag in _CLOSING_TAG.finditer(message.text))]
+    return (message.text[:last], message.text[last:]) if last else (message.text, "")
 
 
 def _fold_text(text: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from sextant.domain.scope import Scope
+from sextant.domain.settings import AnswerSettings
 from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
 from sextant.graph.dependencies import dependencies_over
@@ -46,6 +47,9 @@ class Running:
         } | more
 
 
+JUDGED = AnswerSettings(judgements="always")
+"""The chat model is asked at each step; what `auto` makes of it has tests of its own."""
+
 RunningWith = Callable[..., AbstractAsyncContextManager[Running]]
 
 
@@ -67,7 +71,8 @@ def running_with(database: Database, filled: Scope) -> RunningWith:
             dependencies_over(database, HashEmbedder(384)) as offline,
         ):
             chosen = offline.settings.model_copy(
-                update={"openai_base_url": endpoint.base_url, "model_retries": 0, **settings}
+                update={"openai_base_url": endpoint.base_url, "model_retries": 0, "answers": JUDGED}
+                | settings
             )
             if script is not None:
                 chosen = chosen.model_copy(update={"chat_model": "scripted"})

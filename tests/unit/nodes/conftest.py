@@ -15,10 +15,13 @@ from pydantic import Field
 
 from sextant.domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.domain.settings import Settings
+from sextant.domain.settings import AnswerSettings, Settings
 from sextant.domain.warnings import CodedWarning
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.nodes.context import Context, Dependencies, RunContext
+
+JUDGED = AnswerSettings(judgements="always")
+"""A chat model is asked at each step; what `auto` makes of it has tests of its own."""
 
 
 def item(text: str, name: str = "a.md", score: float = 0.8, start: int = 0) -> RetrievedItem:
@@ -106,7 +109,7 @@ def bench() -> Build:
     ) -> Bench:
         found = retriever or ScriptedRetriever([[]])
         deps = Dependencies(
-            settings or Settings(_env_file=None), cast("Any", found), answerer, chat
+            settings or Settings(_env_file=None, answers=JUDGED), cast("Any", found), answerer, chat
         )
         streamed: list[dict[str, Any]] = []
         context = RunContext(Context(**choices), deps)

@@ -32,13 +32,10 @@ async def test_when_time_is_over_weak_passages_are_answered_from_and_it_is_said(
     assert "limits.answer_seconds" in sentences_of(vars(found))[0]
 
 
-async def test_every_part_is_judged_by_what_was_found_for_it(bench: Build) -> None:
-    yes = '{"relevant": [1], "sufficient": true}'
+async def test_every_part_is_judged_by_itself_over_the_same_passages(bench: Build) -> None:
+    yes = '{"relevant": [2], "sufficient": true}'
     no = '{"relevant": [], "sufficient": false, "missing": "就医时间"}'
-    state = after(
-        QUESTION, items=[WEATHER, SYMPTOMS], subquestions=PARTS, unanswered=PARTS,
-        found_for={PARTS[0]: ["guide.md"], PARTS[1]: ["weather.md"]},
-    )  # fmt: skip
+    state = after(QUESTION, items=[WEATHER, SYMPTOMS], subquestions=PARTS, unanswered=PARTS)
     found = await graded(state, bench(chat=chat(yes, no)).runtime)
     assert after_grade(found) == "weak"
     assert found.unanswered == [PARTS[1]]

@@ -113,7 +113,7 @@ def test_the_schema_has_the_keys_that_the_prompt_asks_for(
 ) -> None:
     keys = {key for node in nodes_of(json_schema(reply)) for key in node.get("properties", {})}
     for wording in prompt.wordings.values():
-        text = wording.system.template
+        text = wording.system.template + wording.user.template
         assert all(f'"{key}"' in text for key in keys)
 
 
