@@ -12,13 +12,12 @@ from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
 from sextant.models.chat.structured import ModelReply
-from sextant.nodes.answers.passages import lay_out_passages, number_passages
+from sextant.nodes.answers.passages import number_passages, shown_passages
 from sextant.nodes.budget import (
     Limit,
     judging_budget,
     limit_warning,
     merge_warnings,
-    passage_tokens,
     prompt_size,
 )
 from sextant.nodes.citing.support import TermLookup, claim_of
@@ -136,12 +135,6 @@ def _update_grades(
         "unanswered": open_parts if len(open_parts) == len(missing) else state.unanswered,
         "missing": "; ".join(lacking or part for part, lacking in missing),
     }
-
-
-def shown_passages(state: State, run: RunContext) -> list[RetrievedItem]:
-    """Return the passages that an answer would be written from, as its prompt would show them."""
-    tokens = passage_tokens(state, run)
-    return lay_out_passages(state.question, state.items, tokens).passages
 
 
 def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> prompts.Messages:

@@ -16,9 +16,8 @@ from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.models.offline.wording import respell
-from sextant.nodes.answers.passages import number_passages
+from sextant.nodes.answers.passages import number_passages, shown_passages
 from sextant.nodes.context import RunContext
-from sextant.nodes.grade import shown_passages
 from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.question.wording import bridges
 from sextant.nodes.state import State

@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage, SystemMessage
 from sextant.text.characters import ideographs, normalise
 
 _NO_WORD = re.compile(r"[\W_]+")
-_CLOSING_TAG = re.compile(r"^</[a-z-]+>$", re.MULTILINE)
+_TAGGED = re.compile(r"^<([a-z-]+)>\n.*?^</\1>$", re.MULTILINE | re.DOTALL)
 _CLAUSE = re.compile(r"[.;:,!?。；：，！？()（）\[\]{}\"“”\n]+")
 # Letters, ideographs counting twice, from which on a text is no coincidence: "procedure" may be both an example
 # of the instructions and what a passage is.
@@ -26,8 +26,8 @@ class Echoes:
     """Knows the instructions of one prompt, and the data that came with them.
 
     Args:
-        prompt: system messages instruct, and so does what follows the last tag of another message; whatever else is
-            said is data, which a reply may repeat.
+        prompt: system messages instruct, and so does what stands outside of tags in a message that has any; whatever
+            else is said is data, which a reply may repeat.
         instruction: what is appended to the prompt about the form of the answer.
         choices: words that the answer is to be chosen from.
     """
@@ -74,8 +74,8 @@ def _split_task(message: BaseMessage) -> tuple[str, str]:
     """Return what of a message is data, and what instructs."""
     if isinstance(message, SystemMessage):
         return "", message.text
-    *_, last = [0, *(tag.end() for tag in _CLOSING_TAG.finditer(message.text))]
-    return (message.text[:last], message.text[last:]) if last else (message.text, "")
+    blocks = [block[0] for block in _TAGGED.finditer(message.text)]
+    return ("\n".join(blocks), _TAGGED.sub("", message.text)) if blocks else (message.text, "")
 
 
 def _fold_text(text: str) -> str:

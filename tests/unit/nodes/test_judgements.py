@@ -68,6 +68,6 @@ async def test_judgement_answer_and_revision_begin_with_the_same_passages(bench:
     assert len(set(first)) == 1
     assert "糖尿病的主要症状是多饮" in first[0]
     for prompt in model.heard:
-        head, _, task = prompt.partition("</question>")
+        task, _, question = prompt.partition("</passages>")[2].rpartition("<question>")
         assert "任务：" in task
-        assert "任务：" not in head
+        assert "任务：" not in question
