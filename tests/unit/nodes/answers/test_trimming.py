@@ -1,5 +1,7 @@
 """Long passages in a small prompt: shown by what is near the question, cited by their whole text."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +36,7 @@ def test_what_fits_is_shown_whole() -> None:
 def test_a_table_keeps_the_names_of_its_columns() -> None:
     rows = "\n".join(f"| part {n} | {n} CNY |" for n in range(300))
     table = item(f"| Name | Price |\n| --- | --- |\n{rows}")
-    table.metadata["modality"] = Modality.TABLE
+    table = replace(table, metadata={**table.metadata, "modality": Modality.TABLE})
     [shown] = lay_out_passages("What is the price of part 217?", [table], 300).passages
     prompt = number_passages([shown])
     assert "| Name | Price |\n| --- | --- |\n" in prompt
