@@ -120,7 +120,7 @@ def _goes_with(group: Sequence[PendingChunk], passage: PendingChunk) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _CallOutcome:
+class _PassagesOutcome:
     """What came of passages that were read together: by their index what was found, or why nothing was."""
 
     passages: Sequence[PendingChunk]
@@ -138,7 +138,7 @@ class _ExtractionRun:
     total: int
     on_progress: OnCount
     queue: _PassageQueue
-    outcomes: asyncio.Queue[_CallOutcome | None] = field(default_factory=asyncio.Queue)
+    outcomes: asyncio.Queue[_PassagesOutcome | None] = field(default_factory=asyncio.Queue)
     done: int = 0
     failed: int = 0
     unanswered: int = 0
@@ -310,7 +310,7 @@ class ModelExtractor:
             run.queue.ask_again(left_out)
         elif missing:
             errors = dict.fromkeys(missing, _left_out(usage))
-        self._hand_on(run, _CallOutcome(passages, usage, found, errors))
+        self._hand_on(run, _PassagesOutcome(passages, usage, found, errors))
 
     def _take_error(
         self,
@@ -339,16 +339,16 @@ class ModelExtractor:
             run.stopped = error
         if not is_single:
             run.queue.ask_again(passages, parts=2)
-            self._hand_on(run, _CallOutcome(passages, usage))
+            self._hand_on(run, _PassagesOutcome(passages, usage))
         elif was_crowded and run.may_repeat(passages):
             run.queue.ask_again(passages)
-            self._hand_on(run, _CallOutcome(passages, usage))
+            self._hand_on(run, _PassagesOutcome(passages, usage))
         else:
-            self._hand_on(run, _CallOutcome(passages, usage, errors={0: error}))
+            self._hand_on(run, _PassagesOutcome(passages, usage, errors={0: error}))
         if run.stopped is not None:
             run.reasons.setdefault(error.code, error)
 
-    def _hand_on(self, run: _ExtractionRun, outcome: _CallOutcome) -> None:
+    def _hand_on(self, run: _ExtractionRun, outcome: _PassagesOutcome) -> None:
         """Have the outcome stored; of a call that nothing came of, what it took is noted with the next."""
         if outcome.found or outcome.errors:
             outcome = replace(outcome, usage=outcome.usage + run.unnoted)
@@ -407,7 +407,7 @@ class ModelExtractor:
             if last:
                 return
 
-    async def _store_outcomes(self, run: _ExtractionRun, batch: list[_CallOutcome]) -> None:
+    async def _store_outcomes(self, run: _ExtractionRun, batch: list[_PassagesOutcome]) -> None:
         async with self._record.writing(run.scope, bare=False) as writer:
             for outcome in batch:
                 read = [_read_passage(passage) for passage in outcome.passages]
