@@ -134,3 +134,12 @@ def test_what_only_the_instructions_say_is_no_keyword_topic_or_tag() -> None:
     )
     (said,) = only_call(1).said(told)
     assert (said.keywords, said.topics, said.tags) == (("orders",), ("ordering",), ("procedure",))
+
+
+def test_what_the_prompts_own_example_says_is_said_of_no_passage() -> None:
+    answer = (
+        '{"passages": [{"passage": 1, "summary": "Orders by telephone.", "keywords": ["hawsers", "telephone"], '
+        '"topics": ["rope care"], "tags": ["logbook"]}]}'
+    )
+    (said,) = only_call(1).said(read_structured(answer, ChunkReplies))
+    assert (said.keywords, said.topics, said.tags) == (("telephone",), (), ())
