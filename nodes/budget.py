@@ -27,7 +27,7 @@ from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
 
 # What the answer keeps of the seconds, and at most of the calls and prompt tokens.
-_ANSWERS_SHARE = 1 / 3
+ANSWER_SHARE = 1 / 3
 _ANSWERS_MODEL_SHARE = 1 / 2
 # What is kept of the seconds to end an answer with, whatever the model did: quotes compared, quotations chosen.
 _LAST_SHARE = 1 / 30
@@ -118,7 +118,7 @@ def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
     return AnswerBudget(
         max(1, min(1 + reading, int(limits.model_calls * _ANSWERS_MODEL_SHARE))),
         min(prompt * (2 if reading else 1), int(limits.prompt_tokens * _ANSWERS_MODEL_SHARE)),
-        limits.answer_seconds * _ANSWERS_SHARE,
+        limits.answer_seconds * ANSWER_SHARE,
     )
 
 

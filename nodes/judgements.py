@@ -20,6 +20,7 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel, T
 from sextant.models.chat.structured import instruction
 from sextant.nodes.budget import (
+    ANSWER_SHARE,
     judging_budget,
     limit_warning,
     merge_warnings,
@@ -43,6 +44,8 @@ LATE = {
     ),
 }
 
+# Tokens that a judgement and an answer usually take.
+_REPLY_TOKENS, _ANSWER_TOKENS = 60, 200
 # Of the time that is left for searching and judging; so there is always some for the next step.
 _SHARE = 0.5
 
@@ -97,6 +100,9 @@ async def ask_all(
     if lacking is not None:
         warnings = merge_warnings(state.coded_warnings, limit_warning(lacking, limits))
         return Judgements([None] * len(prompts), {"coded_warnings": warnings})
+    if late := _would_be_late(run, max(sizes), budget.seconds):
+        warnings = merge_warnings(state.coded_warnings, late)
+        return Judgements([None] * len(prompts), {"coded_warnings": warnings})
     call = _CallOptions(
         chat,
         schema,
@@ -112,6 +118,19 @@ async def ask_all(
         _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, reason)
         costs |= _by_rule_from_here(state, failures, is_answering=chat is run.deps.chat)
     return Judgements([outcome.reply for outcome in outcomes], costs)
+
+
+def _would_be_late(run: RunContext, size: int, seconds: float) -> CodedWarning | None:
+    """Return a warning where a judgement, at the model's speed so far, leaves too little of the answer's time."""
+    settings, judging, chat = run.deps.settings, run.deps.judging, run.deps.chat
+    if settings.answers.judgements == "always" or judging is None:
+        return None
+    needed = judging.speed.seconds(size, _REPLY_TOKENS)
+    answer = chat.speed.seconds(settings.answers.passage_tokens, _ANSWER_TOKENS) if chat else 0.0
+    kept = settings.limits.answer_seconds * ANSWER_SHARE
+    if needed <= _SHARE * seconds and needed + max(0.0, answer - kept) <= seconds:
+        return None
+    return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": round(needed)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +157,8 @@ class _CallOptions(Generic[T]):
                     messages, self.schema, repair=self.repair, patient=False
                 )
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+            if isinstance(error, TimeoutError):
+                self.chat.speed.observe_silence(size, self.seconds)
             calls = 2 if self.repair and isinstance(error, ModelOutputInvalid) else 1
             return _CallOutcome(None, Usage(calls, calls * size, estimated=True), error)
         return _CallOutcome(reply, usage)

@@ -229,7 +229,10 @@ async def run_loop(
     found = await search()
     single_ms = (time.process_time() - began) * 1000
     runtime = _runtime(rules, mode, top_k)
-    judging = _runtime(replace(rules, chat=cast("ChatModel | None", grader)), mode, top_k)
+    answers = rules.settings.answers.model_copy(update={"judgements": "always"})
+    settings = rules.settings.model_copy(update={"answers": answers})
+    graded = replace(rules, settings=settings, chat=cast("ChatModel | None", grader))
+    judging = _runtime(graded, mode, top_k)
     began = time.process_time()
     state = await _run_retrieve(_initial_state(question, scope), runtime)
     sufficient = bool(by_rule(state)["sufficient"])

@@ -79,6 +79,7 @@ class WarningCode(StrEnum):
     TOKENS_USED_UP = auto()
     TIME_USED_UP = auto()
     JUDGED_BY_RULE = auto()
+    TOO_SLOW_TO_JUDGE = auto()
     NO_DOCUMENTS_USED = auto()
     QUOTED_WITHOUT_MODEL = auto()
     MODEL_DECLINED = auto()

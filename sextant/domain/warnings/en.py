@@ -149,6 +149,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.TIME_USED_UP: "The answer reached its limit of {most} seconds (limits.answer_seconds) and was made of "
     "what there was. Raise SEXTANT_LIMITS__ANSWER_SECONDS for more.",
     WarningCode.JUDGED_BY_RULE: "Judged by rule, without the chat model: {reason}",
+    WarningCode.TOO_SLOW_TO_JUDGE: "Judged by rule: the chat model would have taken about {seconds} seconds for it, and the "
+    "answer needs its time. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or set SEXTANT_ANSWERS__JUDGEMENTS=always.",
     WarningCode.NO_DOCUMENTS_USED: "Answered without looking at any document.",
     WarningCode.QUOTED_WITHOUT_MODEL: "The chat model failed, so the answer is quoted from the documents: {reason}",
     WarningCode.MODEL_DECLINED: "Quoted from the documents, since the cost of a written answer was not approved.",

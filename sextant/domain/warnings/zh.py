@@ -151,6 +151,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.TIME_USED_UP: "回答达到了 {most} 秒的上限（limits.answer_seconds），只能用已有的内容作答。"
     "如需更多，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
     WarningCode.JUDGED_BY_RULE: "未用聊天模型，改按规则判断：{reason}",
+    WarningCode.TOO_SLOW_TO_JUDGE: "已改按规则判断：聊天模型判断约需 {seconds} 秒，而回答需要留出时间。"
+    "可调高 SEXTANT_LIMITS__ANSWER_SECONDS，或设置 SEXTANT_ANSWERS__JUDGEMENTS=always。",
     WarningCode.NO_DOCUMENTS_USED: "未查阅任何文档即作答。",
     WarningCode.QUOTED_WITHOUT_MODEL: "聊天模型出错，因此回答直接引自文档：{reason}",
     WarningCode.MODEL_DECLINED: "由于未批准撰写回答的费用，回答直接引自文档。",

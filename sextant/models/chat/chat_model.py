@@ -28,6 +28,7 @@ from sextant.models.chat.concurrency import note_overload
 from sextant.models.chat.dialect import Dialect, RequestForm
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
+from sextant.models.chat.speed import EndpointSpeed
 from sextant.models.chat.structured import (
     DoesNotFit,
     ModelReply,
@@ -143,6 +144,11 @@ class ChatModel:
         """Return the model's name as its provider knows it."""
         named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
         return str(named or type(self._llm).__name__)
+
+    @property
+    def speed(self) -> EndpointSpeed:
+        """Return how fast the model reads and writes, as far as this process has measured it."""
+        return self._dialect.speed
 
     async def complete(self, messages: Messages) -> ModelCompletion:
         """Return the model's whole answer to `messages`.
@@ -282,12 +288,15 @@ class ChatModel:
         self, tally: Tally, options: dict[str, Any], is_answer: Callable[[str], bool]
     ) -> AsyncGenerator[str | Restart]:
         limit = min(_AFTER_END, self._timeout)
+        waits = [0.0, 0.0]  # for the first text, and for what follows it
+        clock = asyncio.get_running_loop().time
         async with aclosing(
             stream_on_loop(self._llm, tally.prompt, {"tags": [_NO_STREAM]}, options)
         ) as open_chunks:
             while not tally.overrun:
                 # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
                 # a cancellation that arrives with a chunk on Python 3.11.
+                started, begun = clock(), bool(tally.text or tally.undecided)
                 try:
                     async with asyncio.timeout(limit if tally.ended else self._timeout):
                         chunk = await anext(open_chunks, None)
@@ -295,6 +304,7 @@ class ChatModel:
                     if not tally.ended:
                         raise
                     chunk = None  # the answer is whole; what it has cost will not be told
+                waits[begun] += clock() - started
                 before = tally.restarts
                 piece = tally.finish() if chunk is None else tally.add(chunk)
                 if (undecided := tally.undecided) and is_answer(undecided):
@@ -304,7 +314,14 @@ class ChatModel:
                 if piece:
                     yield piece
                 if chunk is None:
+                    self._measure(tally, *waits)
                     return
+
+    def _measure(self, tally: Tally, first: float, rest: float) -> None:
+        """Learn from an answer how fast the endpoint is."""
+        usage = tally.usage()
+        read, shown = usage.prompt_tokens - tally.cached_tokens, tally.shown_tokens
+        self.speed.observe_stream(read, shown, usage.completion_tokens, first, rest)
 
     async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ModelCompletion:
         tally = await self._call(asking.messages, asking.options, asking.bound, patient=patient)
@@ -323,6 +340,7 @@ class ChatModel:
         while True:
             messages, options, bound = messages_of(form), options_of(form), bound_of(form)
             count_request()
+            started = asyncio.get_running_loop().time()
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await invoke_on_loop(
@@ -346,6 +364,9 @@ class ChatModel:
                 tally = self._tally(messages)
                 tally.requests = requests
                 tally.add_whole(answer)
+                usage, seconds = tally.usage(), asyncio.get_running_loop().time() - started
+                read = usage.prompt_tokens - tally.cached_tokens
+                self.speed.observe_whole(read, usage.completion_tokens, seconds)
                 if tally.thought_unopened:
                     await self._dialect.learn_thought()
                 return tally

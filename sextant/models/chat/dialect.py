@@ -15,7 +15,7 @@ import asyncio
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,6 +25,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from pydantic import BaseModel, TypeAdapter
 
+from sextant.models.chat.speed import EndpointSpeed
 from sextant.models.chat.structured import json_schema
 from sextant.models.failures import (
     is_about_other_than,
@@ -71,6 +72,7 @@ class _Learnt:
         until: when that is no longer believed, by `time.monotonic`.
         thinks_unopened: whether its answers begin with a thought that no tag opens; None: not known.
         plain_answers: how many streamed ones began without such a thought.
+        speed: how fast it reads and writes.
         needs_room: whether lower limits than the usual one cut its answers off before they said anything.
     """
 
@@ -78,6 +80,7 @@ class _Learnt:
     until: float = 0.0
     thinks_unopened: bool | None = None
     plain_answers: int = 0
+    speed: EndpointSpeed = field(default_factory=EndpointSpeed)
     needs_room: bool = False
 
 
@@ -189,6 +192,11 @@ class Dialect:
         usual = self._json_tokens
         is_lower = tokens is not None and usual is not None and tokens < usual
         return tokens if is_lower and self._speaks_openai and not self.needs_room else None
+
+    @property
+    def speed(self) -> EndpointSpeed:
+        """Return how fast the model reads and writes, as far as this process has measured it."""
+        return self._learnt.speed
 
     @property
     def thinks_unopened(self) -> bool | None:

@@ -240,6 +240,17 @@ class Tally:
         self.add(message)
         self.finish()
 
+    @property
+    def shown_tokens(self) -> int:
+        """Return the tokens of the answer without thoughts, estimated."""
+        return estimate_tokens(self.text)
+
+    @property
+    def cached_tokens(self) -> int:
+        """Return the tokens of the prompt that the endpoint had read before, as far as it says so."""
+        details = self._reported.get("input_token_details") if self._reported else None
+        return (details or {}).get("cache_read") or 0
+
     def usage(self) -> Usage:
         """Return the tokens as the endpoint reports them, or else estimated."""
         if self._reported is None or not self._reported["input_tokens"]:

@@ -1,5 +1,7 @@
 """When the chat model is asked to judge, and how the prompts of one answer begin."""
 
+from dataclasses import replace
+
 import pytest
 from langchain_core.messages import AIMessage
 
@@ -8,6 +10,7 @@ from sextant.models.chat.chat_model import as_chat_model
 from sextant.nodes.analyze import analyze
 from sextant.nodes.generate import generate
 from sextant.nodes.state import State
+from tests.sentences import sentences_of
 from tests.unit.nodes.conftest import Build, ListeningModel, chat
 from tests.unit.nodes.steps import QUESTION, SYMPTOMS, WEATHER, after, graded
 
@@ -71,3 +74,23 @@ async def test_judgement_answer_and_revision_begin_with_the_same_passages(bench:
         task, _, question = prompt.partition("</passages>")[2].rpartition("<question>")
         assert "任务：" in task
         assert "任务：" not in question
+
+
+@pytest.mark.parametrize(("rate", "asked"), [(20, False), (400, True), (0, True)])
+async def test_a_model_that_would_be_late_is_not_asked_and_it_is_said(
+    bench: Build, rate: float, asked: bool
+) -> None:
+    model = chat('{"relevant": [1], "sufficient": true}')
+    model.speed.prompt = rate
+    passages = [replace(WEATHER, id=f"{n}.md", text=WEATHER.text * 30) for n in range(9)]
+    state = after(QUESTION, items=passages)
+    found = await graded(state, bench(chat=model, settings=AUTO).runtime)
+    assert found.sufficient is asked
+    warned = sentences_of(vars(found))
+    assert len(warned) == (not asked)
+    assert asked or "SEXTANT_ANSWERS__JUDGEMENTS=always" in warned[0]
+    always = Settings(_env_file=None, answers=AnswerSettings(judgements="always"))
+    model = chat('{"relevant": [1], "sufficient": true}')
+    model.speed.prompt = rate
+    assert (await graded(state, bench(chat=model, settings=always).runtime)).sufficient
+    model.speed.prompt = 0.0  # models of one kind share what is known of them
