@@ -138,6 +138,12 @@ MEMORY = EndpointMemory()
 """Shared by all chat models of the process: those of one endpoint learn from each other."""
 
 
+def speaks_openai(llm: object) -> bool:
+    """Return whether a model is LangChain's OpenAI client, the only one that passes these options on, or built on it."""
+    # By name, since importing it to compare takes about a second.
+    return "BaseChatOpenAI" in {cls.__name__ for cls in type(llm).__mro__}
+
+
 class Dialect:
     """The options that one chat model's calls may carry.
 
@@ -148,10 +154,8 @@ class Dialect:
     """
 
     def __init__(self, llm: BaseChatModel, answer_tokens: int, *, json_only: bool = False) -> None:
-        # Only LangChain's OpenAI client passes these options on; told by name, since importing it
-        # to compare takes about a second.
-        self._speaks_openai = "BaseChatOpenAI" in {cls.__name__ for cls in type(llm).__mro__}
-        endpoint = str(getattr(llm, "openai_api_base", None) or "")
+        self._speaks_openai = speaks_openai(llm)
+        endpoint = _endpoint_of(llm)
         self._key = (
             endpoint or ("" if self._speaks_openai else type(llm).__name__),
             str(getattr(llm, "model_name", None) or getattr(llm, "model", "")),
@@ -321,6 +325,17 @@ def _with_lesser_json(form: RequestForm, error: Exception) -> RequestForm:
     lesser = form.json_format + 1
     is_vague = _JSON_FORMATS[lesser] is None and not mentions("response_format", error)
     return replace(form, json_format=lesser, temperature=form.temperature and not is_vague)
+
+
+def _endpoint_of(llm: BaseChatModel) -> str:
+    """Return the base URL of a model of OpenAI's family; "" for OpenAI's own, and for other providers.
+
+    Classes that are built on LangChain's have the URL in fields of their own, and their client has it.
+    """
+    if given := getattr(llm, "openai_api_base", None):
+        return str(given)
+    url = str(getattr(getattr(llm, "root_async_client", None), "base_url", ""))
+    return "" if urlsplit(url).hostname == f"api.{_OPENAI}" else url
 
 
 def _has_limit(llm: BaseChatModel, body: dict[str, Any]) -> bool:

@@ -183,12 +183,12 @@ def _pass_on(llm: BaseChatModel, options: Mapping[str, Any], spec: ModelSpec) ->
     fields = type(llm).model_fields
     known = fields.keys() | {info.alias for info in fields.values() if info.alias}
     unknown = options.keys() - known
-    if not unknown:
-        return llm
-    if "extra_body" in fields:  # of OpenAI's family, whose client takes no unknown argument
+    if dialect.speaks_openai(llm):
+        # Its client takes no unknown argument, and what the token limit is called is learnt (`Dialect`).
         body = {name: options[name] for name in unknown} | (getattr(llm, "extra_body", None) or {})
-        return llm.model_copy(update={"extra_body": body, "model_kwargs": {}})
-    if "model_kwargs" in fields:
+        changes = {"extra_body": body or None, "model_kwargs": {}, "max_tokens": None}
+        return llm.model_copy(update=changes)
+    if not unknown or "model_kwargs" in fields:
         return llm
     raise SettingsInvalid(
         f"{type(llm).__name__} takes no {', '.join(sorted(unknown))}.",

@@ -218,7 +218,7 @@ async def test_pictures_are_shown_to_any_provider(provider: str) -> None:
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "anthropic": {"max_tokens": 50, "temperature": 0.5, "top_k": 3},
-    "azure_openai": {"temperature": 0.5, "reasoning_effort": "low", "top_k": 3},
+    "azure_openai": {"max_tokens": 50, "temperature": 0.5, "reasoning_effort": "low", "top_k": 3},
     "deepseek": {"max_tokens": 50, "temperature": 0.5, "reasoning_effort": "low", "top_k": 3},
     "mistralai": {"max_tokens": 50, "temperature": 0.5, "top_k": 3},
     "ollama": {"num_predict": 50, "temperature": 0.5, "top_k": 3, "num_ctx": 16384},
@@ -237,6 +237,17 @@ async def test_parameters_reach_the_request_under_the_providers_own_names(provid
     for request in server.requests:
         sent = request.body | request.body.get("options", {})
         assert PARAMETERS[provider].items() <= sent.items()
+
+
+@pytest.mark.parametrize("provider", ["azure_openai", "deepseek"])
+async def test_the_name_of_the_token_limit_is_learnt_of_openais_family(provider: str) -> None:
+    def reply(request: ApiRequest) -> Reply:
+        is_refused = "max_tokens" in request.body
+        return failing(400, "max_tokens is not supported.") if is_refused else Reply("One.")
+
+    async with asking(provider, reply) as (server, chat):
+        assert (await chat.complete(ASK)).text == "One."
+    assert server.requests[-1].body["max_completion_tokens"] == 2000
 
 
 async def test_anthropic_and_ollama_are_asked_to_think_by_their_own_fields() -> None:
