@@ -21,8 +21,10 @@ _MILLION = 1_000_000  # tokens, of which prices are told
 _FEW, _TOKENS_OF_ONE = 2, 90
 _PASSAGE_TOKENS = 12  # of the answer around what was found in one passage
 _PAIR_TOKENS = 24  # of an entity and a relation, as JSON
-# What cuts an answer off: some models write JSON in lines, or repeat what they have given.
-_LIMIT_BASE, _LIMIT_PER_TOKEN = 200, 1.5  # tokens
+# What cuts an answer off: twice as much and some, for models that write JSON in lines.
+_LIMIT_BASE, _LIMIT_FACTOR = 150, 2
+# Of one passage at most twice its share is asked for; small models fill whatever list they are given.
+_LEAST_OF_PASSAGE, _SHARE_FACTOR = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +42,28 @@ def most_found(passage_tokens: int) -> int:
     return _FEW + passage_tokens // _TOKENS_OF_ONE
 
 
-def answer_limit(passage_tokens: int, settings: Settings) -> int:
-    """Return the tokens after which an answer about so many is cut off."""
-    allowed = _LIMIT_BASE + int(_LIMIT_PER_TOKEN * passage_tokens)
+def most_of_passage(passage_tokens: int, number: int) -> int:
+    """Return how many entities, and relations, of each passage a call about so many tokens in so many asks for."""
+    return max(_LEAST_OF_PASSAGE, -(-_SHARE_FACTOR * most_found(passage_tokens) // number))
+
+
+def answer_limit(passage_tokens: int, number: int, settings: Settings) -> int:
+    """Return the tokens after which an answer about so many in so many passages is cut off."""
+    allowed = _LIMIT_BASE + _LIMIT_FACTOR * _answer_tokens(passage_tokens, number)
     return min(allowed, settings.limits.answer_tokens)
+
+
+def _answer_tokens(passage_tokens: int, number: int) -> int:
+    """Return about how long an answer is that gives all it may."""
+    return _PASSAGE_TOKENS * number + _PAIR_TOKENS * max(number, most_found(passage_tokens))
 
 
 def estimate_call(prompt: str, passages: Sequence[str], settings: Settings) -> Usage:
     """About what reading passages together takes, gleaning included; `prompt` is all that is sent first."""
     prompt_tokens = estimate_tokens(prompt)
     passage_tokens = sum(map(estimate_tokens, passages))
-    found = max(len(passages), most_found(passage_tokens))
-    answer_tokens = _PASSAGE_TOKENS * len(passages) + _PAIR_TOKENS * found
-    answer_tokens = min(answer_tokens, answer_limit(passage_tokens, settings))
+    answer_tokens = _answer_tokens(passage_tokens, len(passages))
+    answer_tokens = min(answer_tokens, answer_limit(passage_tokens, len(passages), settings))
     rounds = settings.extraction.gleaning
     # A round of gleaning repeats the passages and what was found, and seldom finds much.
     return Usage(

@@ -38,6 +38,7 @@ from sextant.ingestion.graph.extraction.cost import (
     cost_of,
     estimate_call,
     most_found,
+    most_of_passage,
 )
 from sextant.ingestion.graph.extraction.model_evidence import (
     TOGETHER,
@@ -387,12 +388,13 @@ class ModelExtractor:
     ) -> tuple[ModelExtractions, Usage]:
         """Return the answer to a prompt; several passages are halved instead of repaired, which costs less."""
         tokens = sum(estimate_tokens(passage.text) for passage in passages)
+        number = len(passages)
         return await self._chat.structured(
             prompt,
-            extractions_of(self._types, len(passages)),
-            repair=len(passages) == 1,
+            extractions_of(self._types, number, most_of_passage(tokens, number)),
+            repair=number == 1,
             patient=False,
-            answer_tokens=answer_limit(tokens, self._settings),
+            answer_tokens=answer_limit(tokens, number, self._settings),
         )
 
     async def _keep(self, run: _ExtractionRun) -> None:

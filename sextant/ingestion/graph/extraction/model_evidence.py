@@ -134,21 +134,30 @@ class ModelExtractions(ModelReply):
 
 
 @cache
-def extraction_of(types: tuple[str, ...]) -> type[ModelExtraction]:
-    """Return the form of one passage's extraction in which the model is told of these types of entities alone."""
+def extraction_of(types: tuple[str, ...], most: int = _MOST) -> type[ModelExtraction]:
+    """Return the form of one passage's extraction in which the model is told of these types of entities alone.
+
+    It is told to give at most so many entities and relations; what it gives beyond is read.
+    """
     if not types:
         return ModelExtraction
     one_of = Annotated[_Text, Declared(enum=list(types))]
     entity = create_model("FoundEntity", __base__=FoundEntity, type=(one_of, ""))
-    several = Annotated[list[entity], BeforeValidator(_entities), AtMost(_MOST)]
-    made = create_model("Extraction", __base__=ModelExtraction, entities=(several, []))
+    told = Declared(maxItems=most)
+    entities = Annotated[list[entity], BeforeValidator(_entities), AtMost(_MOST), told]
+    relations = Annotated[list[FoundRelation], BeforeValidator(_relations), AtMost(_MOST), told]
+    made = create_model(
+        "Extraction", __base__=ModelExtraction, entities=(entities, []), relations=(relations, [])
+    )
     return cast("type[ModelExtraction]", made)
 
 
 @cache
-def extractions_of(types: tuple[str, ...], count: int = TOGETHER) -> type[ModelExtractions]:
+def extractions_of(
+    types: tuple[str, ...], count: int = TOGETHER, most: int = _MOST
+) -> type[ModelExtractions]:
     """Return the form of so many passages' extractions, likewise; the model is told that it is to leave out none."""
-    one = create_model("PassageExtraction", __base__=extraction_of(types))
+    one = create_model("PassageExtraction", __base__=extraction_of(types, most))
     each = Declared(minItems=count, maxItems=count)
     several = Annotated[list[one], BeforeValidator(numbered_objects), AtMost(TOGETHER), each]
     made = create_model("Extractions", __base__=ModelExtractions, passages=(several, ...))

@@ -40,8 +40,10 @@ def test_an_answer_is_read_by_number_or_by_order(text: str) -> None:
 
 
 def test_a_model_is_told_to_leave_out_no_passage() -> None:
-    told = json_schema(extractions_of(("PERSON",), 3))["properties"]["passages"]
+    told = json_schema(extractions_of(("PERSON",), 3, 5))["properties"]["passages"]
     assert (told["minItems"], told["maxItems"]) == (3, 3)
+    lists = told["items"]["properties"]
+    assert (lists["entities"]["maxItems"], lists["relations"]["maxItems"]) == (5, 5)
 
 
 def test_of_all_passages_with_one_number_twice_the_order_counts() -> None:
