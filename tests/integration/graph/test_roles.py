@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGenerationChunk
 
 from sextant.domain.answers import Trust
 from sextant.domain.scope import Scope
-from sextant.domain.settings import ModelSettings, RoleSettings
+from sextant.domain.settings import AnswerSettings, ModelSettings, RoleSettings
 from sextant.facade.sextant import Sextant
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
@@ -29,9 +29,9 @@ VERDICT = {"question": QUESTION, "relevant": [1], "sufficient": True, "missing":
 async def asking(
     database: Database, scope: Scope, *, given: Any = None, **settings: Any
 ) -> AsyncIterator[Sextant]:
-    chosen = database.settings.model_copy(
-        update={"model_retries": 0, "user_id": scope.user_id, **settings}
-    )
+    common = {"model_retries": 0, "user_id": scope.user_id}
+    always = {"answers": AnswerSettings(judgements="always")}
+    chosen = database.settings.model_copy(update=common | always | settings)
     embedder: Any = HashEmbedder(384)
     async with Sextant.open(chosen, embedder=embedder, chat=given) as rag:
         yield rag
