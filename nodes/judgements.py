@@ -101,7 +101,9 @@ async def ask_all(
         warnings = merge_warnings(state.coded_warnings, limit_warning(lacking, limits))
         return Judgements([None] * len(prompts), {"coded_warnings": warnings})
     if late := _would_be_late(run, max(sizes), budget.seconds):
-        warnings = merge_warnings(state.coded_warnings, late)
+        known = {warning["code"] for warning in state.coded_warnings}
+        new = [] if late.code in known else [late]
+        warnings = merge_warnings(state.coded_warnings, *new)
         return Judgements([None] * len(prompts), {"coded_warnings": warnings})
     call = _CallOptions(
         chat,

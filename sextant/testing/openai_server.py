@@ -24,6 +24,7 @@ import orjson
 from sextant.models.protocols import Vectors
 from sextant.testing.hash_embedder import hash_vector
 from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
+from sextant.testing.pace import EndpointPace
 from sextant.testing.replies import (
     Reply,
     chunk_body,
@@ -92,6 +93,7 @@ class ScriptedOpenAI:
         vector: returns the vector of a text, instead of hashing.
         api_key: the only accepted key; None: accept requests with any key or none.
         models: names that `/v1/models` lists.
+        pace: how fast chat completions come, and how long prompts may be; None: at once, of any length.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class ScriptedOpenAI:
         vector: Callable[[str], Vectors] | None = None,
         api_key: str | None = None,
         models: Iterable[str] = ("scripted",),
+        pace: EndpointPace | None = None,
     ) -> None:
         self.requests: list[ApiRequest] = []
         self._chat = to_handler(chat)
@@ -113,6 +116,7 @@ class ScriptedOpenAI:
         self._vector = vector or (lambda text: hash_vector(text, dimension))
         self._api_key = api_key
         self._models = tuple(models)
+        self._pace = pace
         self._server = LoopbackServer(self._handle)
 
     async def __aenter__(self) -> Self:
@@ -185,18 +189,23 @@ class ScriptedOpenAI:
         return await answer(request)
 
     async def _complete(self, request: ApiRequest) -> HttpResponse:
-        reply = self._chat(request)
+        prompt, refusal = request.prompt, None
+        if self._pace is not None:
+            prompt, refusal = self._pace.limited(prompt)
+        reply = refusal or self._chat(request)
         if reply.status != 200:
             return await _error_response(reply)
+        if self._pace is not None:
+            reply = await self._pace.paced(prompt, reply, streamed=request.streamed)
         model = str(request.body.get("model", ""))
         if request.streamed:
             return HttpResponse(
                 200,
-                _events(request, reply, model),
+                _events(request, reply, model, prompt),
                 {"content-type": "text/event-stream", **reply.headers},
             )
         await wait_as_scripted(reply)
-        return _json_response(completion_body(reply, model, request.prompt), headers=reply.headers)
+        return _json_response(completion_body(reply, model, prompt), headers=reply.headers)
 
     async def _embed(self, request: ApiRequest) -> HttpResponse:
         reply = self._embeddings(request)
@@ -265,12 +274,14 @@ async def wait_as_scripted(reply: Reply) -> None:
         raise CutConnection
 
 
-async def _events(request: ApiRequest, reply: Reply, model: str) -> AsyncIterator[bytes]:
+async def _events(
+    request: ApiRequest, reply: Reply, model: str, prompt: str
+) -> AsyncIterator[bytes]:
     async for delta in _deltas(reply):
         yield _event(chunk_body(model, delta))
     yield _event(chunk_body(model, {}, reply.finish_reason))
     if reply.usage and (request.body.get("stream_options") or {}).get("include_usage"):
-        usage = {"choices": [], "usage": usage_of(reply, request.prompt)}
+        usage = {"choices": [], "usage": usage_of(reply, prompt)}
         yield _event(chunk_body(model, {}) | usage)
     yield b"data: [DONE]\n\n"
 

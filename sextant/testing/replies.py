@@ -91,6 +91,8 @@ class Reply:
         finish_reason: why the answer ends.
         usage: whether tokens are reported.
         thought: what the model thinks first, in its own field of the API.
+        cached: tokens of the prompt that the endpoint says it had read before.
+        hidden: tokens that it says it wrote beside those of the text.
         error_code: `error.code` of an error's body.
     """
 
@@ -108,6 +110,8 @@ class Reply:
     finish_reason: str = "stop"
     usage: bool = True
     thought: str = ""
+    cached: int = 0
+    hidden: int = 0
     error_code: str | None = None
 
     @property
@@ -224,13 +228,14 @@ def chunk_body(
     return body | {"choices": [choice]}
 
 
-def usage_of(reply: Reply, prompt: str) -> dict[str, int]:
+def usage_of(reply: Reply, prompt: str) -> dict[str, Any]:
     """Count the tokens of the prompt and of the answer by their pieces."""
-    sent, received = len(tokens_of(prompt)), len(reply.pieces)
+    sent, received = len(tokens_of(prompt)), len(reply.pieces) + reply.hidden
     return {
         "prompt_tokens": sent,
         "completion_tokens": received,
         "total_tokens": sent + received,
+        "prompt_tokens_details": {"cached_tokens": reply.cached},
     }
 
 

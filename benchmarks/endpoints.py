@@ -1,0 +1,108 @@
+"""What becomes of one question at slow endpoints: simulated ones, on a clock that is scaled down.
+
+    python -m benchmarks.endpoints [scale]
+
+The sample documents are asked in `mix`, with the default limits: first of an endpoint that nothing is known of, then of
+one whose speed is known; questions that the rules are sure of, then one that they are not. Seconds are those of the
+endpoint; what Sextant does by itself is divided by the scale, too, so that a scale of 1 is the truth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from sextant import Sextant
+from sextant.domain.answers import Done, Token
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.evals.sets import numbers
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.pace import EndpointPace
+from sextant.testing.replies import Reply, as_json
+
+DOCUMENTS = Path(__file__).parents[1] / "samples" / "documents"
+ENDPOINTS = {
+    "80 / 8": EndpointPace(80, 8),
+    "300 / 15": EndpointPace(300, 15),
+    "1,000 / 60, thinks 800": EndpointPace(1000, 60, thinking=800),
+}
+QUESTIONS = {
+    ("unknown", "sure"): "How does Rust keep memory safe without a garbage collector?",
+    ("known", "sure"): "When is a value dropped in Rust?",
+    (
+        "known",
+        "unsure",
+    ): "Which colleague should a visitor telephone about a lost Rust ownership badge?",
+}
+ANSWER = "When the owner goes out of scope, the value is dropped, and its memory is released [{n}]."
+
+
+def reply_to(request: ApiRequest) -> Reply | str:
+    """Judge that all suffices, and answer from the passage on owners."""
+    if request.wants_json:
+        return as_json({"relevant": [1], "sufficient": True, "missing": "", "sentences": []})
+    found = request.prompt.partition("out of scope")[0].rpartition('<passage number="')[2]
+    return ANSWER.format(n=(re.match(r"\d+", found) or ["1"])[0])
+
+
+@dataclass(frozen=True)
+class Run:
+    """One question: when its first words came, when it ended, and how."""
+
+    first: float
+    whole: float
+    model: str
+    usage: Any
+    warnings: tuple[str, ...]
+
+    def row(self, *names: str) -> str:
+        """Return the run as a row of a table."""
+        cells = [*names, f"{self.first:.1f}", f"{self.whole:.1f}", self.model]
+        cells += [str(self.usage.calls), str(self.usage.prompt_tokens), " ".join(self.warnings)]
+        return f"| {' | '.join(cells)} |"
+
+
+async def ask(rag: Sextant, question: str, scale: float) -> Run:
+    """Ask, and take the time."""
+    started, first = perf_counter(), 0.0
+    async for event in rag.stream(question, mode="mix"):
+        if isinstance(event, Token) and not first:
+            first = perf_counter() - started
+        if isinstance(event, Done):
+            whole = perf_counter() - started
+            answer = event.answer
+    return Run(first / scale, whole / scale, answer.model, answer.usage, answer.warnings)
+
+
+async def main() -> None:
+    """Print a table of all runs."""
+    (percent,) = numbers(__doc__, percent=25)
+    scale = percent / 100
+    with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
+        async with Sextant.open(Settings(_env_file=None, data_dir=Path(folder))) as rag:
+            await rag.ingest(sorted(DOCUMENTS.iterdir()))
+        print(
+            "| endpoint | speed | rules are | first words s | whole s | by | calls | prompt tokens | warnings |"
+        )
+        print("|---|---|---|--:|--:|---|--:|--:|---|")
+        for name, pace in ENDPOINTS.items():
+            pace.scale = scale
+            async with ScriptedOpenAI(reply_to, pace=pace) as endpoint:
+                settings = Settings(
+                    _env_file=None, data_dir=Path(folder), chat_model="simulated", openai_base_url=endpoint.base_url,
+                    limits=LimitSettings(answer_seconds=60 * scale),
+                )  # fmt: skip
+                async with Sextant.open(settings) as rag:
+                    await rag.warm_up()
+                    for names, question in QUESTIONS.items():
+                        run = await ask(rag, question, scale)
+                        print(run.row(name, *names), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,70 @@
+"""How fast a simulated endpoint answers, and how much it reads: for tests and reports on what slow models do.
+
+    pace = EndpointPace(prompt_rate=80, answer_rate=8, scale=0.05)
+    async with ScriptedOpenAI(chat=answer, pace=pace) as server: ...
+
+A prompt's beginning that it has read before costs nothing, as with the prompt caches of real endpoints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+
+from sextant.testing.replies import Reply, failing, tokens_of
+
+
+@dataclass(slots=True)
+class EndpointPace:
+    """One simulated model.
+
+    Attributes:
+        prompt_rate: tokens read a second.
+        answer_rate: tokens written a second.
+        thinking: tokens that it thinks before each answer, which are not shown.
+        slots: prompts that it reads at a time.
+        context: tokens of the longest prompt; None: no limit.
+        cuts: whether a longer prompt loses its beginning without a word; else it is refused.
+        scale: seconds that pass for one second of the endpoint.
+    """
+
+    prompt_rate: float
+    answer_rate: float
+    thinking: int = 0
+    slots: int = 1
+    context: int | None = None
+    cuts: bool = False
+    scale: float = 1.0
+    _read: list[list[str]] = field(default_factory=list[list[str]])
+    _gate: asyncio.Semaphore | None = None
+
+    def limited(self, prompt: str) -> tuple[str, Reply | None]:
+        """Return what of a prompt is read, and the refusal of one that is too long."""
+        tokens = tokens_of(prompt)
+        if self.context is None or len(tokens) <= self.context:
+            return prompt, None
+        if self.cuts:
+            return "".join(tokens[-self.context :]), None
+        message = f"This model's maximum context length is {self.context} tokens."
+        return prompt, failing(400, message, code="context_length_exceeded")
+
+    async def paced(self, prompt: str, reply: Reply, *, streamed: bool) -> Reply:
+        """Wait as long as the model reads and thinks, and return its reply, which is written at its pace."""
+        tokens = tokens_of(prompt)
+        cached = max((_common(tokens, before) for before in self._read), default=0)
+        self._gate = self._gate or asyncio.Semaphore(self.slots)
+        seconds = (len(tokens) - cached) / self.prompt_rate + self.thinking / self.answer_rate
+        if not streamed:
+            seconds += len(reply.pieces) / self.answer_rate
+        async with self._gate:
+            await asyncio.sleep(seconds * self.scale)
+            self._read.append(tokens)
+        delay = self.scale / self.answer_rate if streamed else 0.0
+        return replace(reply, delay=delay, cached=cached, hidden=self.thinking)
+
+
+def _common(tokens: list[str], before: list[str]) -> int:
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(tokens, before, strict=False))
+    )
