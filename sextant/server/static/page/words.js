@@ -191,7 +191,7 @@ export const PROBLEMS = {
   file_rejected: "这个文件不能处理。", question_invalid: "问题为空或过长。", input_invalid: "请求有误。", option_invalid: "有一个选项不对。", settings_invalid: "服务器的设置有误。",
   not_found: "没有找到。", graph_not_found: "没有这个知识库。", document_not_found: "没有这个文档，可能已被删除。", chunk_not_found: "没有这个段落，可能已被删除。",
   entity_not_found: "没有这个实体，可能已被合并或删除。", conversation_not_found: "没有这个对话，可能已被删除。", run_not_found: "这次回答已经不在了，请重新提问。",
-  unauthorised: "需要密钥，或密钥无效。", forbidden: "这个密钥没有此权限。", conflict: "与正在进行的操作冲突。", superseded: "其间已有更新的版本。", mode_not_available: "现在不能使用这种模式。", conversation_busy: "这个对话的上一个问题还在回答。",
+  unauthorised: "需要密钥，或密钥无效。", forbidden: "这个密钥没有此权限。", conflict: "与正在进行的操作冲突。", superseded: "其间已有更新的版本。", mode_not_available: "现在不能使用这种模式。", conversation_busy: "这个对话的上一个问题还在回答。", decision_needed: "这次回答需要先由人作出决定。",
   conversation_unreadable: "这个对话的存档无法读取，请删除它或另开一个。",
   embedding_model_changed: "已有的向量来自另一个模型，请管理者运行 sextant reembed。",
   overloaded: "服务器现在太忙。", limited: "请求过多，或额度已用完。", timed_out: "等待过久，已放弃。",
