@@ -2,7 +2,7 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint types unit integration neo4j e2e local fuzz dev bench eval eval-tables format clean
+.PHONY: help setup demo serve test check lint types unit integration neo4j e2e local fuzz dev bench eval eval-answers eval-tables format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
@@ -12,11 +12,14 @@ PORT ?= 8000
 # Folders with corpus.jsonl.gz and queries.jsonl.gz each.
 EVAL_SETS ?= $(or $(SEXTANT_EVAL_DIR),../shared/eval)
 EVAL_MODES ?= naive local global hybrid mix
+# Of each set, what `make eval-answers` asks the chat model at most; and which sets.
+QUESTIONS ?= 20
+ANSWER_SETS ?= xquad cmrc2018 hotpotqa nomiracl
 # The tests run on the long-term release; `make neo4j` on this one, whose vector index is searched within a graph.
 NEWEST_NEO4J ?= 2026.08.1
 
 help: ## List the targets
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready .cache/local/.ready ## Create .venv with all that the demo, the tests and `make dev` need
@@ -81,6 +84,9 @@ eval: .venv/.all ## Measure retrieval on question sets, and write docs/quality.m
 		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" --mode $$mode --out "$$folder/$$name.$$mode.json" \
 		$$([ ! -f "$${set}triples.jsonl.gz" ] || echo --triples "$${set}triples.jsonl.gz") || exit 1; \
 		done || exit 1; done && $(PY) -m sextant.evals.pages --collect "$$folder"
+
+eval-answers: .venv/.all ## Measure the answers of the settings' chat model, and write docs/quality.md (QUESTIONS=20, ANSWER_SETS)
+	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant.evals.model_answers $(EVAL_SETS) $(ANSWER_SETS) --questions $(QUESTIONS)
 
 eval-tables: .venv/.all ## Measure what is computed over TAT-QA's tables (EVAL_SETS has the folder tatqa)
 	$(PY) -m sextant.evals.tables $(EVAL_SETS)

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from sextant.domain.configuration import load_settings
 from sextant.domain.scope import Scope
@@ -84,6 +84,7 @@ class OpenSet:
     dependencies: Dependencies
 
 
+T = TypeVar("T")
 Parts = tuple[Database, Embedder, Dependencies]
 
 
@@ -122,6 +123,6 @@ async def open_set(
     return OpenSet(scope, questions, {one.id: one.text for one in passages}, dependencies)
 
 
-def sample(questions: Sequence[EvalQuestion], about: int) -> Sequence[EvalQuestion]:
+def sample(questions: Sequence[T], about: int) -> Sequence[T]:
     """Return every n-th question, so that about as many are left as are wanted, from all over the set."""
     return questions[:: max(1, len(questions) // about)]

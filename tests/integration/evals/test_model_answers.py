@@ -1,0 +1,103 @@
+"""Answers of a chat model are measured from a folder of sets to the report, over a loopback endpoint."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import orjson
+import pytest
+
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.settings import Settings
+from sextant.evals import model_answers, sets
+from sextant.evals.model_answers import COLUMNS, REPORT, measure
+from sextant.evals.nomiracl import PUBLIC
+from sextant.evals.sets import CORPUS, QUERIES
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+
+PASSAGES = [
+    {"id": "p1", "title": "Contract", "text": "Payment is due within 30 days of each milestone."},
+    {"id": "p2", "title": "Rust", "text": "Ownership frees memory in Rust without a collector."},
+]
+QUESTIONS = [
+    {"id": "q1", "query": "When is payment due?", "gold_ids": ["p1"], "answers": ["30 days"]},
+    {"id": "q2", "query": "What frees memory?", "gold_ids": ["p2"], "answers": ["Ownership"]},
+]
+JUDGED = {
+    "id": "n1",
+    "language": "en",
+    "query": "When is payment due?",
+    "passages": [{"title": "Weather", "text": "It was mild that week."}],
+    "answerable": False,
+}
+
+
+UseSettings = Callable[..., None]
+
+
+def write(path: Path, rows: Sequence[object]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "facts" / CORPUS, PASSAGES)
+    write(tmp_path / "facts" / QUERIES, QUESTIONS)
+    write(tmp_path / "judged" / PUBLIC, [JUDGED])
+    (tmp_path / "docs" / "reports").mkdir(parents=True)
+    return tmp_path
+
+
+@pytest.fixture
+def use_settings(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> UseSettings:
+    """Measure with these changes of the session's settings, and without the embedding model."""
+    monkeypatch.setattr(sets, "build_embedder", lambda _: HashEmbedder(384))
+
+    def use(**changes: object) -> None:
+        chosen = settings.model_copy(update={"model_retries": 0, **changes})
+        monkeypatch.setattr(model_answers, "load_settings", lambda: chosen)
+
+    return use
+
+
+def reply(request: ApiRequest) -> str:
+    if request.wants_json:
+        return "{}"
+    if "mild" in request.prompt:
+        return "The documents do not say."
+    number = 1 if request.prompt.index("30 days") < request.prompt.index("Ownership frees") else 2
+    return f"Payment is due within 30 days of each milestone [{number}]."
+
+
+async def test_sets_are_asked_once_and_written_as_a_report(
+    folder: Path, use_settings: UseSettings
+) -> None:
+    async with ScriptedOpenAI(reply) as endpoint:
+        use_settings(chat_model="scripted", openai_base_url=endpoint.base_url)
+        await measure(folder, ["facts", "judged"], "mix", 5, folder / "docs")
+        asked = len(endpoint.chat_requests)
+        await measure(folder, ["facts", "judged"], "mix", 5, folder / "docs")
+        assert len(endpoint.chat_requests) == asked
+    report = orjson.loads((folder / "docs" / "reports" / f"{REPORT}.json").read_bytes())
+    facts, judged = (dict(zip(COLUMNS, row, strict=True)) for row in report["rows"])
+    assert report["measured"]["command"] == "make eval-answers QUESTIONS=5"
+    assert (facts["set"], facts["model"], facts["questions"]) == ("facts", "scripted", 2)
+    assert facts["tokens in"] > 0
+    assert facts["answer held"] == [50, 0, 100]
+    assert (judged["set"], judged["questions"]) == ("judged", 1)
+    assert judged["declined, unanswerable"] == [100, 100, 100]
+    assert judged["answer held"] == "–"
+
+
+async def test_without_a_chat_model_it_is_said_what_to_set(
+    folder: Path, use_settings: UseSettings
+) -> None:
+    use_settings(chat_model=None)
+    with pytest.raises(SettingsInvalid, match="No chat model") as raised:
+        await measure(folder, ["facts"], "mix", 5, folder / "docs")
+    assert "SEXTANT_CHAT_MODEL" in raised.value.next_step
