@@ -5,7 +5,7 @@ import time
 import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.domain.settings import LimitSettings, Settings
+from sextant.domain.settings import AnswerSettings, LimitSettings, Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.budget import (
     Limit,
@@ -15,6 +15,7 @@ from sextant.nodes.budget import (
     judging_budget,
     limit_warning,
     merge_warnings,
+    passage_tokens,
     reserve_for_answer,
 )
 from sextant.nodes.context import RunContext
@@ -25,7 +26,10 @@ FAR = 1e12
 
 
 def run_with(bench: Build, **limits: int | float) -> RunContext:
-    settings = Settings(_env_file=None, limits=LimitSettings.model_validate(limits))
+    answers = AnswerSettings(passage_tokens=6000)
+    settings = Settings(
+        _env_file=None, limits=LimitSettings.model_validate(limits), answers=answers
+    )
     context = bench(settings=settings).runtime.context
     assert context is not None
     return context
@@ -137,3 +141,22 @@ def test_a_reached_limit_is_told_with_its_setting(limit: Limit, words: str) -> N
 def test_each_warning_is_given_once() -> None:
     a, b, c = (CodedWarning(WarningCode.CAUSE, {"reason": letter}) for letter in "abc")
     assert merge_warnings([a.to_json(), b.to_json()], b, c) == [one.to_json() for one in (a, b, c)]
+
+
+@pytest.mark.parametrize(
+    ("state", "tokens"),
+    [
+        (State(question="How long is the probation period?"), 1000),
+        (State(question="How long is it?", subquestions=["a?", "b?", "c?"]), 3000),
+        (State(question="How long is it?", attempts=1), 2000),
+        (State(question="What are the main themes of these documents?"), 6000),
+    ],
+    ids=["one part", "three parts", "two rounds", "broad"],
+)
+def test_a_prompt_shows_as_many_passages_as_the_question_needs(
+    bench: Build, state: State, tokens: int
+) -> None:
+    settings = Settings(_env_file=None, answers=AnswerSettings(passage_tokens=1000))
+    run = bench(settings=settings).runtime.context
+    assert run is not None
+    assert passage_tokens(state, run) == tokens
