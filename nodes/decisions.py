@@ -111,7 +111,13 @@ def read_decision(request: Mapping[str, Any], answer: object) -> Decision:
         )
     options: Sequence[str] = action["args"].get("options", ())
     if decision.kind == "edit":
-        _read_choice(decision.choice, options)
+        chosen = _read_choice(decision.choice, options)
+        if len(chosen) > 1 and action["name"] == _NAME:
+            raise OptionInvalid(
+                f"{decision.choice!r:.80} chooses {len(chosen)} meanings, but a name has one.",
+                next_step="Give one number, or approve to search for all of them.",
+                field="decisions",
+            )
     return decision
 
 
@@ -166,7 +172,7 @@ def _read_choice(choice: str, options: Sequence[str]) -> list[int]:
     named = [
         at for at, option in enumerate(options) if option.casefold() == choice.strip().casefold()
     ]
-    numbers = named or [int(number) - 1 for number in re.findall(r"\d+", choice)]
+    numbers = named or [int(number) - 1 for number in re.findall(r"-?\d+", choice)]
     if not numbers or not all(0 <= at < len(options) for at in numbers):
         raise OptionInvalid(
             f"{choice!r:.80} chooses none of the {len(options)} that there are.",
@@ -223,7 +229,7 @@ def _with_meaning(state: State, name: str, meaning: Entity) -> dict[str, Any]:
 def _with_approved_sources(state: State) -> State:
     options = [str(number) for number in range(1, len(state.items) + 1)]
     shown = _numbered(
-        f"{item.metadata.get('filename', '')} › {' › '.join(item.metadata.get('section_path', ()))}: {item.text}"
+        f"{' › '.join(filter(None, [item.metadata.get('filename'), *item.metadata.get('section_path', ())]))}: {item.text}"
         for item in state.items
     )
     wording = _WORDINGS[state.language][_SOURCES].format(options=shown)
