@@ -116,7 +116,6 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "attachments": [],
         "items": [],
         "graph_items": [],
-        "found_for": {},
     }
 
 

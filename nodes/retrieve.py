@@ -87,7 +87,6 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     around = _once(
         [*(item for one in found.values() for item in one.graph_items), *state.graph_items]
     )
-    ids = {query: _ids(items) for query, items in passages.items()}
     return {
         "searched": [*state.searched, *due.queries],
         "searches": [
@@ -95,7 +94,6 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
             *({**asdict(one), "round": state.attempts} for one in searches),
         ],
         "items": with_tables(merge_evidence(state, passages, top_k), tabular, top_k),
-        "found_for": state.found_for | ids,
         "graph_items": around,
         "graph_context": assemble_graph_context(around),
         "coded_warnings": merge_warnings(state.coded_warnings, *warnings),

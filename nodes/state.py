@@ -108,7 +108,7 @@ class State(InputState, OutputState):
     `search` is the query to run next, `extra_queries` others that run with it, and `next_hop_queries` others that are
     searched by meaning alone, `cross_lingual_queries` the question as it is searched in documents of the other
     language; `searched` those already run; `searches` how each fared, with its lanes and times
-    (`sextant.domain.answers.SearchReport`); `found_for` what each had found. `items` are the passages
+    (`sextant.domain.answers.SearchReport`). `items` are the passages
     found, best first; `graph_items` the entities, relations and reports that go with them; `attachments`
     what came with the question, as `sextant.domain.attachments` has it; `tables` those that later turns of a
     conversation may ask about (`sextant.nodes.multimodal.attachments`); `evidence` the ids of passages judged
@@ -142,7 +142,6 @@ class State(InputState, OutputState):
     cross_lingual_queries: list[str] = field(default_factory=list[str])
     searched: list[str] = field(default_factory=list[str])
     searches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    found_for: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     items: Items = field(default_factory=list[RetrievedItem])
     graph_items: Items = field(default_factory=list[RetrievedItem])
     attachments: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])

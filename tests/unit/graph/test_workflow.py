@@ -287,7 +287,7 @@ async def test_passages_that_are_none_cannot_be_edited_in(bench: Build, edited: 
         ("analyze", {"language": "fr"}, "must be 'en' or 'zh'"),
         ("analyze", {"complexity": ["simple"]}, "must be 'simple' or 'complex'"),
         ("route", {"strategy": None}, "must be text"),
-        ("retrieve", {"found_for": {"x": "y"}}, "must be an object"),
+        ("retrieve", {"costs": {"x": "y"}}, "must be an object"),
         ("grade", {"sufficient": "no"}, "must be true or false"),
         ("grade", {"rounds": "three"}, "must be a whole number"),
         ("refine", {"extra_queries": "x"}, "must be a list"),

@@ -157,7 +157,6 @@ async def test_parts_are_searched_at_once_with_the_question_which_keeps_three_pl
     update = await retrieve(state, bench(retriever=retriever).runtime)
     assert [found.id for found in update["items"]] == ["a", "b", "c", "x", "d", "y"]
     assert update["searched"][:3] == [QUESTION.search, "one", "two"]
-    assert update["found_for"]["two"] == ["y", "x"]
     assert retriever.most_at_once == 3
 
 
