@@ -8,7 +8,8 @@ so a run that was stopped goes on; with other settings, mode or code it begins a
 `answers-model` and the pages are written. Its columns:
 
 - by model: share of the answers that the model wrote; the others are quotations.
-- answer held: share with a known answer in them, letter for letter.
+- answer held: share with a known answer in them, letter for letter; quotations in the model's place, or below its
+  words, count.
 - F1, exact: words shared with the nearest known answer (Chinese: characters), and whether both are equal. Answers are
   sentences and known answers are short, so these are lower than those of systems that extract.
 - citations right: of the cited sentences, those that are supported and cite a right passage.
@@ -242,8 +243,12 @@ async def measure_set(
 
 async def _read_tasks(folder: Path, parts: Parts, mode: str) -> list[_Task]:
     if (folder / PUBLIC).exists():
-        tokens = parts[2].settings.limits.context_tokens
-        generator = AnswerGenerator(_chat_of(parts), context_tokens=tokens)
+        settings = parts[2].settings
+        generator = AnswerGenerator(
+            _chat_of(parts),
+            context_tokens=settings.limits.context_tokens,
+            repair=settings.answers.repair,
+        )
         return _judged_tasks(folder / PUBLIC, generator)
     opened = await open_set(*parts, SetFiles.of(folder))
     workflow = create_query_workflow(dependencies=opened.dependencies)
