@@ -135,7 +135,7 @@ def score_answer(
     )
 
 
-class Kept:
+class AnswerScoreLog:
     """The outcomes of one set in a file of the data folder, a JSON line each.
 
     Args:
@@ -155,7 +155,7 @@ class Kept:
         return {one.id: one for one in scores}
 
     def add(self, score: AnswerScore) -> None:
-        """Keep an outcome."""
+        """Add an outcome."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with self._file.open("ab") as lines:
             # A run that was killed may have left half a line.
@@ -213,7 +213,7 @@ class _Task:
 async def measure_set(
     folder: Path,
     parts: Parts,
-    kept: Kept,
+    kept: AnswerScoreLog,
     *,
     mode: str,
     most: int,
@@ -306,7 +306,7 @@ async def measure(
             scores = await measure_set(
                 folder / name,
                 parts,
-                Kept(file, run),
+                AnswerScoreLog(file, run),
                 mode=mode,
                 most=most,
                 on_progress=partial(_show, name),

@@ -15,9 +15,10 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.v1 import ValidationError as ValidationErrorV1
 
-from sextant.domain.errors import SextantError
+from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.domain.settings import Settings
@@ -156,6 +157,7 @@ class _Calls:
             args_schema=arguments,
             response_format="content_and_artifact",
             handle_tool_error=True,
+            handle_validation_error=_describe_arguments,
         )
 
     async def search(
@@ -204,6 +206,12 @@ async def _raise_to_model(call: Awaitable[R]) -> R:
     except SextantError as error:
         parts = [f"{error.code}: {error.message}", error.next_step]
         raise ToolException(" ".join(filter(None, parts))) from error
+
+
+def _describe_arguments(error: ValidationError | ValidationErrorV1) -> str:
+    """Return what is wrong with which arguments, for the model that gave them."""
+    wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return f"{OptionInvalid.code}: {'; '.join(wrong)}. Call the tool again with other arguments."
 
 
 @contextmanager

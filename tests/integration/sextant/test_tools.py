@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from sextant import Sextant, create_query_workflow
 from sextant.domain.settings import Settings
@@ -89,10 +89,28 @@ async def test_no_argument_of_a_model_names_a_user_or_a_knowledge_base(rag: Sext
         schema: dict[str, Any] = one.tool_call_schema.model_json_schema()  # type: ignore[union-attr]
         assert not {"userId", "user_id", "graphId", "graph_id"} & schema["properties"].keys()
     search = create_tools(rag, graph_id="hr", user_id="other").search
-    with pytest.raises(ValidationError, match="user_id"):
-        await called(search, query="annual leave", user_id=rag.user_id)
+    refused = await called(search, query="annual leave", user_id=rag.user_id)
+    assert (refused.status, refused.artifact) == ("error", None)
+    assert refused.text.startswith("option_invalid: user_id: ")
     found = await called(search, query="annual leave")
     assert {hit.filename for hit in found.artifact.results} == {"birds.md"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"query": "leave", "limit": -1}, "limit"),
+        ({"query": "leave", "mode": "nonsense"}, "mode"),
+        ({"query": ""}, "query"),
+        ({}, "query"),
+    ],
+)
+async def test_wrong_arguments_are_told_to_the_model(
+    arguments: dict[str, Any], field: str, rag: Sextant
+) -> None:
+    refused = await called(create_tools(rag, graph_id="hr").search, **arguments)
+    assert refused.status == "error"
+    assert refused.text.startswith(f"option_invalid: {field}: ")
 
 
 async def test_whom_a_call_is_for_may_be_asked_at_each_call(rag: Sextant) -> None:

@@ -12,7 +12,7 @@ from sextant.evals.dataset import EvalQuestion
 from sextant.evals.model_answers import (
     COLUMNS,
     AnswerScore,
-    Kept,
+    AnswerScoreLog,
     answer_tokens,
     overlap,
     report_row,
@@ -128,9 +128,9 @@ def test_a_run_goes_on_behind_a_line_that_was_cut_off_and_another_run_begins_ane
 ) -> None:
     file = tmp_path / "data" / "set.jsonl"
     first, second = score(written("Mira Vos")), replace(score(written("Vos")), id="q2")
-    Kept(file, "one").add(first)
+    AnswerScoreLog(file, "one").add(first)
     with file.open("ab") as lines:
         lines.write(b'\n{"run": "one", "sc')
-    Kept(file, "one").add(second)
-    assert Kept(file, "one").read() == {"q": first, "q2": second}
-    assert Kept(file, "another").read() == {}
+    AnswerScoreLog(file, "one").add(second)
+    assert AnswerScoreLog(file, "one").read() == {"q": first, "q2": second}
+    assert AnswerScoreLog(file, "another").read() == {}
