@@ -105,8 +105,8 @@ def read_decision(request: Mapping[str, Any], answer: object) -> Decision:
     allowed: Sequence[str] = config["allowed_decisions"]
     if decision is None or decision.kind not in allowed:
         raise OptionInvalid(
-            f"This cannot be decided by {answer!r:.80}.",
-            next_step='Give {"decisions": [{"type": …}]} with one of: ' + ", ".join(allowed) + ".",
+            f"This cannot be decided by {decision.kind if decision else repr(answer):.80}.",
+            next_step=f"On offer is {' or '.join(map(_describe_decision, allowed))}.",
             field="decisions",
         )
     options: Sequence[str] = action["args"].get("options", ())
@@ -119,6 +119,12 @@ def read_decision(request: Mapping[str, Any], answer: object) -> Decision:
                 field="decisions",
             )
     return decision
+
+
+def _describe_decision(kind: str) -> str:
+    """Return a decision as a program gives it, and as a person types it."""
+    typed = {"approve": "y", "edit": "a number", "reject": "n"}[kind]
+    return f'{{"decisions": [{{"type": "{kind}"}}]}} (typed: {typed})'
 
 
 def _read_form(answer: object) -> Decision | None:

@@ -20,7 +20,7 @@ from sextant.domain.settings.ingestion import (
     IngestionSettings,
     WorkerSettings,
 )
-from sextant.domain.settings.limits import Folder, LimitSettings
+from sextant.domain.settings.limits import EndpointUrl, Folder, LimitSettings
 from sextant.domain.settings.models import ModelSettings, RoleSettings
 from sextant.domain.settings.retrieval import (
     ChunkSearchSettings,
@@ -124,7 +124,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY", "SEXTANT_OPENAI_API_KEY"),
         description="Key of the OpenAI-compatible endpoint.",
     )
-    openai_base_url: str | None = Field(
+    openai_base_url: EndpointUrl | None = Field(
         None,
         validation_alias=AliasChoices(
             "openai_base_url", "OPENAI_BASE_URL", "SEXTANT_OPENAI_BASE_URL"

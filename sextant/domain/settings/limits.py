@@ -13,6 +13,20 @@ Weight = Annotated[float, Field(ge=0)]
 Folder = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
+def _check_endpoint(url: str) -> str:
+    """Return the address of an endpoint as it is; an empty one is none.
+
+    Raises:
+        ValueError: it is not an HTTP address.
+    """
+    if url and not url.lower().startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://")
+    return url
+
+
+EndpointUrl = Annotated[str, AfterValidator(_check_endpoint)]
+
+
 class Group(BaseModel):
     """Settings of one subject; a name that it does not have is an error."""
 
@@ -24,7 +38,7 @@ MOST_ROUNDS = 3
 
 
 class LimitSettings(Group):
-    """Bounds on input and work; see anchors/reliability.md §4 for where they come from."""
+    """Bounds on input and work."""
 
     question_chars: int = Field(2000, ge=1, description="Longest question.")
     max_attempts: int = Field(

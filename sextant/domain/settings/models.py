@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, SecretStr
 
-from sextant.domain.settings.limits import Group
+from sextant.domain.settings.limits import EndpointUrl, Group
 
 
 class ModelSettings(Group):
@@ -16,7 +16,7 @@ class ModelSettings(Group):
         None,
         description="Model name at an OpenAI-compatible endpoint, or `provider:model` as LangChain's `init_chat_model` takes it.",
     )
-    base_url: str | None = Field(None, description="Base URL of its endpoint.")
+    base_url: EndpointUrl | None = Field(None, description="Base URL of its endpoint.")
     api_key: SecretStr | None = Field(
         None, description="Key of that endpoint; a key is never sent to another one."
     )

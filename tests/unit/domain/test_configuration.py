@@ -91,6 +91,25 @@ def test_a_graph_is_built_with_at_least_twice_as_wide_a_search_as_it_has_neighbo
     assert load_settings(dotenv).retrieval.hnsw_ef_construction == 160
 
 
+@pytest.mark.parametrize(
+    ("variable", "field"),
+    [
+        ("OPENAI_BASE_URL", "openai_base_url"),
+        ("SEXTANT_MODELS__JUDGE__BASE_URL", "models.judge.base_url"),
+    ],
+)
+def test_an_endpoint_has_an_http_address(
+    variable: str, field: str, monkeypatch: pytest.MonkeyPatch, dotenv: Path
+) -> None:
+    monkeypatch.setenv(variable, "ftp://models.example/v1")
+    with pytest.raises(SettingsInvalid, match="must begin with http:// or https://") as refused:
+        load_settings(dotenv)
+    assert refused.value.field == field
+    assert variable in refused.value.next_step
+    monkeypatch.setenv(variable, "http://models.example/v1")
+    load_settings(dotenv)
+
+
 @pytest.mark.parametrize("types", [",", " ", "，、", ""])
 def test_types_of_entities_name_at_least_one(
     types: str, monkeypatch: pytest.MonkeyPatch, dotenv: Path

@@ -30,3 +30,11 @@ def test_a_name_has_one_meaning_and_an_answer_several_sources() -> None:
         read_decision(request("choose_meaning"), "1, 3")
     assert read_decision(request("approve_sources"), "1, 3").choice == "1, 3"
     assert read_decision(request("choose_meaning"), "Train").choice == "Train"
+
+
+def test_what_is_not_on_offer_is_refused_with_what_one_may_give_or_type() -> None:
+    with pytest.raises(OptionInvalid, match="cannot be decided by reject") as refused:
+        read_decision(request("choose_meaning"), answer=False)
+    assert '"approve"}]} (typed: y)' in refused.value.next_step
+    assert '"edit"}]} (typed: a number)' in refused.value.next_step
+    assert "reject" not in refused.value.next_step
