@@ -85,7 +85,9 @@ async def test_searches_and_answers_are_measured(
     assert grown("kb_node_seconds_count", node="generate", outcome="ok") == 1
     assert grown("kb_refine_rounds_count") == 1
     usage = answer.json()["usage"]
-    assert grown("kb_llm_tokens_total", kind="prompt") >= usage["promptTokens"] > 0
+    # The sum of all calls has estimates for those that failed; the endpoint's own counts are by model.
+    counted = usage["models"]["scripted"]
+    assert grown("kb_llm_tokens_total", kind="prompt") >= counted["prompt_tokens"] > 0
     assert grown("kb_llm_calls_total", outcome="ok") >= usage["calls"] > 0
     assert grown("kb_citations_dropped_total") >= 1
 

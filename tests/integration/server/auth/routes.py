@@ -102,6 +102,10 @@ def chat(ids: Ids) -> dict[str, Any]:
     return {"json": {"model": "sextant-naive", "messages": said, "graph_id": ids.graph}}
 
 
+def decision(ids: Ids) -> dict[str, Any]:
+    return {"json": {"threadId": ids.thread, "decisions": [{"type": "approve"}]}}
+
+
 def tools(_: Ids) -> dict[str, Any]:
     return {"headers": MCP, "json": LIST_TOOLS}
 
@@ -116,6 +120,7 @@ def lines(_: Ids) -> dict[str, Any]:
 
 TABLE = (
     Row("POST", "/api/query", READ, 200, 404, in_thread),
+    Row("POST", "/api/query/resume", READ, 404, 404, decision),  # nothing stopped there
     Row("GET", "/api/threads", READ, 200, 200),
     Row("GET", "/api/threads/{threadId:path}", READ, 200, 404),
     Row("DELETE", "/api/threads/{threadId:path}", READ, 204, 404, ends=True),
