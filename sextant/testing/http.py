@@ -11,9 +11,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from types import TracebackType
+from typing import ClassVar, Self, cast
 
 import orjson
 
@@ -184,6 +186,42 @@ class LoopbackServer:
         except CutConnection:
             return False
         return True
+
+
+class LoopbackEndpoint(ABC):
+    """A server on the loopback interface while its `async with` lasts; a subclass answers the requests."""
+
+    base_path: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        self._server = LoopbackServer(self._handle)
+
+    async def __aenter__(self) -> Self:
+        """Start listening."""
+        await self._server.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop listening, and cut open connections."""
+        await self._server.stop()
+
+    @property
+    def base_url(self) -> str:
+        """Return the base URL for clients."""
+        return f"http://127.0.0.1:{self._server.port}{self.base_path}"
+
+    async def wait_for_disconnects(self, number: int = 1) -> None:
+        """Wait until `number` clients in all have disconnected early; raise TimeoutError after a minute."""
+        await self._server.wait_until(lambda server: server.disconnects >= number)
+
+    @abstractmethod
+    async def _handle(self, http: HttpRequest) -> HttpResponse:
+        """Answer a request."""
 
 
 async def _read_request(reader: asyncio.StreamReader) -> HttpRequest | None:

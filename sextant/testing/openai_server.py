@@ -16,14 +16,13 @@ from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import orjson
 
 from sextant.models.protocols import Vectors
 from sextant.testing.hash_embedder import hash_vector
-from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
+from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackEndpoint
 from sextant.testing.pace import EndpointPace
 from sextant.testing.replies import (
     Reply,
@@ -77,7 +76,7 @@ ReplyFunction = Callable[[ApiRequest], "Reply | str"]
 Script = ReplyFunction | Iterable["Reply | str"]
 
 
-class ScriptedOpenAI:
+class ScriptedOpenAI(LoopbackEndpoint):
     """`/v1/chat/completions`, `/v1/embeddings`, `/v1/rerank` and `/v1/models` from a script.
 
     A script is either a sequence of replies, one per request in order of arrival (further requests get
@@ -95,6 +94,8 @@ class ScriptedOpenAI:
         models: names that `/v1/models` lists.
         pace: how fast chat completions come, and how long prompts may be; None: at once, of any length.
     """
+
+    base_path = "/v1"
 
     def __init__(
         self,
@@ -117,26 +118,7 @@ class ScriptedOpenAI:
         self._api_key = api_key
         self._models = tuple(models)
         self._pace = pace
-        self._server = LoopbackServer(self._handle)
-
-    async def __aenter__(self) -> Self:
-        """Start listening."""
-        await self._server.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop listening, and cut open connections."""
-        await self._server.stop()
-
-    @property
-    def base_url(self) -> str:
-        """Return the base URL for clients; it ends in `/v1`."""
-        return f"http://127.0.0.1:{self._server.port}/v1"
+        super().__init__()
 
     @property
     def chat_requests(self) -> list[ApiRequest]:
@@ -157,10 +139,6 @@ class ScriptedOpenAI:
     def open_streams(self) -> int:
         """Return the number of current answers."""
         return self._server.open_responses
-
-    async def wait_for_disconnects(self, number: int = 1) -> None:
-        """Wait until `number` clients in all have disconnected early; raise TimeoutError after a minute."""
-        await self._server.wait_until(lambda server: server.disconnects >= number)
 
     async def wait_for_streams(self, number: int = 1) -> None:
         """Wait until exactly `number` answers are open; raise TimeoutError after a minute."""

@@ -9,13 +9,13 @@ The formats are those of Anthropic's Messages API and of Ollama's `/api/chat`, a
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping
-from types import TracebackType
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import orjson
 
-from sextant.testing.http import HttpRequest, HttpResponse, LoopbackServer
+from sextant.testing.http import HttpRequest, HttpResponse, LoopbackEndpoint
 from sextant.testing.openai_server import (
     ApiRequest,
     Script,
@@ -26,7 +26,7 @@ from sextant.testing.openai_server import (
 from sextant.testing.replies import Reply, tokens_of
 
 
-class ScriptedProvider:
+class ScriptedProvider(LoopbackEndpoint):
     """One chat route from a script, as `ScriptedOpenAI` has it; `requests` are those so far.
 
     Args:
@@ -42,30 +42,7 @@ class ScriptedProvider:
         self.requests: list[ApiRequest] = []
         self._chat = to_handler(chat)
         self._api_key = api_key
-        self._server = LoopbackServer(self._handle)
-
-    async def __aenter__(self) -> Self:
-        """Start listening."""
-        await self._server.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop listening, and cut open connections."""
-        await self._server.stop()
-
-    @property
-    def base_url(self) -> str:
-        """Return the base URL for clients."""
-        return f"http://127.0.0.1:{self._server.port}"
-
-    async def wait_for_disconnects(self, number: int = 1) -> None:
-        """Wait until `number` clients in all have disconnected early; raise TimeoutError after a minute."""
-        await self._server.wait_until(lambda server: server.disconnects >= number)
+        super().__init__()
 
     async def _handle(self, http: HttpRequest) -> HttpResponse:
         if http.path.partition("?")[0] != self.route:
@@ -88,17 +65,17 @@ class ScriptedProvider:
         """Return the key that a request came with."""
         return headers.get("authorization", "").removeprefix("Bearer ")
 
+    @abstractmethod
     def error_body(self, reply: Reply) -> dict[str, Any]:
         """Return the body of an error."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer_body(self, reply: Reply, request: ApiRequest) -> dict[str, Any]:
         """Return the body of an answer in one piece."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stream(self, reply: Reply, request: ApiRequest) -> AsyncIterator[bytes]:
         """Yield a streamed answer."""
-        raise NotImplementedError
 
 
 class ScriptedAnthropic(ScriptedProvider):
