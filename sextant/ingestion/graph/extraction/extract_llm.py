@@ -11,12 +11,10 @@ of a document is in the graph before this begins, and stays whatever happens her
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -36,12 +34,15 @@ from sextant.ingestion.graph.extraction.cost import (
     CostEstimate,
     answer_limit,
     cost_of,
-    estimate_call,
-    most_found,
     most_of_passage,
 )
+from sextant.ingestion.graph.extraction.extraction_prompts import (
+    estimate_extraction_call,
+    extraction_prompt,
+    gleaning_prompt,
+)
+from sextant.ingestion.graph.extraction.extraction_run import ExtractionRun, PassagesOutcome
 from sextant.ingestion.graph.extraction.model_evidence import (
-    TOGETHER,
     ModelExtraction,
     ModelExtractions,
     ReadPassage,
@@ -50,14 +51,14 @@ from sextant.ingestion.graph.extraction.model_evidence import (
     extractions_of,
     model_evidence,
 )
+from sextant.ingestion.graph.extraction.passage_queue import CALL_TOKENS, LEAST_TOKENS, PassageQueue
 from sextant.ingestion.progress import OnCount, silent
 from sextant.models.chat.concurrency import AdaptiveLimit, Slot
-from sextant.models.chat.structured import instruction
-from sextant.prompts import EXTRACT, GLEAN, Messages, as_data, number_texts
+from sextant.prompts import EXTRACT, Messages
 from sextant.stores.graph.extraction import ExtractionStore, PendingChunk, note_done, note_failed
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import estimate_tokens, language_of
+from sextant.text.characters import estimate_tokens
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
@@ -67,9 +68,6 @@ PROMPT_VERSION = EXTRACT.wordings["en"].version
 # So many calls in a row that get no answer at all: the endpoint is gone, and others wait for it.
 _GONE_AFTER = 3
 _MANY_ATTEMPTS = 1000
-# Of the passages in one call. Longer ones are read less closely: fewer relations of each passage are found.
-CALL_TOKENS = 1200
-_LEAST_TOKENS = 150  # of a call to an endpoint that is too slow for more
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,78 +79,6 @@ class ExtractionReport(Warned):
     left: int
     usage: Usage
     cost: float | None
-
-
-@dataclass(slots=True)
-class _PassageQueue:
-    """The passages of a run, some at a time: first those that wait, then those that are asked about again."""
-
-    waiting: AsyncGenerator[PendingChunk]
-    again: deque[Sequence[PendingChunk]] = field(default_factory=deque[Sequence[PendingChunk]])
-    _next: PendingChunk | None = None
-    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def take(self, tokens: int) -> Sequence[PendingChunk]:
-        """Return passages of one document in their order, of so many tokens together, or one; () for none.
-
-        One that failed before is alone, so that nothing else fails with it.
-        """
-        async with self._taking:
-            group, size = list[PendingChunk](), 0
-            while (passage := self._next or await anext(self.waiting, None)) is not None:
-                self._next = passage
-                size += estimate_tokens(passage.text)
-                if group and not (size <= tokens and _goes_with(group, passage)):
-                    return group
-                group.append(passage)
-                self._next = None
-            return group or (self.again.popleft() if self.again else ())
-
-    def ask_again(self, passages: Sequence[PendingChunk], parts: int = 1) -> None:
-        """Put passages at the end, in so many calls."""
-        size = -(-len(passages) // parts)
-        self.again.extend(passages[at : at + size] for at in range(0, len(passages), size))
-
-
-def _goes_with(group: Sequence[PendingChunk], passage: PendingChunk) -> bool:
-    first = group[0]
-    is_near = first.document_id == passage.document_id and len(group) < TOGETHER
-    return is_near and not (first.attempts or passage.attempts)
-
-
-@dataclass(frozen=True, slots=True)
-class _PassagesOutcome:
-    """What came of passages that were read together: by their index what was found, or why nothing was."""
-
-    passages: Sequence[PendingChunk]
-    usage: Usage
-    found: Mapping[int, ModelExtraction] = field(default_factory=dict[int, ModelExtraction])
-    errors: Mapping[int, SextantError] = field(default_factory=dict[int, SextantError])
-
-
-@dataclass(slots=True)
-class _ExtractionRun:
-    """One run: once `stopped` is set, calls under way end and no new one begins."""
-
-    scope: Scope
-    budget: CostBudget
-    total: int
-    on_progress: OnCount
-    queue: _PassageQueue
-    outcomes: asyncio.Queue[_PassagesOutcome | None] = field(default_factory=asyncio.Queue)
-    done: int = 0
-    failed: int = 0
-    unanswered: int = 0
-    stopped: SextantError | None = None
-    reasons: dict[str, SextantError] = field(default_factory=dict)
-    repeated: set[UUID] = field(default_factory=set[UUID])  # passages that get no further chance
-    unnoted: Usage = field(default_factory=Usage)  # of calls that no passage stands for
-
-    def may_repeat(self, passages: Sequence[PendingChunk]) -> bool:
-        """Return whether passages may be asked about once more, the first time they are."""
-        is_new = self.repeated.isdisjoint(passage.id for passage in passages)
-        self.repeated.update(passage.id for passage in passages)
-        return is_new
 
 
 class ModelExtractor:
@@ -209,9 +135,7 @@ class ModelExtractor:
         async with aclosing(
             self._store.waiting(scope, document_id=document_id, attempts=attempts)
         ) as passages:
-            run = _ExtractionRun(
-                scope, budget, total, on_progress or silent, _PassageQueue(passages)
-            )
+            run = ExtractionRun(scope, budget, total, on_progress or silent, PassageQueue(passages))
             await self._read_all(run)
         after = await self._store.counts(scope, document_id)
         usage = _difference(budget.spent, usage_before)
@@ -238,7 +162,7 @@ class ModelExtractor:
         }
         return (CodedWarning(WarningCode.PASSAGES_NOT_READ, params),)
 
-    async def _read_all(self, run: _ExtractionRun) -> None:
+    async def _read_all(self, run: ExtractionRun) -> None:
         async def read() -> None:
             while run.stopped is None:
                 async with self._limit.slot() as slot:
@@ -261,12 +185,10 @@ class ModelExtractor:
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
 
-    async def _read(
-        self, run: _ExtractionRun, slot: Slot, passages: Sequence[PendingChunk]
-    ) -> bool:
+    async def _read(self, run: ExtractionRun, slot: Slot, passages: Sequence[PendingChunk]) -> bool:
         """Read passages and hand the outcome on; False when the budget does not allow it."""
-        prompt = _prompt(passages, self._types)
-        need = _estimate(passages, prompt, self._settings)
+        prompt = extraction_prompt(passages, self._types)
+        need = estimate_extraction_call(passages, prompt, self._settings)
         if not run.budget.reserve(need):
             return False
         usage, began = Usage(), time.monotonic()
@@ -285,7 +207,7 @@ class ModelExtractor:
         if error is None:
             slot.note_answer(time.monotonic() - began, usage)
             self._adapt_size(time.monotonic() - began)
-            self._take_found(run, passages, found, usage)
+            run.take_found(passages, found, usage)
         else:
             self._take_error(run, slot, passages, error, usage)
         return True
@@ -295,27 +217,9 @@ class ModelExtractor:
         if seconds < self._settings.model_timeout / 4:
             self._call_tokens = min(CALL_TOKENS, 2 * self._call_tokens)
 
-    def _take_found(
-        self,
-        run: _ExtractionRun,
-        passages: Sequence[PendingChunk],
-        found: Mapping[int, ModelExtraction],
-        usage: Usage,
-    ) -> None:
-        """Hand on what was found; what an answer leaves out is asked for again, once where it was not cut off."""
-        run.unanswered = 0
-        missing = {at: one for at, one in enumerate(passages) if at not in found}
-        left_out = list(missing.values())
-        errors: dict[int, SextantError] = {}
-        if missing and ((found and usage.truncated) or run.may_repeat(left_out)):
-            run.queue.ask_again(left_out)
-        elif missing:
-            errors = dict.fromkeys(missing, _left_out(usage))
-        self._hand_on(run, _PassagesOutcome(passages, usage, found, errors))
-
     def _take_error(
         self,
-        run: _ExtractionRun,
+        run: ExtractionRun,
         slot: Slot,
         passages: Sequence[PendingChunk],
         error: SextantError,
@@ -327,7 +231,7 @@ class ModelExtractor:
         )
         is_too_much = is_silent or isinstance(error, ContextTooLong)
         if is_too_much:
-            self._call_tokens = max(_LEAST_TOKENS, self._call_tokens // 2)
+            self._call_tokens = max(LEAST_TOKENS, self._call_tokens // 2)
         was_crowded = is_silent and slot.limit.busy > 1
         if is_silent:
             slot.note_overload()
@@ -340,23 +244,14 @@ class ModelExtractor:
             run.stopped = error
         if not is_single:
             run.queue.ask_again(passages, parts=2)
-            self._hand_on(run, _PassagesOutcome(passages, usage))
+            run.hand_on(PassagesOutcome(passages, usage))
         elif was_crowded and run.may_repeat(passages):
             run.queue.ask_again(passages)
-            self._hand_on(run, _PassagesOutcome(passages, usage))
+            run.hand_on(PassagesOutcome(passages, usage))
         else:
-            self._hand_on(run, _PassagesOutcome(passages, usage, errors={0: error}))
+            run.hand_on(PassagesOutcome(passages, usage, errors={0: error}))
         if run.stopped is not None:
             run.reasons.setdefault(error.code, error)
-
-    def _hand_on(self, run: _ExtractionRun, outcome: _PassagesOutcome) -> None:
-        """Have the outcome stored; of a call that nothing came of, what it took is noted with the next."""
-        if outcome.found or outcome.errors:
-            outcome = replace(outcome, usage=outcome.usage + run.unnoted)
-            run.unnoted = Usage()
-            run.outcomes.put_nowait(outcome)
-        else:
-            run.unnoted += outcome.usage
 
     async def _found(
         self, passages: Sequence[PendingChunk], prompt: Messages
@@ -367,7 +262,9 @@ class ModelExtractor:
         for _ in range(self._settings.extraction.gleaning if found else 0):
             read = [passages[at] for at in found]
             try:
-                reply, cost = await self._ask(read, _gleaning(read, self._types, found.values()))
+                reply, cost = await self._ask(
+                    read, gleaning_prompt(read, self._types, found.values())
+                )
             except ModelOutputInvalid as error:  # what was found before stands
                 return found, _plus(usage, error.usage)
             except ModelUnavailable as error:
@@ -397,7 +294,7 @@ class ModelExtractor:
             answer_tokens=answer_limit(tokens, number, self._settings),
         )
 
-    async def _keep(self, run: _ExtractionRun) -> None:
+    async def _keep(self, run: ExtractionRun) -> None:
         """Store outcomes as they come, all that have come in one transaction."""
         while (outcome := await run.outcomes.get()) is not None:
             batch, last = [outcome], False
@@ -409,7 +306,7 @@ class ModelExtractor:
             if last:
                 return
 
-    async def _store_outcomes(self, run: _ExtractionRun, batch: list[_PassagesOutcome]) -> None:
+    async def _store_outcomes(self, run: ExtractionRun, batch: list[PassagesOutcome]) -> None:
         async with self._record.writing(run.scope, bare=False) as writer:
             for outcome in batch:
                 read = [_read_passage(passage) for passage in outcome.passages]
@@ -426,7 +323,7 @@ class ModelExtractor:
         run.done += sum(len(outcome.found) for outcome in batch)
         run.on_progress(run.done + run.failed, run.total)
 
-    def _warnings(self, run: _ExtractionRun, left: int) -> list[CodedWarning]:
+    def _warnings(self, run: ExtractionRun, left: int) -> list[CodedWarning]:
         reasons = map(describe_reason, run.reasons.values())
         warnings = [CodedWarning(WarningCode.CAUSE, {"reason": reason}) for reason in reasons]
         passages = {"passages": count(left, "passage")}
@@ -443,10 +340,12 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
     number, usage = 0, Usage()
     waiting = ExtractionStore(database).waiting(scope, attempts=_MANY_ATTEMPTS)
     async with aclosing(waiting) as found:
-        queue = _PassageQueue(found)
+        queue = PassageQueue(found)
         while passages := await queue.take(CALL_TOKENS):
             number += len(passages)
-            usage += _estimate(passages, _prompt(passages, types), settings)
+            usage += estimate_extraction_call(
+                passages, extraction_prompt(passages, types), settings
+            )
     return CostEstimate(
         number,
         usage.prompt_tokens,
@@ -455,68 +354,9 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
     )
 
 
-def _estimate(passages: Sequence[PendingChunk], prompt: Messages, settings: Settings) -> Usage:
-    sent = "\n".join(
-        [*(text for _, text in prompt), instruction(ModelExtractions, with_schema=False)]
-    )
-    return estimate_call(sent, [passage.text for passage in passages], settings)
-
-
-def _prompt(passages: Sequence[PendingChunk], types: Sequence[str]) -> Messages:
-    tokens = sum(estimate_tokens(passage.text) for passage in passages)
-    values = _values(passages, types) | {"most": str(most_found(tokens))}
-    for example in ("person", "organization"):
-        # Of the types that the example would have, those that are not asked for.
-        values[example] = next((one for one in types if one.casefold() == example), "…")
-    return EXTRACT.messages(_language(passages), **values)
-
-
-def _gleaning(
-    passages: Sequence[PendingChunk], types: Sequence[str], found: Iterable[ModelExtraction]
-) -> Messages:
-    names = "\n".join(f"[{number}] {_items_of(one)}" for number, one in enumerate(found, 1))
-    values = _values(passages, types) | {"found": names}
-    return GLEAN.messages(_language(passages), **values)
-
-
-def _items_of(found: ModelExtraction) -> str:
-    entities = [[one.name, one.type] for one in found.entities]
-    relations = [[one.source, one.type, one.target] for one in found.relations]
-    return as_data(json.dumps([*entities, *relations], ensure_ascii=False))
-
-
-def _language(passages: Sequence[PendingChunk]) -> str:
-    return language_of("\n".join(passage.text for passage in passages))
-
-
-def _values(passages: Sequence[PendingChunk], types: Sequence[str]) -> dict[str, str]:
-    """Return what the prompts show of passages; titles stand above the first of those that share them."""
-    texts = list[str]()
-    before: tuple[str, ...] = ()
-    for passage in passages:
-        path = passage.section_path
-        title = " > ".join(path) if path and path != before else ""
-        texts.append(f"{title}\n{passage.text}" if title else passage.text)
-        before = path
-    return {
-        "types": ", ".join(types),
-        "title": as_data(passages[0].document_title),
-        "passages": number_texts(texts),
-    }
-
-
 def _read_passage(passage: PendingChunk) -> ReadPassage:
     heading = "\n".join([passage.document_title, *passage.section_path])
     return ReadPassage(passage.id, passage.text, heading)
-
-
-def _left_out(usage: Usage) -> ModelOutputInvalid:
-    error = ModelOutputInvalid(
-        "The chat model left a passage out of its answer twice.",
-        next_step="Run `sextant entities extract` to ask again, or choose another SEXTANT_CHAT_MODEL.",
-    )
-    error.usage = usage
-    return error
 
 
 def _plus(usage: Usage, more: Usage | None) -> Usage:
