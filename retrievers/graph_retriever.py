@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 
 MAX_TOP_K = 1000
 
-# Seed 000: each lane of a fused search returns twice what is wanted.
+# Lanes overlap: each returns twice what is wanted, so that enough is left once they are fused.
 _OVERFETCH = 2
 
 

@@ -1,8 +1,4 @@
-"""The hybrid retriever over any LangChain `PGVectorStore`, with BM25 reranking.
-
-Also here: the two lanes of a hybrid search over a LangChain vector store; ordering the
-passages that the lanes found anew, by BM25.
-"""
+"""The hybrid retriever over any LangChain `PGVectorStore`, with BM25 reranking."""
 
 from __future__ import annotations
 
@@ -10,10 +6,9 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
     CallbackManagerForRetrieverRun,
@@ -23,20 +18,22 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, SkipValidation, field_validator
 
-from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid
+from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import check_question
-from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
+from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings
 from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, get_shared_indexes
+from sextant.retrievers.hybrid_retriever.bm25_reranking import rerank_linear, rerank_rrf
 from sextant.retrievers.hybrid_retriever.options import (
     HybridRetrieverOptions,
     HybridStore,
     hybrid_store,
 )
+from sextant.retrievers.hybrid_retriever.store_lanes import StoreKeywordLane, StoreVectorLane
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -54,177 +51,14 @@ from sextant.retrievers.lanes.warnings import (
     require_one,
     warn_of_failures,
 )
-from sextant.retrievers.numeric.arrays import BM25, Scores, min_max
-from sextant.retrievers.ranking.fusion import fuse, rrf, rrf_share
-from sextant.stores.rows import StoredTexts
-
-# What pgvector says when a vector does not fit its column or the stored ones.
-_DIMENSIONS = ("different vector dimensions", "different halfvec dimensions")
-_EXPECTED = ("expected", "dimensions")
-
-
-@dataclass(frozen=True, slots=True)
-class StoreVectorLane:
-    """Documents nearest to the question by the store's own search; the score is cosine similarity.
-
-    Raises:
-        EmbeddingModelChanged: question and stored vectors differ in length.
-    """
-
-    store: HybridStore
-    min_similarity: float
-    name: str = VECTOR
-
-    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """Return the nearest of the user's documents, without those below `min_similarity`."""
-        try:
-            found = await self.store.nearest(query.text, query.limit)
-        except Exception as error:
-            if _is_about_dimensions(error):
-                reason, *_ = str(error).splitlines()  # the rest is SQL, with the question's vector
-                raise EmbeddingModelChanged(
-                    f"The question's vector does not have the length of the stored ones: {reason}.",
-                    next_step="Open the vector store with the embedding model it was filled with.",
-                    field="vector_store",
-                ) from error
-            raise
-        return [
-            document_item(document, similarity)
-            for document, similarity in found
-            if similarity >= self.min_similarity
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class StoreKeywordLane:
-    """Documents that contain the most of the question's keywords."""
-
-    rows: StoredTexts
-    name: str = KEYWORD
-
-    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """Search the user's texts; a question of stop words only finds nothing."""
-        if not query.keywords:
-            return []
-        found = await self.rows.keyword_search(query.keywords, query.limit)
-        return [document_item(document, score) for document, score in found]
-
-
-def document_item(document: Document, score: float) -> RetrievedItem:
-    """Return a LangChain document as a retrieved item; its id is what tells documents apart."""
-    owner = document.metadata.get("document_id")
-    return RetrievedItem(
-        kind=ItemKind.CHUNK,
-        id=str(document.id),
-        text=document.page_content,
-        score=max(score, LEAST_SCORE),
-        document_id=None if owner is None else str(owner),
-        external_id=document.metadata.get("external_id"),
-        metadata=document.metadata,
-    )
-
-
-def _is_about_dimensions(error: BaseException) -> bool:
-    message = str(error)
-    return any(words in message for words in _DIMENSIONS) or all(
-        part in message for part in _EXPECTED
-    )
-
-
-BM25_LANE = "bm25"
-_FUSED = "fused"
-
-
-def rerank_linear(
-    items: Sequence[RetrievedItem],
-    scores: Sequence[float],
-    *,
-    lane: str,
-    lane_weight: float,
-    weight: float,
-) -> list[RetrievedItem]:
-    """Order by `lane_weight · similarity + weight · BM25`, both brought to 0..1 over the items.
-
-    What the lane did not find has a similarity of 0, like the last that it found. Ties keep the
-    order given. `lanes` of every item keeps its BM25 score.
-
-    Args:
-        items: what was found, best first.
-        scores: BM25 of each.
-        lane: whose score is the similarity.
-        lane_weight: of the lanes' own order.
-        weight: of the BM25 score.
-    """
-    near = lane_weight * _similarities(items, lane)
-    weighted = weight * min_max(scores)
-    total = near + weighted
-    ranks = _ranks(scores)
-    ordered = []
-    for at in np.argsort(-total, kind="stable").tolist():
-        lanes = {
-            name: replace(lane_score, contribution=float(near[at]) if name == lane else 0.0)
-            for name, lane_score in items[at].lanes.items()
-        }
-        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, float(weighted[at]))
-        score = max(float(total[at]), LEAST_SCORE)
-        ordered.append(replace(items[at], score=score, lanes=lanes))
-    return ordered
-
-
-def rerank_rrf(
-    items: Sequence[RetrievedItem],
-    scores: Sequence[float],
-    *,
-    given_weight: float,
-    weight: float,
-    k: float,
-) -> list[RetrievedItem]:
-    """Fuse the order given with the order by BM25 by reciprocal ranks: a second RRF.
-
-    Items that hold no word of the question (score 0) have no rank by BM25.
-    """
-    names = [item.id for item in items]
-    lexical = [names[at] for at in _by_score(scores)]
-    fused = rrf({_FUSED: names, BM25_LANE: lexical}, {_FUSED: given_weight, BM25_LANE: weight}, k)
-    ranks, position = _ranks(scores), {name: at for at, name in enumerate(names)}
-    ordered = []
-    for name, score in fused:
-        at = position[name]
-        item, before = items[at], rrf_share(at + 1, given_weight, k)
-        lanes = {  # of the first fusion's score each lane gave a part, and of its rank the same part
-            lane: replace(
-                lane_score, contribution=(lane_score.contribution or 0.0) * before / item.score
-            )
-            for lane, lane_score in item.lanes.items()
-        }
-        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, score - before)
-        ordered.append(replace(item, score=max(score, LEAST_SCORE), lanes=lanes))
-    return ordered
-
-
-def _similarities(items: Sequence[RetrievedItem], lane: str) -> Scores:
-    shares = np.zeros(len(items))
-    found = [at for at, item in enumerate(items) if lane in item.lanes]
-    shares[found] = min_max([items[at].lanes[lane].score for at in found])
-    return shares
-
-
-def _by_score(scores: Sequence[float]) -> list[int]:
-    """Return places of the scores above 0, best first, ties as given."""
-    return [at for at in np.argsort(-np.asarray(scores), kind="stable").tolist() if scores[at] > 0]
-
-
-def _ranks(scores: Sequence[float]) -> list[int]:
-    """Rank of every score; those that are 0 share the one after the last."""
-    ranks = {at: rank for rank, at in enumerate(_by_score(scores), start=1)}
-    return [ranks.get(at, len(ranks) + 1) for at in range(len(scores))]
-
+from sextant.retrievers.numeric.arrays import BM25
+from sextant.retrievers.ranking.fusion import fuse
 
 logger = logging.getLogger(__name__)
 
 SLOW = "混合检索耗时超过阈值"
 
-# Seed 000: each lane returns twice what is wanted.
+# Lanes overlap: each returns twice what is wanted, so that enough is left once they are fused.
 _OVERFETCH = 2
 _FUSION, _BM25, _TOTAL = "fusion", "bm25", "total"
 
