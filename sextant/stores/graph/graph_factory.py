@@ -16,7 +16,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.warnings import WarningCode, warn
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.neo4j.projection import Projection
-from sextant.stores.graph.neo4j.projector import read_progress
+from sextant.stores.graph.neo4j.projector import ProjectionProgress, read_progress
 from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.neo4j.whole import CopiedGraph, CopyStates
 from sextant.stores.graph.postgres import PostgresGraph
@@ -185,12 +185,15 @@ class ProjectedGraph:
         self, scope: Scope, question: Callable[[], Awaitable[T]]
     ) -> tuple[T] | None:
         """Return the answer of Neo4j; None, with a warning, if the record must answer."""
-        scope_id = await self._find_current(scope)
-        if scope_id is None:
+        if time.monotonic() < self._paused_until:
+            warn(WarningCode.NEO4J_UNAVAILABLE, logged=False)
+            return None
+        progress = await read_progress(self._database, scope)
+        if progress is None:
             return None
         try:
             answer = await with_deadline(
-                self._settings.neo4j_timeout, self._ask_neo4j(scope, scope_id, question)
+                self._settings.neo4j_timeout, self._ask_neo4j(scope, progress, question)
             )
         except _NotThere:
             self._note_behind(scope)
@@ -219,22 +222,13 @@ class ProjectedGraph:
         self._is_gone = False
         self._behind.discard(scope)
 
-    async def _find_current(self, scope: Scope) -> int | None:
-        """Return the graph's number if Neo4j may be asked and is up to date; else None."""
-        if time.monotonic() < self._paused_until:
-            warn(WarningCode.NEO4J_UNAVAILABLE, logged=False)
-            return None
-        found = await read_progress(self._database, scope)
-        if found is None:
-            return None
-        if found.behind or not found.projected:
-            self._note_behind(scope)
-            return None
-        return found.scope_id
-
     async def _ask_neo4j(
-        self, scope: Scope, scope_id: int, question: Callable[[], Awaitable[T]]
+        self, scope: Scope, progress: ProjectionProgress, question: Callable[[], Awaitable[T]]
     ) -> T:
+        if progress.behind or not progress.projected:
+            await self._bolt.ping()  # a server that is gone is the first thing to mend
+            raise _NotThere
+        scope_id = progress.scope_id
         if time.monotonic() >= self._checked_until.get(scope_id, 0.0):
             projection = Projection(self._database, self._bolt, scope, scope_id)
             if not await projection.is_here():
@@ -244,4 +238,4 @@ class ProjectedGraph:
 
 
 class _NotThere(Exception):
-    """Raised if the server does not hold this database's copy of the graph."""
+    """Raised if the server does not hold this database's copy of the graph, or an old one."""

@@ -122,6 +122,10 @@ class Bolt:
         async with self._translate_errors(), self._session(WRITE_ACCESS) as session:
             return await session.execute_write(work)
 
+    async def ping(self) -> None:
+        """Raise `GraphStoreUnavailable` if the server does not answer."""
+        await self.fetch(_SCHEMA["version"])
+
     async def version(self) -> tuple[int, ...]:
         """Return the server's version, like (5, 26, 30)."""
         if self._version is None:

@@ -349,3 +349,14 @@ async def test_rebuilding_two_tenants_with_the_same_names_keeps_them_apart(
     assert await held_by_neo4j(bolt, other) == set()
     await projector.rebuild(scope)
     assert await held_by_neo4j(bolt, scope) == {"TREATS"}
+
+
+async def test_a_server_that_is_gone_is_not_said_to_be_behind(
+    settings: Settings, database: Database, scope: Scope
+) -> None:
+    nowhere = settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9"})
+    await GraphRecord(database).add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    async with open_graph_store(nowhere, database) as graph:
+        with collect_warnings() as notices:
+            assert await graph.neighbourhood(scope, [entity_id(scope, "Insulin")])
+    assert notices == [GONE]
