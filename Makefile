@@ -2,7 +2,7 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint types unit integration neo4j e2e local fuzz dev bench eval eval-answers eval-tables format clean
+.PHONY: help setup demo serve test check lint types unit integration neo4j e2e local fuzz dev bench bench-reading eval eval-answers eval-tables format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
@@ -20,7 +20,7 @@ NEWEST_NEO4J ?= 2026.08.1
 
 help: ## List the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
-		printf '  make %-12s %s\n' "$$name" "$$text"; done
+		printf '  make %-13s %s\n' "$$name" "$$text"; done
 
 setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready .cache/local/.ready ## Create .venv with all that the demo, the tests and `make dev` need
 
@@ -77,6 +77,9 @@ dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
 
 bench: .venv/.all ## Measure speed and memory, and write docs/speed.md
 	$(PY) -m benchmarks
+
+bench-reading: .venv/.all ## Measure how files are read, and write docs/quality.md (CORPORA=FOLDER; PEERS=PYTHON that has other tools)
+	$(PY) -m benchmarks.reading "$(CORPORA)" $(if $(PEERS),--peers "$(PEERS)") --write
 
 eval: .venv/.all ## Measure retrieval on question sets, and write docs/quality.md (EVAL_SETS: folders of corpus and queries)
 	@folder=$$(mktemp -d) && for set in $(EVAL_SETS)/*/; do [ ! -f "$${set}queries.jsonl.gz" ] || for mode in $(EVAL_MODES); do \

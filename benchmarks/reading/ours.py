@@ -1,0 +1,57 @@
+"""What Sextant stores of a file, in the form that is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.reading.markup import Grid, Reading, read_markdown
+from sextant.ingestion.parsing.blocks import Blocks, Table
+from sextant.ingestion.parsing.detect import CONTAINERS, detect
+from sextant.ingestion.parsing.formats import parser_for
+from sextant.ingestion.parsing.formats.opc import to_transitional
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.structure import build_structure
+
+_DITTO = "〃"  # stands in the stored text where a merged cell's words are repeated
+
+
+def read_file(path: Path, limits: Limits) -> Reading:
+    """Read a file as ingestion does, in this process."""
+    content = path.read_bytes()
+    file_type = detect(content, path.name)
+    if file_type in CONTAINERS:
+        content = to_transitional(content)
+    blocks: Blocks = parser_for(file_type)(content, limits)
+    structure = build_structure(blocks.blocks)
+    stored = read_markdown(structure.text.replace(_DITTO, ""))
+    return Reading(
+        stored.text,
+        [
+            structure.text[one.heading.start : one.heading.end]
+            for one in structure.sections
+            if one.heading.end
+        ],
+        [_grid(block) for block in blocks.blocks if isinstance(block, Table)],
+    )
+
+
+def _grid(table: Table) -> Grid:
+    """Return the cells with their numbers: a place that only repeats has that of its neighbour to the left or above."""
+    grid: Grid = []
+    for at, row in enumerate(table.rows):
+        grid.append([])
+        for column, text in enumerate(row):
+            owner = _owner(grid, at, column, text) if (at, column) in table.repeated else None
+            grid[at].append(owner or (at * 1000 + column, text))
+    return grid
+
+
+def _owner(
+    grid: Sequence[Sequence[tuple[int, str]]], at: int, column: int, text: str
+) -> tuple[int, str] | None:
+    left = grid[at][column - 1] if column else None
+    above = grid[at - 1][column] if at and column < len(grid[at - 1]) else None
+    if left and left[1] == text:
+        return left
+    return above if above and above[1] == text else left
