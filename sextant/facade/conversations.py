@@ -42,6 +42,8 @@ EACH = 20
 _ABOUT = {"zh": "“{heading}”是什么？", "en": "What about “{heading}”?"}
 _SUMMARY = {"zh": "《{title}》主要讲什么？", "en": "What are the key points of “{title}”?"}
 _ASKS = re.compile(r"[?？]\s*$")
+# A record's heading ends with its other short values: "How is it cleaned? (FAQ-007, en, Heron 3)".
+_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 # A word alone says little to who does not know the document; "What ownership is" does not bear "What about".
 _BARE = re.compile(
     r"[^\u4e00-\u9fff\s]+|[\u4e00-\u9fff]{1,3}|(?:what|how|why|when|where|who|which)\b.*", re.I
@@ -77,7 +79,7 @@ def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -
     documents = [
         sorted(
             ((*_question_from_heading(one), one) for one in headings_of_document),
-            key=lambda question: question[0],
+            key=lambda question: (question[0], (language == "zh") != has_cjk(question[1])),
         )
         for _, headings_of_document in groupby(headings, lambda one: one.document_id)
     ]
@@ -100,7 +102,7 @@ def _question_from_heading(one: DocumentHeading) -> tuple[_Kind, str]:
     """Return the question that a heading makes, and how well."""
     if one.heading is None:
         return _Kind.SUMMARY, _summary(one)
-    heading = without_number(one.heading)
+    heading = _ASIDE.sub("", without_number(one.heading)) or one.heading
     if _ASKS.search(heading):
         return _Kind.QUESTION, heading
     question = _ABOUT["zh" if has_cjk(heading) else "en"].format(heading=heading)

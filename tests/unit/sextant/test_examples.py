@@ -29,6 +29,8 @@ def asked(*documents: list[DocumentHeading], language: str = "", most: int = 9) 
         ("zh", "五、颱風與地震", "“颱風與地震”是什么？"),
         ("en", "3. How long are measurements kept?", "How long are measurements kept?"),
         ("zh", "多久需要校准一次？", "多久需要校准一次？"),
+        ("en", "How is the belt cleaned? (FAQ-007, en, Heron 3)", "How is the belt cleaned?"),
+        ("en", "(confidential)", "What about “(confidential)”?"),
         ("zh", "Rust ownership rules", "What about “Rust ownership rules”?"),
     ],
 )
@@ -54,6 +56,12 @@ def test_documents_in_the_readers_language_come_first() -> None:
     english, chinese = document("A", "en", "Sick leave"), document("乙", "zh", "付款节点")
     assert asked(english, chinese, language="zh", most=2)[0] == "“付款节点”是什么？"
     assert asked(english, chinese, language="en", most=2)[0] == "What about “Sick leave”?"
+
+
+def test_a_document_in_both_languages_is_asked_in_the_readers() -> None:
+    faq = document("FAQ", "en", "面板显示 E51 怎么办？", "What does E51 mean?")
+    assert asked(faq, language="en", most=1) == ["What does E51 mean?"]
+    assert asked(faq, language="zh", most=1) == ["面板显示 E51 怎么办？"]
 
 
 def test_documents_without_headings_are_asked_for_what_they_say_in_all() -> None:
