@@ -1,10 +1,10 @@
-"""What becomes of one question at slow endpoints: simulated ones, on a clock that is scaled down.
+"""What becomes of one question at slow endpoints: simulated ones, whose time is not waited for.
 
-    python -m benchmarks.endpoints [scale]
+    python -m benchmarks.endpoints
 
 The sample documents are asked in `mix`, with the default limits: first of an endpoint that nothing is known of, then of
-one whose speed is known; questions that the rules are sure of, then one that they are not. Seconds are those of the
-endpoint; what Sextant does by itself is divided by the scale, too, so that a scale of 1 is the truth.
+one whose speed is known; questions that the rules are sure of, then one that they are not. What Sextant does by itself
+passes as it does.
 """
 
 from __future__ import annotations
@@ -12,32 +12,31 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
+from unittest.mock import patch
 
 from sextant import Sextant
 from sextant.domain.answers import Done, Token
-from sextant.domain.settings import LimitSettings, Settings
-from sextant.evals.sets import numbers
+from sextant.domain.settings import Settings
+from sextant.nodes import budget
+from sextant.testing.clock import VirtualClock
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.pace import EndpointPace
 from sextant.testing.replies import Reply, as_json
 
 DOCUMENTS = Path(__file__).parents[1] / "samples" / "documents"
 ENDPOINTS = {
+    "20 / 2": EndpointPace(20, 2),
+    "40 / 4": EndpointPace(40, 4),
     "80 / 8": EndpointPace(80, 8),
     "300 / 15": EndpointPace(300, 15),
     "1,000 / 60, thinks 800": EndpointPace(1000, 60, thinking=800),
 }
 QUESTIONS = {
-    ("unknown", "sure"): "How does Rust keep memory safe without a garbage collector?",
-    ("known", "sure"): "When is a value dropped in Rust?",
-    (
-        "known",
-        "unsure",
-    ): "Which colleague should a visitor telephone about a lost Rust ownership badge?",
+    "sure": "When is a value dropped in Rust?",
+    "unsure": "Which colleague should a visitor telephone about a lost Rust ownership badge?",
 }
 ANSWER = "When the owner goes out of scope, the value is dropped, and its memory is released [{n}]."
 
@@ -67,23 +66,22 @@ class Run:
         return f"| {' | '.join(cells)} |"
 
 
-async def ask(rag: Sextant, question: str, scale: float) -> Run:
+async def ask(rag: Sextant, question: str, clock: VirtualClock) -> Run:
     """Ask, and take the time."""
-    started, first = perf_counter(), 0.0
+    started, first = clock.time(), 0.0
     async for event in rag.stream(question, mode="mix"):
         if isinstance(event, Token) and not first:
-            first = perf_counter() - started
+            first = clock.time() - started
         if isinstance(event, Done):
-            whole = perf_counter() - started
+            whole = clock.time() - started
             answer = event.answer
-    return Run(first / scale, whole / scale, answer.model, answer.usage, answer.warnings)
+    return Run(first, whole, answer.model, answer.usage, answer.warnings)
 
 
 async def main() -> None:
     """Print a table of all runs."""
-    (percent,) = numbers(__doc__, percent=25)
-    scale = percent / 100
-    with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
+    clock = VirtualClock.of_running_loop()
+    with tempfile.TemporaryDirectory(prefix="sxt-") as folder, patch.object(budget, "time", clock):
         async with Sextant.open(Settings(_env_file=None, data_dir=Path(folder))) as rag:
             await rag.ingest(sorted(DOCUMENTS.iterdir()))
         print(
@@ -91,17 +89,18 @@ async def main() -> None:
         )
         print("|---|---|---|--:|--:|---|--:|--:|---|")
         for name, pace in ENDPOINTS.items():
-            pace.scale = scale
-            async with ScriptedOpenAI(reply_to, pace=pace) as endpoint:
-                settings = Settings(
-                    _env_file=None, data_dir=Path(folder), chat_model="simulated", openai_base_url=endpoint.base_url,
-                    limits=LimitSettings(answer_seconds=60 * scale),
-                )  # fmt: skip
-                async with Sextant.open(settings) as rag:
-                    await rag.warm_up()
-                    for names, question in QUESTIONS.items():
-                        run = await ask(rag, question, scale)
-                        print(run.row(name, *names), flush=True)
+            for first in QUESTIONS:
+                # Another model each time, of which nothing is known.
+                questions = [first, *(one for one in QUESTIONS if one != first)]
+                async with ScriptedOpenAI(reply_to, pace=replace(pace), clock=clock) as endpoint:
+                    settings = Settings(
+                        _env_file=None, data_dir=Path(folder), chat_model="simulated", openai_base_url=endpoint.base_url,
+                    )  # fmt: skip
+                    async with Sextant.open(settings) as rag:
+                        await rag.warm_up()
+                        for at, kind in enumerate(questions):
+                            run = await ask(rag, QUESTIONS[kind], clock)
+                            print(run.row(name, "known" if at else "unknown", kind), flush=True)
 
 
 if __name__ == "__main__":

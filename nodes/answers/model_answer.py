@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -56,8 +55,8 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
     Raises:
         ModelUnavailable, ModelOutputInvalid: the model gave no answer, or one that cannot be used.
     """
-    deadline = time.monotonic() + writing.budget.seconds
-    until = asyncio.get_running_loop().time() + writing.budget.seconds
+    now = asyncio.get_running_loop().time
+    until = now() + writing.budget.seconds
     review = replace(review, checks=replace(review.checks, until=until))
     draft = _ModelText(_begin_draft(review), review.language)
     try:
@@ -70,7 +69,7 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
         writing.budget,
         calls=writing.budget.calls - draft.usage.calls,
         prompt_tokens=writing.budget.prompt_tokens - draft.usage.prompt_tokens,
-        seconds=deadline - time.monotonic(),
+        seconds=until - now(),
     )
     # A model that has just failed is not asked to mend its text.
     review = replace(review, repair=review.repair and draft.failure is None)
@@ -237,7 +236,11 @@ async def _pieces(
 
 def _ending(writing: Writing, reviser: Reviser, draft: _ModelText) -> Iterator[Sources | Done]:
     usage = draft.usage + reviser.usage
-    warnings = [*draft.warnings, *reviser.warnings]
+    of_revision = reviser.warnings
+    if draft.out_of_time:  # which says already what nothing was left for
+        is_late = WarningCode.REVISION_OVER_LIMIT
+        of_revision = [warning for warning in of_revision if warning.code != is_late]
+    warnings = [*draft.warnings, *of_revision]
     if (replacement := reviser.replacement) is not None:
         yield Sources(replacement.sources)
         yield Done(

@@ -52,6 +52,8 @@ _UNUSABLE_OUTPUT = {
     "LengthFinishReasonError": wordings.TRUNCATED,
     "ContentFilterFinishReasonError": wordings.WITHHELD,
 }
+# What clients raise where an answer is no JSON, or JSON of another shape.
+_NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
 # How OpenAI, vLLM, llama.cpp and Anthropic say that a prompt exceeds the context.
 _TOO_LONG = re.compile(
     r"context[ _](length|window|size)|maximum context|prompt is too long", re.IGNORECASE
@@ -203,8 +205,12 @@ def mentions(field: str, error: BaseException) -> bool:
 
     Endpoints that are no OpenAI answer in shapes of their own, so the whole body is looked through.
     """
-    words = f"{getattr(error, 'body', None)} {getattr(error, 'message', None) or error}"
-    return re.search(rf"\b{re.escape(field)}\b", words) is not None
+    return re.search(rf"\b{re.escape(field)}\b", words_of(error)) is not None
+
+
+def words_of(error: BaseException) -> str:
+    """Return all that an endpoint says of a refusal."""
+    return f"{getattr(error, 'body', None)} {getattr(error, 'message', None) or error}"
 
 
 def as_sextant_error(error: Exception, service: Service) -> SextantError:
@@ -218,10 +224,16 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         refused = _refusal_error(error, status, service)
         refused.usage = Usage(1)  # providers bill answers, not errors
         return refused
-    if silent := _without_answer(error, service):
-        return silent
+    return _without_answer(error, service) or _unforeseen_error(error, service)
+
+
+def _unforeseen_error(error: Exception, service: Service) -> SextantError:
+    """Return the typed error for an answer that is none, by what clients raise of it."""
     if "content filter" in str(error):  # LangChain's class for Azure raises no more than that
         return service.error(ModelOutputInvalid, wordings.WITHHELD)
+    if isinstance(error, _NOT_OF_THE_API):
+        _log.warning("%s: what it answered cannot be read: %r", service.label, error)
+        return service.error(ModelUnavailable, wordings.UNREADABLE)
     return service.error(ModelUnavailable, wordings.FAILED, detail=_detail(error, service.secret))
 
 

@@ -29,6 +29,16 @@ FAILED: Wordings = {
     "en": Wording("failed: {detail}", "Check that {url} is the base URL of a compatible API."),
     "zh": Wording("调用失败（{detail}）。", "请检查 {url} 是否为兼容接口的地址。"),
 }
+UNREADABLE: Wordings = {
+    "en": Wording(
+        "answered with something that is not of its API.",
+        "Check that {url} is the base URL of a compatible API, and that no proxy answers in its place.",
+    ),
+    "zh": Wording(
+        "返回的内容不符合接口格式。",
+        "请检查 {url} 是否为兼容接口的地址，以及是否有代理代为回应。",
+    ),
+}
 UNUSABLE: Wordings = {
     "en": Wording(
         "gave an unusable answer: {reason}.",

@@ -15,12 +15,13 @@ import re
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import orjson
 
 from sextant.models.protocols import Vectors
+from sextant.testing.clock import Sleep, VirtualClock
 from sextant.testing.hash_embedder import hash_vector
 from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackEndpoint
 from sextant.testing.pace import EndpointPace
@@ -93,6 +94,7 @@ class ScriptedOpenAI(LoopbackEndpoint):
         api_key: the only accepted key; None: accept requests with any key or none.
         models: names that `/v1/models` lists.
         pace: how fast chat completions come, and how long prompts may be; None: at once, of any length.
+        clock: by which it waits; None: it does.
     """
 
     base_path = "/v1"
@@ -108,6 +110,7 @@ class ScriptedOpenAI(LoopbackEndpoint):
         api_key: str | None = None,
         models: Iterable[str] = ("scripted",),
         pace: EndpointPace | None = None,
+        clock: VirtualClock | None = None,
     ) -> None:
         self.requests: list[ApiRequest] = []
         self._chat = to_handler(chat)
@@ -118,6 +121,7 @@ class ScriptedOpenAI(LoopbackEndpoint):
         self._api_key = api_key
         self._models = tuple(models)
         self._pace = pace
+        self._sleep: Sleep = clock.sleep if clock else asyncio.sleep
         super().__init__()
 
     @property
@@ -167,29 +171,35 @@ class ScriptedOpenAI(LoopbackEndpoint):
         return await answer(request)
 
     async def _complete(self, request: ApiRequest) -> HttpResponse:
-        prompt, refusal = request.prompt, None
+        prompt, refusal, read = request.prompt, None, request
         if self._pace is not None:
             prompt, refusal = self._pace.limited(prompt)
-        reply = refusal or self._chat(request)
+            read = request if prompt == request.prompt else _with_prompt(request, prompt)
+        reply = refusal or self._chat(read)
         if reply.status != 200:
-            return await _error_response(reply)
+            return await self._error_response(reply)
         if self._pace is not None:
-            reply = await self._pace.paced(prompt, reply, streamed=request.streamed)
+            reply = await self._pace.paced(
+                prompt, reply, streamed=request.streamed, sleep=self._sleep
+            )
         model = str(request.body.get("model", ""))
+        if reply.raw is not None:
+            kind = "text/event-stream" if request.streamed else "text/html"
+            return HttpResponse(200, reply.raw, {"content-type": kind, **reply.headers})
         if request.streamed:
             return HttpResponse(
                 200,
-                _events(request, reply, model, prompt),
+                _events(request, reply, model, prompt, self._sleep),
                 {"content-type": "text/event-stream", **reply.headers},
             )
-        await wait_as_scripted(reply)
+        await wait_as_scripted(reply, self._sleep)
         return _json_response(completion_body(reply, model, prompt), headers=reply.headers)
 
     async def _embed(self, request: ApiRequest) -> HttpResponse:
         reply = self._embeddings(request)
         if reply.status != 200:
-            return await _error_response(reply)
-        await wait_as_scripted(reply)
+            return await self._error_response(reply)
+        await wait_as_scripted(reply, self._sleep)
         texts = request.body["input"]
         vectors = [self._vector(text) for text in _as_list(texts)]
         as_base64 = request.body.get("encoding_format") == "base64"
@@ -209,8 +219,8 @@ class ScriptedOpenAI(LoopbackEndpoint):
     async def _score(self, request: ApiRequest) -> HttpResponse:
         reply = self._rerank(request)
         if reply.status != 200:
-            return await _error_response(reply)
-        await wait_as_scripted(reply)
+            return await self._error_response(reply)
+        await wait_as_scripted(reply, self._sleep)
         query = hash_vector(request.body["query"], self._dimension)
         scores = [
             {"index": index, "relevance_score": float(query @ hash_vector(text, self._dimension))}
@@ -218,6 +228,10 @@ class ScriptedOpenAI(LoopbackEndpoint):
         ]
         scores.sort(key=lambda score: -score["relevance_score"])
         return _json_response({"id": "scripted", "results": scores[: request.body.get("top_n")]})
+
+    async def _error_response(self, reply: Reply) -> HttpResponse:
+        await wait_as_scripted(reply, self._sleep)
+        return _json_response(error_body(reply), reply.status, reply.headers)
 
 
 def to_handler(script: Script) -> Callable[[ApiRequest], Reply]:
@@ -238,14 +252,15 @@ def _default_reply(_request: ApiRequest) -> Reply:
     return Reply()
 
 
-async def _error_response(reply: Reply) -> HttpResponse:
-    await wait_as_scripted(reply)
-    return _json_response(error_body(reply), reply.status, reply.headers)
+def _with_prompt(request: ApiRequest, prompt: str) -> ApiRequest:
+    """Return a request as an endpoint reads it that has cut its prompt."""
+    messages = [{"role": "user", "content": prompt}]
+    return replace(request, body={**request.body, "messages": messages})
 
 
-async def wait_as_scripted(reply: Reply) -> None:
+async def wait_as_scripted(reply: Reply, sleep: Sleep = asyncio.sleep) -> None:
     """Delay, block or cut an unstreamed answer, as its reply defines."""
-    await asyncio.sleep(reply.delay)
+    await sleep(reply.delay)
     if reply.pause_after is not None:
         await (reply.resume or asyncio.Event()).wait()
     if reply.break_after is not None:
@@ -253,9 +268,9 @@ async def wait_as_scripted(reply: Reply) -> None:
 
 
 async def _events(
-    request: ApiRequest, reply: Reply, model: str, prompt: str
+    request: ApiRequest, reply: Reply, model: str, prompt: str, sleep: Sleep
 ) -> AsyncIterator[bytes]:
-    async for delta in _deltas(reply):
+    async for delta in _deltas(reply, sleep):
         yield _event(chunk_body(model, delta))
     yield _event(chunk_body(model, {}, reply.finish_reason))
     if reply.usage and (request.body.get("stream_options") or {}).get("include_usage"):
@@ -264,7 +279,7 @@ async def _events(
     yield b"data: [DONE]\n\n"
 
 
-async def _deltas(reply: Reply) -> AsyncIterator[dict[str, Any]]:
+async def _deltas(reply: Reply, sleep: Sleep) -> AsyncIterator[dict[str, Any]]:
     yield {"role": "assistant", "content": ""}
     if reply.thought:
         yield {"reasoning_content": reply.thought}
@@ -272,11 +287,11 @@ async def _deltas(reply: Reply) -> AsyncIterator[dict[str, Any]]:
         yield {"refusal": reply.refusal}
     if reply.tool_calls:
         yield {"tool_calls": tool_calls_of(reply)}
-    async for piece in pieces_as_scripted(reply):
+    async for piece in pieces_as_scripted(reply, sleep):
         yield {"content": piece}
 
 
-async def pieces_as_scripted(reply: Reply) -> AsyncIterator[str]:
+async def pieces_as_scripted(reply: Reply, sleep: Sleep = asyncio.sleep) -> AsyncIterator[str]:
     """Yield the pieces of a stream, delayed, held or cut as the reply defines."""
     sent = 0
     while True:
@@ -286,7 +301,7 @@ async def pieces_as_scripted(reply: Reply) -> AsyncIterator[str]:
             if sent == reply.break_after:
                 raise CutConnection
             if piece is not None:
-                await asyncio.sleep(reply.delay)
+                await sleep(reply.delay)
                 yield piece
                 sent += 1
         if not reply.endless:

@@ -1,6 +1,6 @@
 """How fast a simulated endpoint answers, and how much it reads: for tests and reports on what slow models do.
 
-    pace = EndpointPace(prompt_rate=80, answer_rate=8, scale=0.05)
+    pace = EndpointPace(prompt_rate=80, answer_rate=8)
     async with ScriptedOpenAI(chat=answer, pace=pace) as server: ...
 
 A prompt's beginning that it has read before costs nothing, as with the prompt caches of real endpoints.
@@ -12,6 +12,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from sextant.testing.clock import Sleep
 from sextant.testing.replies import Reply, failing, tokens_of
 
 
@@ -26,7 +27,6 @@ class EndpointPace:
         slots: prompts that it reads at a time.
         context: tokens of the longest prompt; None: no limit.
         cuts: whether a longer prompt loses its beginning without a word; else it is refused.
-        scale: seconds that pass for one second of the endpoint.
     """
 
     prompt_rate: float
@@ -35,9 +35,8 @@ class EndpointPace:
     slots: int = 1
     context: int | None = None
     cuts: bool = False
-    scale: float = 1.0
-    _read: list[list[str]] = field(default_factory=list[list[str]])
-    _gate: asyncio.Semaphore | None = None
+    _read: list[list[str]] = field(default_factory=list[list[str]], init=False)
+    _gate: asyncio.Semaphore | None = field(default=None, init=False)
 
     def limited(self, prompt: str) -> tuple[str, Reply | None]:
         """Return what of a prompt is read, and the refusal of one that is too long."""
@@ -49,7 +48,9 @@ class EndpointPace:
         message = f"This model's maximum context length is {self.context} tokens."
         return prompt, failing(400, message, code="context_length_exceeded")
 
-    async def paced(self, prompt: str, reply: Reply, *, streamed: bool) -> Reply:
+    async def paced(
+        self, prompt: str, reply: Reply, *, streamed: bool, sleep: Sleep = asyncio.sleep
+    ) -> Reply:
         """Wait as long as the model reads and thinks, and return its reply, which is written at its pace."""
         tokens = tokens_of(prompt)
         cached = max((_common(tokens, before) for before in self._read), default=0)
@@ -58,9 +59,9 @@ class EndpointPace:
         if not streamed:
             seconds += len(reply.pieces) / self.answer_rate
         async with self._gate:
-            await asyncio.sleep(seconds * self.scale)
+            await sleep(seconds)
             self._read.append(tokens)
-        delay = self.scale / self.answer_rate if streamed else 0.0
+        delay = 1 / self.answer_rate if streamed else 0.0
         return replace(reply, delay=delay, cached=cached, hidden=self.thinking)
 
 

@@ -94,6 +94,7 @@ class Reply:
         cached: tokens of the prompt that the endpoint says it had read before.
         hidden: tokens that it says it wrote beside those of the text.
         error_code: `error.code` of an error's body.
+        raw: the body of a chat completion instead of one that is made of all this.
     """
 
     text: str = ""
@@ -113,6 +114,7 @@ class Reply:
     cached: int = 0
     hidden: int = 0
     error_code: str | None = None
+    raw: bytes | None = None
 
     @property
     def pieces(self) -> Sequence[str]:

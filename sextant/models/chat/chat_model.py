@@ -25,7 +25,7 @@ from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
 from sextant.models.chat.concurrency import note_overload
-from sextant.models.chat.dialect import Dialect, RequestForm
+from sextant.models.chat.dialect import Dialect, RequestForm, arrange
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
 from sextant.models.chat.speed import EndpointSpeed
@@ -86,7 +86,7 @@ class _JsonRequest:
         """Return the prompt, which states the schema where the request does not."""
         stated = self.dialect.states_schema(form)
         text = instruction(self.schema, self.language, with_schema=not stated)
-        return [*_with_instruction(self.prompt, text), *self.after]
+        return arrange([*_with_instruction(self.prompt, text), *self.after], form)
 
     def options(self, form: RequestForm) -> dict[str, Any]:
         """Return the options that go with the call."""
@@ -158,7 +158,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        tally = await self._call(lambda _: prompt, self._dialect.options)
+        tally = await self._call(lambda form: arrange(prompt, form), self._dialect.options)
         self._require_text(tally)
         return ModelCompletion(tally.text, self._report_usage(tally))
 
@@ -249,7 +249,8 @@ class ChatModel:
         is_answer = is_answer or (lambda _: self._dialect.answers_plainly)
         attempt, requests, form = 0, 1, (begun := self._dialect.form)
         while True:
-            tally, options = self._tally(prompt), self._dialect.stream_options(form)
+            tally = self._tally(arrange(prompt, form))
+            options = self._dialect.stream_options(form)
             tally.requests = requests
             count_request()
             try:

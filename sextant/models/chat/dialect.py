@@ -3,7 +3,8 @@
 Endpoints that call themselves compatible differ: some know `response_format: json_schema` (OpenAI,
 vLLM, Ollama, llama.cpp), some only `json_object` (DeepSeek), some neither; some refuse
 `stream_options`; some call the limit of an answer `max_tokens`, some `max_completion_tokens`; reasoning models
-refuse a `temperature` of 0, which calls for JSON ask for. A request is
+refuse a `temperature` of 0, which calls for JSON ask for; the templates of some models know no system message;
+some break (500) at what they do not know instead of refusing it. A request is
 made with everything first and, when it is refused as invalid, repeated with less; what then works is what
 all chat models of this process that ask the same endpoint for the same model begin with, for an hour: an
 endpoint that refused what it takes, once, is not held to it.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +24,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from pydantic import BaseModel, TypeAdapter
 
@@ -34,10 +37,17 @@ from sextant.models.failures import (
     is_transient,
     mentions,
     status_of,
+    words_of,
 )
 
 _INVALID_REQUEST = frozenset({400, 415, 422})
+_BROKEN = 500
 _JSON_FORMATS = ("json_schema", "json_object", None)
+_WORDS_ALONE = len(_JSON_FORMATS) - 1
+# How templates of models say that they take no system message, or none but turns.
+_NO_SYSTEM = re.compile(
+    r"\bsystem\W+(role|message|prompt|instruction)|\broles must alternate", re.I
+)
 # The fields of a request that `Dialect` adds; a refusal that names another is not about them.
 _OURS = ("response_format", "stream", "stream_options")
 # What endpoints call the most tokens of an answer. OpenAI's newer models refuse the first; many compatible
@@ -55,12 +65,14 @@ class RequestForm:
         stream_usage: whether a stream is asked for its usage.
         limits: names of the token limit that were not refused; the first is used.
         temperature: whether a call for JSON asks for the likeliest answer.
+        system: whether there is a system message; else it is the beginning of what the user says.
     """
 
     json_format: int = 0
     stream_usage: bool = True
     limits: tuple[str, ...] = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
     temperature: bool = True
+    system: bool = True
 
 
 @dataclass(slots=True)
@@ -235,6 +247,7 @@ class Dialect:
             known.stream_usage and form.stream_usage,
             min(known.limits, form.limits, key=len),
             known.temperature and form.temperature,
+            known.system and form.system,
         )
         self._learnt.until = time.monotonic() + _BELIEVED
 
@@ -287,10 +300,22 @@ class Dialect:
     def lesser(
         self, error: Exception, options: dict[str, Any], form: RequestForm
     ) -> RequestForm | None:
-        """Return the form to repeat a call in, if `error` may be about one of its `options`."""
-        if status_of(error) not in _INVALID_REQUEST or is_too_long(error):
+        """Return the form to repeat a call in, if `error` may be about one of its `options` or its system message."""
+        status, body = status_of(error), options.get("extra_body", {})
+        if status not in (*_INVALID_REQUEST, _BROKEN) or is_too_long(error):
             return None
-        body = options.get("extra_body", {})
+        if self._speaks_openai and form.system and _NO_SYSTEM.search(words_of(error)):
+            return replace(form, system=False)
+        if status != _BROKEN:
+            return self._without_refused(error, options, body, form)
+        # What a server does not know it may break at each time.
+        has_format = "response_format" in body
+        return replace(form, json_format=_WORDS_ALONE) if has_format else None
+
+    def _without_refused(
+        self, error: Exception, options: dict[str, Any], body: dict[str, Any], form: RequestForm
+    ) -> RequestForm | None:
+        """Return the form without the option that a refusal names, or may be about."""
         if any(limit in body and mentions(limit, error) for limit in form.limits[:1]):
             return replace(form, limits=form.limits[1:])
         has_temperature = form.temperature and not self._has_temperature and "temperature" in body
@@ -309,7 +334,7 @@ class Dialect:
         else:
             is_ours = status in _INVALID_REQUEST and not is_too_long(error)
             is_ours = is_ours and not is_about_other_than(_OURS, error)
-        return replace(form, json_format=len(_JSON_FORMATS) - 1) if is_ours else None
+        return replace(form, json_format=_WORDS_ALONE) if is_ours else None
 
     def _carrying(
         self, body: dict[str, Any], tokens: int | None, form: RequestForm
@@ -318,6 +343,22 @@ class Dialect:
         limit = {form.limits[0]: tokens} if tokens and form.limits else {}
         body = self._body | limit | body
         return {"extra_body": body} if body else {}
+
+
+def arrange(messages: list[BaseMessage], form: RequestForm) -> list[BaseMessage]:
+    """Return a prompt as it is sent: without a system message where the endpoint takes none."""
+    if form.system or len(messages) < 2 or not isinstance(messages[0], SystemMessage):
+        return messages
+    system, first, *others = messages
+    if not isinstance(first, HumanMessage):
+        return messages
+    content = first.content
+    longer = (
+        f"{system.text}\n\n{content}"
+        if isinstance(content, str)
+        else [{"type": "text", "text": system.text}, *content]
+    )
+    return [first.model_copy(update={"content": longer}), *others]
 
 
 def _with_lesser_json(form: RequestForm, error: Exception) -> RequestForm:

@@ -18,8 +18,10 @@ from sextant.graph.dependencies import dependencies_over
 from sextant.graph.workflow import Workflow, create_query_workflow
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.stores.postgresql.database import Database
+from sextant.testing.clock import VirtualClock
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import Script, ScriptedOpenAI
+from sextant.testing.pace import EndpointPace
 
 PASSAGES = [
     CorpusPassage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
@@ -65,9 +67,15 @@ def running_with(database: Database, filled: Scope) -> RunningWith:
     """Start the workflow with a scripted chat model; without a script it has none."""
 
     @asynccontextmanager
-    async def start(script: Script | None = None, **settings: Any) -> AsyncIterator[Running]:
+    async def start(
+        script: Script | None = None,
+        *,
+        pace: EndpointPace | None = None,
+        clock: VirtualClock | None = None,
+        **settings: Any,
+    ) -> AsyncIterator[Running]:
         async with (
-            ScriptedOpenAI(script or ()) as endpoint,
+            ScriptedOpenAI(script or (), pace=pace, clock=clock) as endpoint,
             dependencies_over(database, HashEmbedder(384)) as offline,
         ):
             chosen = offline.settings.model_copy(

@@ -3,177 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Token
+from sextant.domain.answers import Cited, Done, Reset
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.domain.warnings import WarningCode
 from sextant.graph.streaming import stream_answer
 from sextant.models.chat.factory import build_chat_model
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import (
     Reply,
-    as_json,
-    empty,
-    endless,
     failing,
-    invalid_json,
-    rate_limited,
-    refusal,
-    slow,
 )
-from sextant.text.characters import language_of
-from tests.integration.graph.conftest import Running, RunningWith
+from tests.integration.graph.conftest import RunningWith
+from tests.integration.graph.replying import (
+    QUESTION,
+    TOO_LONG,
+    assert_it_holds,
+    good,
+    told,
+    writing,
+)
 from tests.sentences import sentence
-
-QUESTION = "糖尿病患者的主要症状是什么？"
-ANSWER = "主要症状是多饮、多尿、多食和体重下降[{n}]。"
-MODES = ["naive", "local", "global", "hybrid", "mix", "auto", "bypass"]
-TOO_LONG = failing(400, "The context is too long.", code="context_length_exceeded")
-
-
-def number_of(request: ApiRequest) -> str:
-    """Return the number under which the passage with the symptoms is shown."""
-    return request.prompt.partition("多饮、多尿")[0].rpartition('<passage number="')[2][:1]
-
-
-def judged(request: ApiRequest) -> Reply:
-    """Return a reply in every structure that a node asks for; it mends nothing."""
-    return as_json({"question": QUESTION, "relevant": [1], "sufficient": True,
-                    "sentences": [], "points": [], "keywords": ["多饮"]})  # fmt: skip
-
-
-def writing(answer: Callable[[ApiRequest], Reply | str]) -> Script:
-    """Judge as it should, and answers so."""
-    return lambda request: judged(request) if request.wants_json else answer(request)
-
-
-def good(request: ApiRequest) -> str:
-    return ANSWER.format(n=number_of(request))
-
-
-def limited_once() -> Script:
-    """Return every prompt is refused the first time and answered the second."""
-    seen = set[str]()
-
-    def reply(request: ApiRequest) -> Reply | str:
-        if request.prompt not in seen:
-            seen.add(request.prompt)
-            return rate_limited(0)
-        return judged(request) if request.wants_json else good(request)
-
-    return reply
-
-
-@dataclass(frozen=True)
-class Case:
-    """How a model behaves, and who gives the answer then: itself, the documents, or an error."""
-
-    script: Callable[[], Script]
-    retrieving: str
-    bypass: str
-    warning: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-CASES = {
-    "down": Case(
-        lambda: writing(good), "quoted", "model_unavailable", "无法连接",
-        {"openai_base_url": "http://127.0.0.1:9/v1"},
-    ),
-    "slow": Case(
-        lambda: lambda _: slow("太慢了。", 30), "quoted", "model_unavailable", "未能及时回答",
-        {"model_timeout": 0.2},
-    ),
-    "dripping": Case(
-        lambda: writing(lambda request: Reply(good(request) + "此外，" * 200, delay=0.01)), "written", "written",
-        sentence(WarningCode.ANSWER_OUT_OF_TIME, "zh"), {"limits": LimitSettings(answer_seconds=1.5)},
-    ),
-    "empty": Case(lambda: writing(lambda _: empty()), "quoted", "model_output_invalid", "没有给出任何回答"),
-    "refusing": Case(
-        lambda: writing(lambda _: refusal()), "quoted", "model_output_invalid", "没有给出任何回答"
-    ),
-    "refusing in words": Case(
-        lambda: writing(lambda _: "抱歉，我无权讨论这个话题。"), "quoted", "written", sentence(WarningCode.ANSWER_REPLACED, "zh")
-    ),
-    "endless": Case(
-        lambda: writing(lambda _: endless("等等，")), "quoted", "written", sentence(WarningCode.ANSWER_CUT_OFF, "zh"),
-        {"limits": LimitSettings(answer_tokens=64)},
-    ),
-    "wrong language": Case(
-        lambda: writing(lambda r: f"The main symptoms are great thirst and loss of weight [{number_of(r)}]."),
-        "written", "written", sentence(WarningCode.ANSWER_IN_OTHER_LANGUAGE, "zh"),
-    ),
-    "invalid JSON": Case(
-        lambda: lambda r: invalid_json() if r.wants_json else good(r), "written", "written", "按规则判断"
-    ),
-    "marker 99": Case(
-        lambda: writing(lambda _: ANSWER.format(n=99)), "written", "written"
-    ),
-    "429 for a moment": Case(limited_once, "written", "written", settings={"model_retries": 1}),
-    "429 for an hour": Case(
-        lambda: lambda _: rate_limited(3600), "quoted", "model_unavailable", "429",
-        {"model_retries": 2},
-    ),
-    "context too long": Case(
-        lambda: writing(lambda _: TOO_LONG), "quoted", "context_too_long", "读不完这么长的请求"
-    ),
-    "500": Case(lambda: lambda _: failing(500), "quoted", "model_unavailable", "500"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("behaviour", CASES)
-async def test_every_mode_ends_well_however_the_model_behaves(
-    running_with: RunningWith, behaviour: str, mode: str
-) -> None:
-    case = CASES[behaviour]
-    async with running_with(case.script(), **case.settings) as running:
-        events = await told(running, mode)
-    expected = case.bypass if mode == "bypass" else case.retrieving
-    last = events[-1]
-    if isinstance(last, Failed):
-        assert (last.code, language_of(last.message)) == (expected, "zh")
-        assert last.detail is not None
-        assert "请" in last.detail["next_step"], "what to do next"
-        return
-    assert isinstance(last, Done)
-    answer = last.answer
-    assert all(language_of(warning) == "zh" for warning in answer.warnings)
-    assert_it_holds(answer, events)
-    assert answer.model == ("extractive" if expected == "quoted" else "scripted")
-    if mode == "bypass":
-        assert not answer.citations
-        assert not answer.grounded
-    elif case.warning:
-        assert case.warning in " ".join(answer.warnings)
-    if expected == "quoted" or (mode != "bypass" and behaviour in {"marker 99", "invalid JSON"}):
-        assert "多饮、多尿" in answer.citations[0].quote
-
-
-async def told(running: Running, mode: str) -> list[Event]:
-    async with asyncio.timeout(60):
-        asked = running.asking(QUESTION, mode=mode)
-        return [event async for event in stream_answer(running.workflow, asked)]
-
-
-def assert_it_holds(answer: Answer, events: list[Event]) -> None:
-    """Check that what was streamed is the answer, every marker has a source, every quote stands in it."""
-    resets = [place for place, event in enumerate(events) if isinstance(event, Reset)]
-    told = events[resets[-1] if resets else 0 :]
-    assert answer.answer == "".join(e.text for e in told if isinstance(e, Token)) != ""
-    assert answer.citations == tuple(e.citation for e in told if isinstance(e, Cited))
-    markers = {int(marker) for marker in re.findall(r"\[(\d+)\]", answer.answer)}
-    assert markers == {source.marker for source in answer.sources}
-    texts = {source.marker: source.text for source in answer.sources}
-    assert all(citation.quote in texts[citation.marker] for citation in answer.citations)
-    assert answer.citations or not answer.grounded
 
 
 async def test_a_context_that_is_too_long_is_halved_until_it_fits() -> None:
