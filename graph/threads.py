@@ -30,6 +30,7 @@ from sextant.text.characters import clean_text
 
 LONGEST_THREAD = 200  # characters of a name
 _TITLE = 160  # characters
+_INTERRUPT = "__interrupt__"  # LangGraph's name of what a run stopped for
 
 _SQL = load_queries("threads")
 # Classes that a checkpoint may restore, beside LangGraph's own and LangChain's messages; anything
@@ -166,11 +167,20 @@ class Threads(AsyncPostgresSaver):
             await cursor.execute(_SQL["known"], values)
             return await cursor.fetchall()
 
-    async def messages(self, thread_id: str) -> list[AnyMessage]:
-        """Return what was said in a conversation, the oldest first; nothing where there is none."""
+    async def read(self, thread_id: str) -> tuple[list[AnyMessage], str]:
+        """Return what was said in a conversation, the oldest first, and the question that waits for a decision.
+
+        Nothing where there is no such conversation.
+        """
         checkpoint = await self.aget_tuple(self.config_of(thread_id))
-        values = checkpoint.checkpoint["channel_values"] if checkpoint else {}
-        return cast("list[AnyMessage]", values.get("messages", []))
+        if checkpoint is None:
+            return [], ""
+        values = checkpoint.checkpoint["channel_values"]
+        stopped = any(channel == _INTERRUPT for _, channel, _ in checkpoint.pending_writes or ())
+        messages = cast("list[AnyMessage]", values.get("messages", []))
+        is_among_them = bool(messages) and messages[-1].type == "human"
+        waits = stopped and not is_among_them
+        return messages, str(values.get("asked") or values.get("question")) if waits else ""
 
     async def forget(self, thread_id: str) -> bool:
         """Remove a conversation; False when there was none."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from sextant.domain.answers import Usage
 from sextant.domain.breadth import is_broad
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
@@ -153,8 +154,12 @@ def prompt_size(messages: Messages) -> int:
     return sum(estimate_tokens(text) for _, text in messages)
 
 
-def estimate_failed_call(messages: Messages, calls: int = 1) -> Usage:
-    """Return what a call that gave nothing has cost: its prompt, estimated."""
+def usage_of_failure(error: Exception, messages: Messages, calls: int = 1) -> Usage:
+    """Return what a call that gave nothing has cost: as the error says, nothing where nobody was reached, else its prompt."""
+    if isinstance(error, ModelUnavailable | ModelOutputInvalid) and error.usage is not None:
+        return error.usage
+    if isinstance(error, ModelUnavailable) and error.unreachable:
+        return Usage(calls)
     return Usage(calls, calls * prompt_size(messages), estimated=True)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from sextant.domain.errors import OptionInvalid
+from sextant.domain.errors import OptionInvalid, Wording
 from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.budget import estimate_answer
@@ -87,7 +87,9 @@ def settle_before_answer(
     if most is None or needed <= most or not (state.items or state.attachments):
         return state, run, []
     wording = _WORDINGS[state.language][_COST].format(tokens=needed, most=most)
-    decision = _ask_person(_COST, {"tokens": needed}, wording, ["approve", "reject"])
+    decision = _ask_person(
+        _COST, {"tokens": needed}, wording, ["approve", "reject"], state.language
+    )
     if decision.kind != "reject":
         return state, run, []
     without = RunContext(run.choices, run.deps.without_chat_models())
@@ -104,27 +106,65 @@ def read_decision(request: Mapping[str, Any], answer: object) -> Decision:
     [config], [action] = request["review_configs"], request["action_requests"]
     allowed: Sequence[str] = config["allowed_decisions"]
     if decision is None or decision.kind not in allowed:
-        raise OptionInvalid(
-            f"This cannot be decided by {decision.kind if decision else repr(answer):.80}.",
-            next_step=f"On offer is {' or '.join(map(_describe_decision, allowed))}.",
-            field="decisions",
-        )
+        given = f"{decision.kind if decision else repr(answer):.80}"
+        raise _refused("not_offered", given=given, allowed=allowed)
     options: Sequence[str] = action["args"].get("options", ())
     if decision.kind == "edit":
         chosen = _read_choice(decision.choice, options)
         if len(chosen) > 1 and action["name"] == _NAME:
-            raise OptionInvalid(
-                f"{decision.choice!r:.80} chooses {len(chosen)} meanings, but a name has one.",
-                next_step="Give one number, or approve to search for all of them.",
-                field="decisions",
-            )
+            raise _refused("several_meanings", given=f"{decision.choice!r:.80}", number=len(chosen))
     return decision
 
 
-def _describe_decision(kind: str) -> str:
-    """Return a decision as a program gives it, and as a person types it."""
-    typed = {"approve": "y", "edit": "a number", "reject": "n"}[kind]
-    return f'{{"decisions": [{{"type": "{kind}"}}]}} (typed: {typed})'
+_REFUSALS = {
+    "not_offered": {
+        "en": Wording("This cannot be decided by {given}.", "On offer is {offer}."),
+        "zh": Wording("此处不能选择 {given}。", "可以选择：{offer}。"),
+    },
+    "several_meanings": {
+        "en": Wording(
+            "{given} chooses {number} meanings, but a name has one.",
+            "Give one number, or approve to search for all of them.",
+        ),
+        "zh": Wording(
+            "{given} 选了 {number} 个含义，而一个名称只能有一个。",
+            "请填写一个编号，或批准以检索全部。",
+        ),
+    },
+    "none_of_them": {
+        "en": Wording(
+            "{given} chooses none of the {number} that there are.",
+            "Give numbers from 1 to {number}.",
+        ),
+        "zh": Wording("{given} 不在 {number} 个选项之中。", "请填写 1 到 {number} 的编号。"),
+    },
+}
+_TYPED = {
+    "en": ({"approve": "y", "edit": "a number", "reject": "n"}, "{form} (typed: {typed})", " or "),
+    "zh": ({"approve": "y", "edit": "编号", "reject": "n"}, "{form}（键入：{typed}）", "、"),
+}
+
+
+def _refused(reason: str, *, allowed: Sequence[str] = (), **known: object) -> OptionInvalid:
+    """Return the error of a decision that was not on offer; it says which are `allowed`."""
+    wordings = {
+        language: Wording(
+            message.format(**known), step.format(offer=_describe_offer(allowed, language), **known)
+        )
+        for language, (message, step) in _REFUSALS[reason].items()
+    }
+    error = OptionInvalid.worded(wordings)
+    error.field = "decisions"
+    return error
+
+
+def _describe_offer(allowed: Sequence[str], language: str) -> str:
+    """Return decisions as a program gives them, and as a person types them."""
+    typed, wording, between = _TYPED[language]
+    forms = {kind: f'{{"decisions": [{{"type": "{kind}"}}]}}' for kind in allowed}
+    return between.join(
+        wording.format(form=form, typed=typed[kind]) for kind, form in forms.items()
+    )
 
 
 def _read_form(answer: object) -> Decision | None:
@@ -151,7 +191,7 @@ def _read_form(answer: object) -> Decision | None:
 
 
 def _ask_person(
-    name: str, args: Mapping[str, Any], description: str, allowed: Sequence[Kind]
+    name: str, args: Mapping[str, Any], description: str, allowed: Sequence[Kind], language: str
 ) -> Decision:
     """Stop until a person has decided, and ask again where that was not on offer; the run goes on here."""
     refusal = ""
@@ -166,7 +206,7 @@ def _ask_person(
             return read_decision(request, answer)
         except OptionInvalid as error:
             # Raised, it would come again with every later decision: a resumed node is given all earlier ones first.
-            refusal = f"{error}\n\n"
+            refusal = f"{error.in_language(language)}\n\n"
 
 
 def _read_choice(choice: str, options: Sequence[str]) -> list[int]:
@@ -180,11 +220,7 @@ def _read_choice(choice: str, options: Sequence[str]) -> list[int]:
     ]
     numbers = named or [int(number) - 1 for number in re.findall(r"-?\d+", choice)]
     if not numbers or not all(0 <= at < len(options) for at in numbers):
-        raise OptionInvalid(
-            f"{choice!r:.80} chooses none of the {len(options)} that there are.",
-            next_step=f"Give numbers from 1 to {len(options)}.",
-            field="decisions",
-        )
+        raise _refused("none_of_them", given=f"{choice!r:.80}", number=len(options))
     return sorted(set(numbers))
 
 
@@ -196,7 +232,7 @@ def _choose_meaning(name: str, meanings: Sequence[Entity], language: str) -> lis
     )
     wording = _WORDINGS[language][_NAME].format(name=name, options=shown)
     args = {"name": name, "options": options, "choice": ""}
-    decision = _ask_person(_NAME, args, wording, ["approve", "edit"])
+    decision = _ask_person(_NAME, args, wording, ["approve", "edit"], language)
     if decision.kind == "approve":
         return list(meanings)
     return [meanings[at] for at in _read_choice(decision.choice, options)]
@@ -240,7 +276,7 @@ def _with_approved_sources(state: State) -> State:
     )
     wording = _WORDINGS[state.language][_SOURCES].format(options=shown)
     args = {"options": options, "choice": ", ".join(options)}
-    decision = _ask_person(_SOURCES, args, wording, ["approve", "edit", "reject"])
+    decision = _ask_person(_SOURCES, args, wording, ["approve", "edit", "reject"], state.language)
     if decision.kind == "approve":
         return state
     chosen = [] if decision.kind == "reject" else _read_choice(decision.choice, options)

@@ -249,7 +249,7 @@ class _AnswerWriter:
             reason = failure_reason(error)
             if begun:
                 yield Reset(_quoted(reason).in_language(self.state.language))
-            self.lost = Usage(calls=1)
+            self.lost = error.usage or Usage(calls=1)
             async for event in self._instead_of_model(reason):
                 yield event
 

@@ -26,6 +26,7 @@ from sextant.nodes.budget import (
     merge_warnings,
     prompt_size,
     usage_of,
+    usage_of_failure,
 )
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State
@@ -162,7 +163,7 @@ class _CallOptions(Generic[T]):
             if isinstance(error, TimeoutError):
                 self.chat.speed.observe_silence(size, self.seconds)
             calls = 2 if self.repair and isinstance(error, ModelOutputInvalid) else 1
-            return _CallOutcome(None, Usage(calls, calls * size, estimated=True), error)
+            return _CallOutcome(None, usage_of_failure(error, messages, calls), error)
         return _CallOutcome(reply, usage)
 
 

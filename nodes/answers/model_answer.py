@@ -15,7 +15,7 @@ from sextant.models.chat.chat_model import ChatModel, Restart
 from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.revision import CheckedDraft, Review, Reviser
 from sextant.nodes.answers.sanitizer import OutputSanitizer
-from sextant.nodes.budget import AnswerBudget, prompt_size
+from sextant.nodes.budget import AnswerBudget, prompt_size, usage_of_failure
 from sextant.nodes.citing.checker import Checking
 from sextant.nodes.citing.citations import ending
 from sextant.nodes.citing.cited_text import CitedText
@@ -212,12 +212,15 @@ async def _pieces(
                     piece = await anext(pieces, None)
             except TimeoutError:
                 if not texts:
-                    raise ModelUnavailable.worded(LATE) from None
+                    late = ModelUnavailable.worded(LATE)
+                    late.usage = usage_of_failure(late, writing.messages)
+                    raise late from None
                 draft.out_of_time = True
                 draft.cut_off(writing, texts)
                 return
             except ModelUnavailable as error:
                 if not "".join(texts).strip():
+                    error.usage = error.usage or usage_of_failure(error, writing.messages)
                     raise
                 draft.failure = error
                 draft.cut_off(writing, texts)

@@ -35,7 +35,7 @@ from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
-from sextant.nodes.budget import calls_to_read, estimate_failed_call
+from sextant.nodes.budget import calls_to_read, usage_of_failure
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, format_marker
 from sextant.nodes.citing.markers import MARKER, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
@@ -310,7 +310,7 @@ async def _points(
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
         reason = failure_reason(error)
-        return _Noted(len(reports), (), estimate_failed_call(messages), reason)
+        return _Noted(len(reports), (), usage_of_failure(error, messages), reason)
     return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
 
 

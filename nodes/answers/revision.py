@@ -31,7 +31,7 @@ from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.passages import number_passages
 from sextant.nodes.answers.quotations import Instead, quotations, with_nearest
 from sextant.nodes.answers.sanitizer import sanitize_output
-from sextant.nodes.budget import AnswerBudget, estimate_failed_call, prompt_size
+from sextant.nodes.budget import AnswerBudget, prompt_size, usage_of_failure
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.checker import Checking, Checks, plain
 from sextant.nodes.citing.citations import still_stored
@@ -284,7 +284,7 @@ class Reviser:
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             _log.warning("chat model mended nothing (%s)", error)
             tried_again = again and isinstance(error, ModelOutputInvalid)
-            self.usage = estimate_failed_call(messages, 2 if tried_again else 1)
+            self.usage = usage_of_failure(error, messages, 2 if tried_again else 1)
             self._warn(WarningCode.REVISION_FAILED, reason=failure_reason(error))
             return {}
         known = range(1, len(sentences) + 1)

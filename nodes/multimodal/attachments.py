@@ -16,7 +16,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.pictures import EncodedPicture
 from sextant.models.chat.vision import VisionModel, picture_limits
-from sextant.nodes.budget import estimate_failed_call, judging_budget, merge_warnings, usage_of
+from sextant.nodes.budget import judging_budget, merge_warnings, usage_of, usage_of_failure
 from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.images import load_picture
 from sextant.nodes.multimodal.parts import AttachmentPart, read_parts
@@ -146,12 +146,12 @@ class _Looking:
         try:
             async with asyncio.timeout(self._seconds):
                 description = await vision.describe(picture, prompt)
-        except TimeoutError:
-            self.usage += estimate_failed_call(prompt)
+        except TimeoutError as error:
+            self.usage += usage_of_failure(error, prompt)
             self._warn(WarningCode.IMAGE_TIMED_OUT, part.label)
             return ""
         except (ModelUnavailable, ModelOutputInvalid) as error:
-            self.usage += estimate_failed_call(prompt)
+            self.usage += usage_of_failure(error, prompt)
             self._warn(WarningCode.IMAGE_NOT_DESCRIBED, part.label, reason=describe_reason(error))
             return ""
         self.usage += description.usage

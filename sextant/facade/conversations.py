@@ -21,7 +21,7 @@ from langgraph.types import Command
 from pydantic import TypeAdapter
 
 from sextant.domain.answers import Citation, Done, Event, Interrupted, Source, Trust
-from sextant.domain.errors import ConversationNotFound
+from sextant.domain.errors import ConversationNotFound, OptionInvalid
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
 from sextant.ingestion.parsing.lines import without_number
@@ -219,15 +219,16 @@ class Conversations:
         return await self._threads.known(limit, after)
 
     async def turns(self, thread_id: str) -> list[ConversationTurn]:
-        """Return what was said in a conversation, the oldest first.
+        """Return what was said in a conversation, the oldest first; at its end the question that waits for a decision.
 
         Raises:
             ConversationNotFound: the user has none of that name.
         """
-        messages = await self._threads.messages(thread_id)
-        if not messages:
+        messages, waiting = await self._threads.read(thread_id)
+        if not messages and not waiting:
             raise _not_found()
-        return [_turn(message) for message in messages]
+        asked = [ConversationTurn("user", waiting)] if waiting else []
+        return [*map(_turn, messages), *asked]
 
     async def forget(self, thread_id: str) -> None:
         """Remove a conversation with all that was said in it.
@@ -241,14 +242,17 @@ class Conversations:
 
 async def _check_decision(workflow: Workflow, config: RunnableConfig, decision: object) -> None:
     """Refuse a decision while the turn that waits for one can still be given another."""
-    interrupts = (await workflow.aget_state(config)).interrupts
-    if not interrupts:
+    stopped = await workflow.aget_state(config)
+    if not stopped.interrupts:
         raise ConversationNotFound(
             "Nothing is to be decided in a conversation of that name.",
             next_step="Ask a question in it; whoever decided first has its answer.",
             field="thread_id",
         )
-    read_decision(interrupts[0].value, decision)
+    try:
+        read_decision(stopped.interrupts[0].value, decision)
+    except OptionInvalid as error:
+        raise error.speak(stopped.values.get("language", "en")) from None
 
 
 def _turn(message: AnyMessage) -> ConversationTurn:

@@ -161,7 +161,8 @@ class KnowledgeBases:
         listed = f"Existing: {', '.join(existing[:20])}." if existing else "There is none yet."
         return GraphNotFound(
             f"No knowledge base named {scope.graph_id!r}. {listed}",
-            next_step="Name one with --graph (graphId over HTTP), or create it with `sextant ingest`.",
+            next_step="Give the name of one as the graph id (--graph, graphId over HTTP), or create it by adding documents "
+            "(`sextant ingest`).",
             field="graph_id",
         )
 

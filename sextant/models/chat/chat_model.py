@@ -409,7 +409,9 @@ class ChatModel:
         else:
             wording = wordings.USED_UP if tally.truncated else wordings.EMPTY
         declined = tally.refusal[:200].rstrip(". ")
-        raise self._service.error(ModelOutputInvalid, wording, reason=declined)
+        error = self._service.error(ModelOutputInvalid, wording, reason=declined)
+        error.usage = self._report_usage(tally)
+        raise error
 
 
 def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:

@@ -162,7 +162,26 @@ def _other_provider(spec: ModelSpec, settings: Settings, tokens: int) -> BaseCha
         raise _without_package(spec, error) from None
     except Exception as error:  # noqa: BLE001 - each provider has its own
         raise _unfit_settings(spec, error) from None
+    _require_key(llm, spec)
     return stop_between_chunks(_pass_on(llm, options, spec))
+
+
+def _require_key(llm: BaseChatModel, spec: ModelSpec) -> None:
+    """Do nothing where a provider's own address is asked with a key, or needs none.
+
+    Raises:
+        SettingsInvalid: its class wants a key, and there is none.
+    """
+    keys = {name: env for name, env in llm.lc_secrets.items() if name.endswith("api_key")}
+    given = [getattr(llm, name, None) for name in keys]
+    has_key = any(key.get_secret_value() for key in given if isinstance(key, SecretStr))
+    if spec.base_url or has_key or not keys:
+        return
+    raise SettingsInvalid(
+        f"{spec.settings[0]} is {spec.provider}:{spec.name}, but there is no key for it.",
+        next_step=f"Set {spec.settings[1]}, or export {' or '.join(keys.values())} to the process.",
+        field=spec.field,
+    )
 
 
 def _key_option(spec: ModelSpec) -> dict[str, Any]:

@@ -83,6 +83,9 @@ async def test_a_model_that_is_too_slow_for_the_answer_leaves_quotations_and_the
     assert done.answer.citations
     [warning] = done.answer.warnings
     assert "SEXTANT_LIMITS__ANSWER_SECONDS" in warning
+    usage = done.answer.usage
+    assert usage.estimated
+    assert usage.prompt_tokens > 300, "the prompt of the answer was read"
 
 
 async def test_a_thought_that_nothing_opened_is_taken_back_and_never_in_the_answer(
@@ -184,6 +187,7 @@ async def test_an_endpoint_that_cannot_be_reached_is_asked_once_and_told_of_once
         [*_, done] = await told(running, "mix")
     assert isinstance(done, Done)
     assert done.answer.usage.calls == 2, "the first try and its repetition"
+    assert done.answer.usage.prompt_tokens == 0, "nobody has read any"
     [warning] = done.answer.warnings
     assert warning == (
         "聊天模型出错，因此回答直接引自文档：聊天模型 scripted 无法连接。请检查 OPENAI_BASE_URL，并确认模型服务正在运行。"

@@ -209,18 +209,18 @@ async def test_a_conversation_that_no_turn_has_written_is_refused_and_can_be_for
     await workflow(ann).ainvoke(
         {"said": ["a"], "messages": [HumanMessage("a")]}, ann.config_of("t"), durability="exit"
     )
-    assert [message.content for message in await ann.messages("t")] == ["a"]
+    assert [message.content for message in (await ann.read("t"))[0]] == ["a"]
     async with database.transaction(ann._user_id) as connection:
         await connection.execute(
             "update checkpoint_blobs set type = %s, blob = %s where channel = 'messages'",
             [kind, blob],
         )
-    for read in (ann.messages("t"), say(ann, "t", "b")):
+    for read in (ann.read("t"), say(ann, "t", "b")):
         with pytest.raises(ConversationUnreadable) as refused:
             await read
         assert refused.value.field == "thread_id"
     await ann.forget("t")
-    assert await ann.messages("t") == []
+    assert await ann.read("t") == ([], "")
 
 
 @pytest.mark.parametrize("name", ["", "x" * (LONGEST_THREAD + 1), "a\x00b"])

@@ -36,6 +36,10 @@ async def test_an_answer_waits_for_approval_and_is_given_then(
     [action] = pending["request"]["action_requests"]
     assert action["name"] == "approve_sources"
     assert action["description"].startswith("回答将依据这些段落")
+    said = await client.get(f"/api/threads/{asked['threadId']}")
+    assert [(turn["role"], turn["text"]) for turn in said.json()["turns"]] == [
+        ("user", asked["query"])
+    ]
 
     body = {"threadId": asked["threadId"], **APPROVED}
     answered = await client.post("/api/query/resume", json=body)
@@ -72,5 +76,6 @@ async def test_wrong_decisions_and_other_peoples_threads_are_refused(
     wrong = {"threadId": asked["threadId"], "decisions": [{"type": "edit"}]}
     refused = await client.post("/api/query/resume", json=wrong)
     assert (refused.status_code, refused.json()["field"]) == (422, "decisions")
+    assert "选" in refused.json()["detail"], "in the language of the question"
     unknown = await client.post("/api/query/resume", json={"threadId": "none", **APPROVED})
     assert unknown.status_code == 404
