@@ -92,7 +92,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a parser makes of a file: one text, its section tree and its chunks, all by offset."""
+    """What a parser makes of a file: one text, its section tree and its chunks, all by offset.
+
+    `boxes` say where the text stands on the file's pages (`sextant.domain.page_boxes`); empty where it has none.
+    """
 
     title: str
     text: str
@@ -102,6 +105,7 @@ class ParsedDocument:
     page_count: int | None = None
     warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    boxes: bytes = b""
 
 
 class DocumentStatus(StrEnum):

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sextant.domain.documents import HeadingSource
 from sextant.domain.warnings import CodedWarning
+
+
+class Word(NamedTuple):
+    """What a page shows between two blanks, and its box.
+
+    `page` counts from 1; the sides are shares of the page's width and height as it is shown, from its upper left
+    corner (`sextant.domain.page_boxes`).
+    """
+
+    text: str
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +33,19 @@ class HeadingBlock:
     level: int
     source: HeadingSource = HeadingSource.STYLE
     page: int | None = None
+    words: Sequence[Word] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Prose, a list or a code block; line breaks inside are kept."""
+    """Prose, a list or a code block; line breaks inside are kept.
+
+    `words`, here and in other blocks: what its page shows, in the order of the text, so that quotes can be boxed.
+    """
 
     text: str
     page: int | None = None
+    words: Sequence[Word] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +59,7 @@ class Table:
     header_rows: int = 1
     page: int | None = None
     repeated: frozenset[tuple[int, int]] = frozenset()
+    words: Sequence[Word] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +77,7 @@ class Caption:
 
     text: str
     page: int | None = None
+    words: Sequence[Word] = ()
 
 
 Block = HeadingBlock | Paragraph | Table | Image | Caption

@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 import orjson
 
 from sextant.domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
+from sextant.domain.page_boxes import pack_boxes
 from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Blocks
 from sextant.ingestion.parsing.chunking import Cut, cut_chunks
@@ -30,7 +31,8 @@ _GENERIC_TITLE = re.compile(
 class DocumentDraft:
     """A document's text, sections and chunks, before it belongs to a stored document.
 
-    `images` are those that nobody has described yet.
+    `images` are those that nobody has described yet; `boxes` say where its words stand on its pages
+    (`sextant.domain.page_boxes`).
     """
 
     title: str
@@ -42,6 +44,7 @@ class DocumentDraft:
     warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     images: tuple[FoundImage, ...] = ()
+    boxes: bytes = b""
 
 
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
@@ -56,6 +59,7 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
         page_count=blocks.page_count,
         warnings=blocks.warnings,
         metadata=blocks.metadata,
+        boxes=pack_boxes(structure.placed),
     )
 
 
@@ -85,6 +89,7 @@ def to_wire(made: DocumentDraft) -> bytes:
             "page_count": made.page_count,
             "warnings": [warning.to_json() for warning in made.warnings],
             "metadata": made.metadata,
+            "boxes": b64encode(made.boxes).decode(),
             "images": [
                 (image.sha256, b64encode(image.jpeg).decode(), image.alt) for image in made.images
             ],
@@ -133,6 +138,7 @@ def from_wire(data: bytes) -> DocumentDraft:
         images=tuple(
             FoundImage(sha256, b64decode(jpeg), alt) for sha256, jpeg, alt in plain["images"]
         ),
+        boxes=b64decode(plain["boxes"]),
     )
 
 
@@ -172,6 +178,7 @@ def finish(made: DocumentDraft, document_id: UUID, version: str) -> ParsedDocume
         made.page_count,
         made.warnings,
         made.metadata,
+        made.boxes,
     )
 
 

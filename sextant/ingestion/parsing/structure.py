@@ -14,8 +14,18 @@ from itertools import islice
 
 from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileRejected
+from sextant.domain.page_boxes import PlacedText
 from sextant.domain.warnings import CodedWarning, WarningCode, count
-from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import (
+    Block,
+    Caption,
+    HeadingBlock,
+    Image,
+    Paragraph,
+    Table,
+    Word,
+)
+from sextant.ingestion.parsing.placing import place_words
 from sextant.ingestion.parsing.tables import column_names, title_rows
 from sextant.tables.cells.stored import mark_across, mark_repeated
 from sextant.text.characters import clean_text
@@ -134,7 +144,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A document's text, its sections in reading order (root first) and what stands in them.
+    """A document's text, its sections in reading order (root first), what stands in them, and its words on their pages.
 
     Sections nest: a child lies inside its parent, siblings follow each other without overlap.
     """
@@ -142,6 +152,7 @@ class Structure:
     text: str
     sections: tuple[SectionNode, ...]
     pieces: tuple[Piece, ...]
+    placed: tuple[PlacedText, ...] = ()
 
 
 def build_structure(blocks: Iterable[Block]) -> Structure:
@@ -159,6 +170,7 @@ def build_structure(blocks: Iterable[Block]) -> Structure:
 class _DocumentWriter:
     def __init__(self) -> None:
         self._parts: list[str] = []
+        self._placed: list[PlacedText] = []
         self._length = 0
         self._pieces: list[Piece] = []
         root = SectionNode("", 0, None, 0, 0, TextSpan(0, 0), HeadingSource.ROOT, None)
@@ -171,10 +183,11 @@ class _DocumentWriter:
                 self._add_heading(block)
             case Paragraph():
                 if text := _tidy(block.text):
-                    self._pieces.append(Piece(self._current, self._write(text), block.page))
+                    span = self._write(text, block.words)
+                    self._pieces.append(Piece(self._current, span, block.page))
             case Caption():
                 if text := _tidy(block.text):
-                    span = self._write(text)
+                    span = self._write(text, block.words)
                     self._pieces.append(Piece(self._current, span, block.page, is_image=True))
             case Table():
                 self._add_table(block)
@@ -184,7 +197,8 @@ class _DocumentWriter:
     def finish(self) -> Structure:
         while self._open:
             self._close()
-        return Structure("".join(self._parts), tuple(self._sections), tuple(self._pieces))
+        sections, pieces = tuple(self._sections), tuple(self._pieces)
+        return Structure("".join(self._parts), sections, pieces, tuple(self._placed))
 
     @property
     def _current(self) -> int:
@@ -195,12 +209,12 @@ class _DocumentWriter:
         if not text:
             return
         if heading.level == 0 and len(self._sections) == 1 and not self._parts:
-            self._sections[0] = replace(self._sections[0], heading=self._write(text))
+            self._sections[0] = replace(self._sections[0], heading=self._write(text, heading.words))
             return
         level = max(heading.level, 1)
         while self._open[-1][0] >= level or len(self._open) > _MAX_DEPTH:
             self._close()
-        span = self._write(text)
+        span = self._write(text, heading.words)
         self._open.append((level, len(self._sections)))
         self._sections.append(
             SectionNode(
@@ -219,7 +233,7 @@ class _DocumentWriter:
         lines, header_lines = render_table(table)
         if not lines:
             return
-        whole = self._write("\n".join(lines))
+        whole = self._write("\n".join(lines), table.words, is_table=True)
         rows, start = [], whole.start
         for line in lines:
             rows.append(TextSpan(start, start + len(line)))
@@ -230,13 +244,15 @@ class _DocumentWriter:
         _, index = self._open.pop()
         self._sections[index] = replace(self._sections[index], end=self._length)
 
-    def _write(self, text: str) -> TextSpan:
+    def _write(self, text: str, words: Sequence[Word] = (), *, is_table: bool = False) -> TextSpan:
         if self._parts:
             self._parts.append("\n\n")
             self._length += 2
         start = self._length
         self._parts.append(text)
         self._length += len(text)
+        if words:
+            self._placed += place_words(text, words, start, is_table=is_table)
         return TextSpan(start, self._length)
 
 

@@ -5,6 +5,7 @@ Also here: store the captions that a vision model wrote for images in documents.
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from psycopg.rows import DictRow, dict_row
 
 from sextant.domain.documents import Document, DocumentStatus, HeadingSource, Section
 from sextant.domain.errors import DocumentNotFound
+from sextant.domain.page_boxes import PageBox, find_boxes
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
@@ -144,6 +146,19 @@ class DocumentReader:
         begin = max(0, start)
         part = {"start": begin, "length": max(0, end - begin)}
         return str((await self._one("text", scope, document_id, part))["text"])
+
+    async def boxes(
+        self, scope: Scope, document_id: UUID, start: int, end: int
+    ) -> builtins.list[PageBox]:
+        """Return where characters `start` to `end` of the live version's text stand on the pages of its file.
+
+        Nothing where it has no pages, or was read before boxes were stored.
+
+        Raises:
+            DocumentNotFound: no such document in this scope.
+        """
+        packed = (await self._one("boxes", scope, document_id, {}))["boxes"]
+        return await asyncio.to_thread(find_boxes, bytes(packed or b""), start, end)
 
     async def original(self, scope: Scope, document_id: UUID, *, head: int) -> Original:
         """Return the file that a document was made from, with its first `head` bytes.

@@ -319,6 +319,7 @@ def _document_values(parsed: ParsedDocument) -> dict[str, Any]:
         "page_count": parsed.page_count,
         "text": parsed.text,
         "metadata": Jsonb(parsed.metadata),
+        "boxes": parsed.boxes or None,
     }
 
 

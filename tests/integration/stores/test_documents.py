@@ -12,6 +12,7 @@ import pytest
 
 from sextant.domain.documents import Chunk, DocumentStatus, JobStage, ParsedDocument, Section
 from sextant.domain.errors import ConflictError, DocumentNotFound, GraphNotFound
+from sextant.domain.page_boxes import PageBox, PlacedText, pack_boxes
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
@@ -373,3 +374,25 @@ async def test_another_user_sees_nothing_of_it(
         await KnowledgeBases(database).require(stranger)
     with pytest.raises(DocumentNotFound):
         await documents.read_source(stranger, document_id)
+
+
+async def test_boxes_come_with_their_version_and_belong_to_its_tenant(
+    documents: DocumentStore, scope: Scope
+) -> None:
+    first = await register(documents, scope, "Motor runs.")
+    content = parsed("Motor runs.", first.document_id)
+    boxes = pack_boxes([PlacedText(0, 5, 1, 0.1, 0.2, 0.3, 0.25)])
+    ready = ReadyVersion(
+        first.document_id, 1, replace(content, boxes=boxes), vectors(content.chunks)
+    )
+    await documents.store(scope, ready)
+
+    assert await documents.boxes(scope, first.document_id, 0, 11) == [
+        PageBox(1, 0.1, 0.2, 0.3, 0.25)
+    ]
+    with pytest.raises(DocumentNotFound):
+        await documents.boxes(replace(scope, user_id="somebody else"), first.document_id, 0, 11)
+
+    await ingest(documents, scope, "Motor stands.")
+
+    assert await documents.boxes(scope, first.document_id, 0, 11) == []

@@ -27,7 +27,7 @@ from sextant.ingestion.parsing.formats.pdf_headings import (
     mark_outline,
     mark_records,
 )
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, words_of
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable, find_ruled_tables
@@ -128,7 +128,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits) -> None:
     tables = find_ruled_tables(page, lines, CellBudget(limits)) if lines else []
     read.pages.append(_in_order(lines, tables))
     read.frames.append(page.frame)
-    read.extras += [Paragraph(note, page.number) for note in page.notes]
+    read.extras += page.notes
     if sum(isinstance(extra, Image) for extra in read.extras) < limits.images:
         read.extras += page.pictures(limits)
     elif not limits.images:
@@ -213,12 +213,14 @@ def _blocks(marked: Iterable[HeadingBlock | Region]) -> Iterator[Block]:
         if isinstance(region, HeadingBlock):
             yield region
         elif isinstance(region, RuledTable):
-            yield Table(region.rows, header_rows(region.rows), region.page, region.repeated)
+            header = header_rows(region.rows)
+            yield Table(region.rows, header, region.page, region.repeated, region.words)
         else:
-            yield Paragraph(region.text(), region.first.page)
+            yield Paragraph(region.text(), region.first.page, words_of(region.lines))
     yield from _list(items)
 
 
 def _list(items: Sequence[PageParagraph]) -> Iterator[Block]:
     if items:
-        yield Paragraph("\n".join(item.text() for item in items), items[0].first.page)
+        words = words_of(line for item in items for line in item.lines)
+        yield Paragraph("\n".join(item.text() for item in items), items[0].first.page, words)

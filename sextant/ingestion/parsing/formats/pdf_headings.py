@@ -17,7 +17,7 @@ from statistics import median
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import HeadingBlock
-from sextant.ingestion.parsing.formats.pdf_lines import PdfLine
+from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, words_of
 from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
 from sextant.ingestion.parsing.lines import (
@@ -374,4 +374,5 @@ def _levels(regions: Sequence[Region]) -> list[int | None]:
 
 
 def _heading(paragraph: PageParagraph, level: int, source: HeadingSource) -> HeadingBlock:
-    return HeadingBlock(paragraph.text(), level, source, paragraph.first.page)
+    words = words_of(paragraph.lines)
+    return HeadingBlock(paragraph.text(), level, source, paragraph.first.page, words)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from sextant.ingestion.parsing.blocks import Word
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 
 # In sizes of letters: a step back; the gap up to which a line goes on, and that of a blank.
@@ -45,13 +46,17 @@ class Shift(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Characters of the page from `start` to `end` that stand at one height; `space`: a blank comes before."""
+    """Characters of the page from `start` to `end` that stand at one height, and the words that begin in them.
+
+    `space`: a blank comes before.
+    """
 
     start: int
     end: int
     text: str
     shift: Shift = Shift.NONE
     space: bool = False
+    words: Sequence[Word] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,11 @@ class PdfLine:
             parts = ((" " if run.space else "") + run.shift.write(run.text) for run in self.runs)
             text = "".join(parts).strip()
         object.__setattr__(self, "text", text)
+
+
+def words_of(lines: Iterable[PdfLine]) -> tuple[Word, ...]:
+    """Return the words of lines in order."""
+    return tuple(word for line in lines for run in line.runs for word in run.words)
 
 
 def find_shift(rise: float, size: float) -> Shift:

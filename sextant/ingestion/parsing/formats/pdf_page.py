@@ -6,7 +6,8 @@ import ctypes
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from io import BytesIO
@@ -15,7 +16,7 @@ from itertools import pairwise
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.ingestion.parsing.blocks import Image
+from sextant.ingestion.parsing.blocks import Image, Paragraph, Word
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
     SMALL,
@@ -34,6 +35,11 @@ _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
+# Letters that are as wide as high and others each by themselves, so that characters of a word are about as wide.
+_BOXED = re.compile(
+    "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
+    r"|[^\s\x02\ufffe\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+[\x02\ufffe]?"
+)
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
 _SIGNS = "+-−–"
@@ -55,33 +61,49 @@ _loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctyp
 _MAX_DRAWINGS = 3000
 
 
+Sides = tuple[float, float, float, float]
+"""Left, upper, right and lower side of a box, in shares of the page as it is shown."""
+
+
 class Page:
     """One page (counted from 1), to be read and closed before the next is opened."""
 
     def __init__(self, document: pdfium.PdfDocument, number: int) -> None:
         self.number = number
         self._page = document[number - 1]
+        self._to_shares = _shares_of(self._page)
         annotations = list(self._annotations())
         self._drawn: int | None = None
         self.unmapped = 0  # characters of which the file does not say what they mean
-        if any(kind in _WRITTEN_OVER for kind, _ in annotations):
+        if any(kind in _WRITTEN_OVER for kind, _, _ in annotations):
             self._draw_annotations(document)
         self._text = self._page.get_textpage()
-        notes = [note for _, note in annotations if note]
+        notes = [(note, box) for _, note, box in annotations if note]
         page_text = "".join(self._text.get_text_range().split()) if notes else ""
-        self.notes = [note for note in notes if "".join(note.split()) not in page_text]
+        self.notes = [
+            Paragraph(note, number, [Word(word, number, *box) for word in note.split()])
+            for note, box in notes
+            if "".join(note.split()) not in page_text
+        ]
         self._rectangle, self._matrix = raw.FS_RECTF(), raw.FS_MATRIX()
         self._box_address = ctypes.addressof(self._rectangle)
         self._text_address = ctypes.cast(self._text.raw, ctypes.c_void_p).value
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
+        self._starts, self._words = list[int](), list[Word]()
 
-    def _annotations(self) -> Iterator[tuple[int, str]]:
-        """Yield the kind of each annotation, and what is written in it; links and fields have no words of their own."""
+    def _annotations(self) -> Iterator[tuple[int, str, Sides]]:
+        """Yield the kind of each annotation, what is written in it, and its box.
+
+        Links and fields have no words of their own.
+        """
         for index in range(raw.FPDFPage_GetAnnotCount(self._page)):
             annotation = raw.FPDFPage_GetAnnot(self._page, index)
             kind = raw.FPDFAnnot_GetSubtype(annotation)
-            yield kind, "" if kind in _WORDLESS else _contents(annotation)
+            box = raw.FS_RECTF()
+            raw.FPDFAnnot_GetRect(annotation, box)
+            sides = self._to_shares(box.left, box.top, box.right, box.bottom)
+            yield kind, "" if kind in _WORDLESS else _contents(annotation), sides
             raw.FPDFPage_CloseAnnot(annotation)
 
     def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
@@ -106,6 +128,7 @@ class Page:
     def lines(self) -> list[PdfLine]:
         """Return its lines in the order in which the file draws them, cut at wide gaps."""
         text, start = self._characters(), 0
+        self._find_words(text)
         pieces = list[PdfLine]()
         for end in [*(found.span() for found in _LINE_END.finditer(text)), (len(text), len(text))]:
             pieces += self._pieces(text, start, end[0])
@@ -164,19 +187,22 @@ class Page:
         strokes = [stroke for path in paths for stroke in _path_strokes(path)]
         return strokes if len(strokes) <= _MAX_DRAWINGS else []
 
-    def characters(self, line: PdfLine) -> Iterator[tuple[str, float, float]]:
-        """Yield each character of a line with the middle of its box; blanks have none of their own."""
+    def characters(self, line: PdfLine) -> Iterator[tuple[str, float, float, Sequence[Word]]]:
+        """Yield each character of a line with the middle of its box, and the word that begins with it.
+
+        Blanks have no box of their own.
+        """
         for run in line.runs:
             if run.space:
-                yield " ", math.nan, math.nan
+                yield " ", math.nan, math.nan, ()
             if run.shift is not Shift.NONE:
-                yield run.shift.write(run.text), *self._middle(run.start)
+                yield run.shift.write(run.text), *self._middle(run.start), run.words
                 continue
-            for offset, char in enumerate(run.text):
-                middle = (
-                    (math.nan, math.nan) if char.isspace() else self._middle(run.start + offset)
-                )
-                yield char, *middle
+            for index, char in enumerate(run.text, run.start):
+                if char.isspace():
+                    yield char, math.nan, math.nan, ()
+                else:
+                    yield char, *self._middle(index), self._words_in(index, index + 1)
 
     def _middle(self, index: int) -> tuple[float, float]:
         box = self._box(index)
@@ -190,6 +216,29 @@ class Page:
             text = "".join(chr(code) if 0 < code < 0x110000 else "\uffff" for code in codes)
             self.unmapped = text.count("\uffff")
         return text
+
+    def _find_words(self, text: str) -> None:
+        """Note the words that are shown with their boxes; this is done for every word, so without `PdfBox`."""
+        box, page, to = self._rectangle, self._text_address, self._box_address
+        to_shares, number, plain = self._to_shares, self.number, text.translate(_MARKS)
+        for found in _BOXED.finditer(text):
+            start, end = found.span()
+            _loose_box(page, start, to)
+            left, top, right, bottom = box.left, box.top, box.right, box.bottom
+            _loose_box(page, end - 1, to)
+            sides = to_shares(
+                box.left if box.left < left else left,
+                box.top if box.top > top else top,
+                box.right if box.right > right else right,
+                box.bottom if box.bottom < bottom else bottom,
+            )
+            if sides[0] < 1 and sides[1] < 1 and sides[2] > 0 and sides[3] > 0:
+                self._starts.append(start)
+                self._words.append(Word(plain[start:end], number, *sides))
+
+    def _words_in(self, start: int, end: int) -> Sequence[Word]:
+        """Return the words that begin within these characters."""
+        return self._words[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def _pieces(self, text: str, start: int, end: int) -> Iterator[PdfLine]:
         """Yield what one line of PDFium's says, cut where a gap is wider than any between words."""
@@ -228,7 +277,9 @@ class Page:
         base, is_turned = self._base(letter), slope > _TURN
         is_rightward = not (is_turned or _LEFTWARD.search(text, start, end))
         name, weight = self._font(letter)
-        whole = TextRun(start, end, text[start:end].translate(_MARKS))
+        whole = TextRun(
+            start, end, text[start:end].translate(_MARKS), words=self._words_in(start, end)
+        )
         return PdfLine(
             self.number,
             unite((self._box(start), self._box(end - 1))),
@@ -257,7 +308,8 @@ class Page:
             shift = find_shift(self._base(first) - base, size)
             if shift is not Shift.NONE:
                 yield from self._plain(text, at, first)
-                yield TextRun(first, last, text[first:last], shift)
+                words = self._words_in(first, last)
+                yield TextRun(first, last, text[first:last], shift, words=words)
                 at = last
         yield from self._plain(text, at, end)
 
@@ -265,7 +317,14 @@ class Page:
         words = text[start:end].strip()
         if words:
             first = text.index(words, start)
-            yield TextRun(first, first + len(words), words.translate(_MARKS), space=first > start)
+            last = first + len(words)
+            yield TextRun(
+                first,
+                last,
+                words.translate(_MARKS),
+                space=first > start,
+                words=self._words_in(first, last),
+            )
 
     def _is_small(self, index: int, size: float) -> bool:
         return self._look(index)[0] < SMALL * size
@@ -314,6 +373,29 @@ class Page:
     @staticmethod
     def _type(item: ctypes.c_void_p) -> int:
         return int(raw.FPDFPageObj_GetType(item))
+
+
+def _shares_of(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Sides]:
+    """Return what makes shares of the page, as it is shown, of a box's left, top, right and bottom side in points."""
+    shown = raw.FS_RECTF()
+    raw.FPDF_GetPageBoundingBox(page, shown)
+    x, y = shown.left, shown.top
+    width, height = (shown.right - shown.left) or 1.0, (shown.top - shown.bottom) or 1.0
+
+    def upright(left: float, top: float, right: float, bottom: float) -> Sides:
+        return (left - x) / width, (y - top) / height, (right - x) / width, (y - bottom) / height
+
+    def turned(left: float, top: float, right: float, bottom: float) -> Sides:
+        x0, y0, x1, y1 = upright(left, top, right, bottom)
+        match angle:
+            case 90:
+                return 1 - y1, x0, 1 - y0, x1
+            case 180:
+                return 1 - x1, 1 - y1, 1 - x0, 1 - y0
+        return y0, 1 - x1, y1, 1 - x0
+
+    angle = page.get_rotation()
+    return turned if angle else upright
 
 
 @cache

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, unite
+from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, unite, words_of
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
 from sextant.ingestion.parsing.lines import width
 
@@ -146,7 +146,8 @@ def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
     first = row[0]
     if len(row) == 1:
         ends = around_leaders(first.text)
-        whole = replace(first.runs[0], text=" ".join(ends)) if ends else None
+        words = words_of(row)
+        whole = replace(first.runs[0], text=" ".join(ends), words=words) if ends else None
         return replace(first, runs=(whole,), is_row=True) if whole else first
     is_item = len(row) == 2 and _ITEM_MARK.fullmatch(first.text) is not None
     longest = max(row, key=lambda line: len(line.text))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 
+from sextant.ingestion.parsing.blocks import Word
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.limits import CellBudget
@@ -24,13 +25,14 @@ _MOST_CELLS = 5000  # of a page: squared paper has more
 
 @dataclass(frozen=True, slots=True)
 class RuledTable:
-    """A table's page, its rows, and the lines of that page's text that it took in."""
+    """A table's page, its rows, the lines of that page's text that it took in, and their words in order."""
 
     page: int
     rows: list[list[str]]
     lines: frozenset[int]
     last_page: int
     repeated: frozenset[tuple[int, int]] = frozenset()
+    words: tuple[Word, ...] = ()
 
     def continues_in(self, other: RuledTable) -> bool:
         """Return whether `other`, which follows at once, is this table on the next page."""
@@ -49,6 +51,7 @@ class RuledTable:
             rows=[*self.rows, *other.rows[skipped:]],
             last_page=other.last_page,
             repeated=self.repeated | repeated,
+            words=self.words + other.words,
         )
 
 
@@ -65,11 +68,20 @@ def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) 
             continue
         inside = [index for index, line in enumerate(lines) if _contains(grid.box, line.box)]
         lines_inside = [lines[index] for index in inside]
-        cells = _cells(page, _with_rows_of_figures(page, grid, lines_inside), lines_inside)
+        cells, words = _cells(page, _with_rows_of_figures(page, grid, lines_inside), lines_inside)
         if _is_table(cells):
             rows = lay_out(cells, budget)
             repeated = repeated_cells(cells)
-            tables.append(RuledTable(page.number, rows, frozenset(inside), page.number, repeated))
+            tables.append(
+                RuledTable(
+                    page.number,
+                    rows,
+                    frozenset(inside),
+                    page.number,
+                    repeated,
+                    words,
+                )
+            )
     return _outermost(tables)
 
 
@@ -182,8 +194,13 @@ def _merge_positions(positions: Iterable[float]) -> list[float]:
     return edges
 
 
-def _cells(page: Page, grid: _Grid, lines: Iterable[PdfLine]) -> list[SpannedCell]:
-    """Return the cells with their text; one line of the page may run through several."""
+def _cells(
+    page: Page, grid: _Grid, lines: Iterable[PdfLine]
+) -> tuple[list[SpannedCell], tuple[Word, ...]]:
+    """Return the cells with their text, and the words of every place in order: those of a merged cell once for each that it spans.
+
+    One line of the page may run through several cells.
+    """
     spans = dict[tuple[int, int], tuple[int, int]]()
     owner = dict[tuple[int, int], tuple[int, int]]()
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
@@ -195,11 +212,12 @@ def _cells(page: Page, grid: _Grid, lines: Iterable[PdfLine]) -> list[SpannedCel
             spans[row, left] = height, right - left
             for down in range(row, row + height):
                 owner |= {(down, column): (row, left) for column in range(left, right)}
-    texts = _cell_texts(page, grid, lines, owner)
-    return [
+    texts, words = _cell_texts(page, grid, lines, owner)
+    cells = [
         SpannedCell(*corner, join_lines(texts.get(corner, ())), *span)
         for corner, span in spans.items()
     ]
+    return cells, tuple(word for at in sorted(owner) for word in words.get(owner[at], ()))
 
 
 def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[PdfLine]) -> _Grid:
@@ -210,7 +228,7 @@ def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[PdfLine]) -> 
     if max(stand_in.values(), default=0) < 3:
         return grid
     for line in lines:
-        for char, x, y in page.characters(line):
+        for char, x, y, _ in page.characters(line):
             if not isnan(x):
                 at = bisect_right(descending, -y), bisect_right(grid.columns, x)
                 figures[at][line.base] = figures[at].get(line.base, "") + char
@@ -269,14 +287,15 @@ def _cell_texts(
     grid: _Grid,
     lines: Iterable[PdfLine],
     owner: Mapping[tuple[int, int], tuple[int, int]],
-) -> dict[tuple[int, int], list[str]]:
-    """Return the lines of text in each cell, by its corner."""
+) -> tuple[dict[tuple[int, int], list[str]], dict[tuple[int, int], list[Word]]]:
+    """Return the lines of text in each cell, by its corner, and the words that begin there."""
     descending = [-edge for edge in grid.rows]
     texts: dict[tuple[int, int], list[str]] = {}
+    words = defaultdict[tuple[int, int], list[Word]](list)
     for line in sorted(lines, key=_reading_key):
         parts: dict[tuple[int, int], str] = {}
         cell = None
-        for char, x, y in page.characters(line):
+        for char, x, y, begun in page.characters(line):
             if not isnan(x):
                 row = bisect_right(descending, -y) - 1
                 column = bisect_right(grid.columns, x) - 1
@@ -286,9 +305,10 @@ def _cell_texts(
                 ]
             if cell:
                 parts[cell] = parts.get(cell, "") + char
+                words[cell] += begun
         for where, text in parts.items():
             texts.setdefault(where, []).append(text.strip())
-    return texts
+    return texts, words
 
 
 def _reading_key(line: PdfLine) -> tuple[float, float]:

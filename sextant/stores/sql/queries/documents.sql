@@ -199,7 +199,7 @@ where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 -- name: save_parsed
 -- What the parser found out. What the user says stands, or the same file given again would seem changed.
 update document_versions set title = %(title)s, language = %(language)s,
-  page_count = %(page_count)s, text = %(text)s, metadata = %(metadata)s || metadata
+  page_count = %(page_count)s, text = %(text)s, boxes = %(boxes)s, metadata = %(metadata)s || metadata
 where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(version)s;
 
 -- name: clear_sections
@@ -283,6 +283,12 @@ order by d.created_at desc, d.id, s.start_offset;
 -- name: text
 -- A slice of the document's text, by character offsets from 0.
 select substr(v.text, %(start)s + 1, %(length)s) as text from documents d join document_versions v
+  on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
+
+-- name: boxes
+-- Where the words of the document's text stand on its pages.
+select v.boxes from documents d join document_versions v
   on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 

@@ -52,11 +52,13 @@ create table document_versions (
   page_count int,
   text text not null default '',
   created_at timestamptz not null default now(),
+  boxes bytea,
   primary key (document_id, version)
 );
 create index on document_versions (scope_id, sha256);
--- Most formats are compressed already.
-alter table document_versions alter column content set storage external;
+-- Most formats are compressed already, and so are the boxes: where the words of the text stand on the file's pages
+-- (sextant/domain/page_boxes.py). Null: it has no pages, or it was read before boxes were stored.
+alter table document_versions alter column content set storage external, alter column boxes set storage external;
 select tenant_table('document_versions');
 grant select, insert, update, delete on document_versions to sextant_app;
 

@@ -1,0 +1,157 @@
+"""Where the text of a document stands on the pages of its file: a box for each word, packed for storage.
+
+A box is given in shares of the page as it is shown: `x0`, `y0` is its upper left corner, `x1`, `y1` the lower right
+one; 0 is the page's left or upper edge, 1 the opposite one. So it fits a picture of the page of any size.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+from operator import sub
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+_WHOLE = 10_000  # a share of 1, as it is stored
+_PER_WORD = 7  # numbers
+_BLOCK = 2000  # words
+_HEAD = struct.Struct("<II")
+_SAME_LINE = 0.5  # of the lower box's height: how much of it boxes of one line share, at least
+_GAP = 4.0  # heights: what is farther apart stands in two columns or cells
+
+
+class PlacedText(NamedTuple):
+    """A word of a document's text, from `start` to `end`, and its box on a page (counted from 1)."""
+
+    start: int
+    end: int
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageBox:
+    """A rectangle on a page (counted from 1), in shares of the page's width and height."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def pack_boxes(placed: Iterable[PlacedText]) -> bytes:
+    """Return the boxes of a document's words for storage; nothing if it has none.
+
+    Blocks of words in the order of the text, each behind the start of its first word and its size in bytes, so that a
+    span of a long document is found without reading all of it. In a block come first where its words start and end,
+    then their left and right sides, their upper and lower ones, and their pages: differences of one number to the
+    next in 32 bits, compressed. All numbers are little-endian.
+    """
+    words = sorted(placed)
+    return b"".join(
+        _pack_block(words[first : first + _BLOCK]) for first in range(0, len(words), _BLOCK)
+    )
+
+
+def find_boxes(packed: bytes, start: int, end: int) -> list[PageBox]:
+    """Return the boxes around a span of the document's text: one for each line that it runs over, in reading order.
+
+    Args:
+        packed: what `pack_boxes` returned.
+        start: its first character in the document's text.
+        end: the character behind its last one.
+    """
+    blocks = [*_blocks(packed)]
+    next_starts = [*(begin for begin, _ in blocks[1:]), math.inf]
+    words = (
+        word
+        for (begin, block), following in zip(blocks, next_starts, strict=False)
+        if begin < end and following > start
+        for word in _unpack(block)
+        if word.start < end and word.end > start
+    )
+    return _join(_cut(word, start, end) for word in words)
+
+
+def _pack_block(words: Sequence[PlacedText]) -> bytes:
+    starts, ends, pages, x0, y0, x1, y1 = zip(*words, strict=True)
+    sides = chain(_alternate(x0, x1), _alternate(y0, y1))
+    shares = [0 if side < 0 else _WHOLE if side > 1 else int(side * _WHOLE + 0.5) for side in sides]
+    numbers = [*_alternate(starts, ends), *shares, *pages]
+    differences = map(sub, numbers, chain([0], numbers))
+    block = zlib.compress(struct.pack(f"<{len(numbers)}i", *differences))
+    return _HEAD.pack(starts[0], len(block)) + block
+
+
+def _blocks(packed: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield each block with the start of its first word."""
+    at = 0
+    while at < len(packed):
+        start, size = _HEAD.unpack_from(packed, at)
+        at += _HEAD.size + size
+        yield start, packed[at - size : at]
+
+
+def _unpack(block: bytes) -> Iterator[PlacedText]:
+    plain = zlib.decompress(block)
+    numbers = [*accumulate(struct.unpack(f"<{len(plain) // 4}i", plain))]
+    count = len(numbers) // _PER_WORD
+    spans, pages = numbers[: 2 * count], numbers[6 * count :]
+    shares = [number / _WHOLE for number in numbers[2 * count : 6 * count]]
+    across, down = shares[: 2 * count], shares[2 * count :]
+    columns = spans[::2], spans[1::2], pages, across[::2], down[::2], across[1::2], down[1::2]
+    yield from map(PlacedText._make, zip(*columns, strict=True))
+
+
+def _alternate(ones: Sequence[T], others: Sequence[T]) -> Iterator[T]:
+    return chain.from_iterable(zip(ones, others, strict=True))
+
+
+def _cut(word: PlacedText, start: int, end: int) -> PageBox:
+    """Return the part of a word's box that its characters inside the span take, all being as wide.
+
+    A word that is taller than wide does not stand upright, and is boxed as a whole.
+    """
+    if word.y1 - word.y0 > word.x1 - word.x0:
+        return PageBox(*word[2:])
+    length, width = word.end - word.start, word.x1 - word.x0
+    left = word.x0 + width * max(0, start - word.start) / length
+    right = word.x1 - width * max(0, word.end - end) / length
+    return PageBox(word.page, left, word.y0, right, word.y1)
+
+
+def _join(boxes: Iterable[PageBox]) -> list[PageBox]:
+    """Return one box for boxes that follow each other on one line."""
+    lines = list[PageBox]()
+    for box in boxes:
+        if lines and _go_together(lines[-1], box):
+            lines[-1] = _unite(lines[-1], box)
+        else:
+            lines.append(box)
+    return lines
+
+
+def _go_together(one: PageBox, other: PageBox) -> bool:
+    height = min(one.y1 - one.y0, other.y1 - other.y0)
+    shared = min(one.y1, other.y1) - max(one.y0, other.y0)
+    gap = max(one.x0, other.x0) - min(one.x1, other.x1)
+    return one.page == other.page and shared > _SAME_LINE * height and gap < _GAP * height
+
+
+def _unite(one: PageBox, other: PageBox) -> PageBox:
+    return replace(
+        one,
+        x0=min(one.x0, other.x0),
+        y0=min(one.y0, other.y0),
+        x1=max(one.x1, other.x1),
+        y1=max(one.y1, other.y1),
+    )
