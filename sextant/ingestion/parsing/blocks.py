@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -92,3 +92,13 @@ class Blocks:
     page_count: int | None = None
     warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def lines_of(blocks: Iterable[Block]) -> Iterator[str]:
+    """Yield the texts of blocks where only text can stand; a table is one line ("Area: 400; Staff: 12")."""
+    for block in blocks:
+        if isinstance(block, Table):
+            rows = ([" ".join(cell.split()) for cell in row if cell.strip()] for row in block.rows)
+            yield "; ".join((": " if len(row) == 2 else ", ").join(row) for row in rows if row)
+        elif not isinstance(block, Image):
+            yield block.text

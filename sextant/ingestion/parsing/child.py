@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
-from sextant.ingestion.parsing.detect import CONTAINERS, FileType, detect
+from sextant.ingestion.parsing.detect import CONVERTED, OFFICE, FileType, detect
 from sextant.ingestion.parsing.draft import DocumentDraft, draft, to_wire
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.images import with_captions
@@ -39,10 +39,20 @@ _KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # clone(2)
 
 
+class ConversionNeeded(Exception):
+    """The file is of a format that LibreOffice has to rewrite; `target`: the suffix of the one to write."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(f"LibreOffice has to rewrite it as {target.upper()} first.")
+        self.target = target
+
+
 def answer(content: bytes, filename: str, limits: Limits) -> bytes:
     """Return one JSON line that says how it went; after success the draft follows."""
     try:
         return b'{"ok":true}\n' + to_wire(parse(content, filename, limits))
+    except ConversionNeeded as needed:
+        return orjson.dumps({"convert_to": needed.target})
     except FileRejected as error:
         return orjson.dumps(
             {"code": error.code, "message": error.message, "next_step": error.next_step}
@@ -53,12 +63,15 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
     """Detect, guard, parse and cut one file, in this process.
 
     Raises:
+        ConversionNeeded: LibreOffice has to rewrite it first.
         FileRejected: one of its kinds; whatever a library throws at a damaged file is FileBroken.
     """
     file_type = detect(content, filename)
+    if target := CONVERTED.get(file_type):
+        raise ConversionNeeded(target.value)
     check_container(content, file_type, limits)
     try:
-        if file_type in CONTAINERS:
+        if file_type in OFFICE:
             from sextant.ingestion.parsing.formats.opc import (
                 to_transitional,  # only these need lxml
             )

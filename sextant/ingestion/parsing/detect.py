@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import struct
 import zipfile
+import zlib
+from contextlib import suppress
 from enum import StrEnum
 from io import BytesIO
 from pathlib import PurePath
@@ -26,6 +29,18 @@ class FileType(StrEnum):
     CSV = "csv"
     JSON = "json"
     EML = "eml"
+    MSG = "msg"
+    MHTML = "mhtml"
+    EPUB = "epub"
+    ODT = "odt"
+    ODS = "ods"
+    ODP = "odp"
+    RTF = "rtf"
+    IPYNB = "ipynb"
+    XML = "xml"
+    DOC = "doc"
+    XLS = "xls"
+    PPT = "ppt"
     IMAGE = "image"
 
 
@@ -40,26 +55,47 @@ MEDIA_TYPES = {
     FileType.CSV: "text/csv",
     FileType.JSON: "application/json",
     FileType.EML: "message/rfc822",
+    FileType.MSG: "application/vnd.ms-outlook",
+    FileType.MHTML: "multipart/related",
+    FileType.EPUB: "application/epub+zip",
+    FileType.ODT: "application/vnd.oasis.opendocument.text",
+    FileType.ODS: "application/vnd.oasis.opendocument.spreadsheet",
+    FileType.ODP: "application/vnd.oasis.opendocument.presentation",
+    FileType.RTF: "application/rtf",
+    FileType.IPYNB: "application/x-ipynb+json",
+    FileType.XML: "application/xml",
+    FileType.DOC: "application/msword",
+    FileType.XLS: "application/vnd.ms-excel",
+    FileType.PPT: "application/vnd.ms-powerpoint",
+}
+_SUFFIXES = {
+    FileType.TXT: "txt text log",
+    FileType.MARKDOWN: "md markdown",
+    FileType.HTML: "html htm xhtml",
+    FileType.PDF: "pdf",
+    FileType.DOCX: "docx docm dotx dotm",
+    FileType.PPTX: "pptx pptm ppsx ppsm potx potm",
+    FileType.XLSX: "xlsx xlsm xltx xltm",
+    FileType.CSV: "csv tsv",
+    FileType.JSON: "json jsonl ndjson",
+    FileType.EML: "eml",
+    FileType.MSG: "msg",
+    FileType.MHTML: "mhtml mht",
+    FileType.EPUB: "epub",
+    FileType.ODT: "odt ott fodt",
+    FileType.ODS: "ods ots fods",
+    FileType.ODP: "odp otp fodp",
+    FileType.RTF: "rtf",
+    FileType.IPYNB: "ipynb",
+    FileType.XML: "xml fb2 dbk rss atom",
+    FileType.DOC: "doc dot",
+    FileType.XLS: "xls xlt",
+    FileType.PPT: "ppt pps pot",
 }
 EXTENSIONS = {
-    ".txt": FileType.TXT,
-    ".text": FileType.TXT,
-    ".log": FileType.TXT,
-    ".md": FileType.MARKDOWN,
-    ".markdown": FileType.MARKDOWN,
-    ".html": FileType.HTML,
-    ".htm": FileType.HTML,
-    ".xhtml": FileType.HTML,
-    ".pdf": FileType.PDF,
-    ".docx": FileType.DOCX,
-    ".pptx": FileType.PPTX,
-    ".xlsx": FileType.XLSX,
-    ".csv": FileType.CSV,
-    ".tsv": FileType.CSV,
-    ".json": FileType.JSON,
-    ".jsonl": FileType.JSON,
-    ".ndjson": FileType.JSON,
-    ".eml": FileType.EML,
+    f".{suffix}": file_type
+    for file_type, suffixes in _SUFFIXES.items()
+    for suffix in suffixes.split()
 }
 # Images are ingested when they are named, not when a folder is: most are none that words are about.
 _IMAGES = {
@@ -69,7 +105,15 @@ _IMAGES = {
     ".webp": "image/webp",
     ".gif": "image/gif",
 }
-CONTAINERS = frozenset({FileType.DOCX, FileType.PPTX, FileType.XLSX})
+OFFICE = frozenset({FileType.DOCX, FileType.PPTX, FileType.XLSX})
+CONTAINERS = OFFICE | {FileType.EPUB, FileType.ODT, FileType.ODS, FileType.ODP}
+# What LibreOffice rewrites before it is read, and as what.
+CONVERTED = {
+    FileType.DOC: FileType.DOCX,
+    FileType.XLS: FileType.XLSX,
+    FileType.PPT: FileType.PPTX,
+}
+_WITH_SIGNATURE = CONTAINERS | {FileType.PDF, FileType.MSG, *CONVERTED}
 
 # Word on the web numbers its main part; some programs write `\\` between folders.
 _MAIN_PARTS = {
@@ -77,7 +121,24 @@ _MAIN_PARTS = {
     re.compile(r"ppt[/\\]presentation\d*\.xml"): FileType.PPTX,
     re.compile(r"xl[/\\]workbook\d*\.xml"): FileType.XLSX,
 }
+# The entry `mimetype` of a zip archive; templates have a suffix.
+_PACKAGES = {
+    b"application/epub+zip": FileType.EPUB,
+    b"application/vnd.oasis.opendocument.text": FileType.ODT,
+    b"application/vnd.oasis.opendocument.spreadsheet": FileType.ODS,
+    b"application/vnd.oasis.opendocument.presentation": FileType.ODP,
+    b"application/vnd.oasis.opendocument.graphics": FileType.ODP,
+}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# Streams at the root of an OLE container ([MS-CFB]), and whose they are.
+_STREAMS = {
+    "encryptedpackage": None,
+    "worddocument": FileType.DOC,
+    "powerpoint document": FileType.PPT,
+    "workbook": FileType.XLS,
+    "book": FileType.XLS,
+    "__properties_version1.0": FileType.MSG,
+}
 _OTHER_MAGIC = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
@@ -92,18 +153,31 @@ _OTHER_MAGIC = {
     b"Rar!": "a RAR archive",
     b"\x7fELF": "a program",
     b"MZ": "a program",
-    b"{\\rtf": "an RTF document",
     b"%!PS": "a PostScript file",
     b"SQLite format 3": "an SQLite database",
 }
 # Of text without Markdown's name; a single `#` begins comments as well.
 _MARKDOWN_HEADING = re.compile(r"^#{2,6} \S", re.MULTILINE)
 _MARKDOWN_HEADINGS = 2
-_HTML = re.compile(
-    r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b",
-    re.IGNORECASE | re.DOTALL,
+_XML_HEAD = r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?"
+_HTML = re.compile(rf"{_XML_HEAD}<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+_XML = re.compile(r"\s*<(?:\?xml\s|!DOCTYPE\s|!--|[\w:.-]+[\s/>])")
+# An OpenDocument file in one piece says what it is where a zip archive has an entry of its own.
+_FLAT = re.compile(
+    r"<office:document\s[^>]*office:mimetype=\"(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation|graphics))"
 )
-SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, EML, and images under their names."
+_NOTEBOOK = re.compile(r"\s*\{.*\"(?:nbformat|cells)\"\s*:", re.DOTALL)
+_HEADER = re.compile(r"(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
+_MAIL_HEADER = re.compile(
+    r"^(?:From|Received|Return-Path|Message-ID|MIME-Version):", re.IGNORECASE | re.MULTILINE
+)
+_WEB_ARCHIVE = re.compile(
+    r"^(?:Snapshot-Content-Location:|From:\s*\W*Saved by\b)", re.IGNORECASE | re.MULTILINE
+)
+SUPPORTED = (
+    "Supported are TXT, Markdown, HTML, MHTML, XML, PDF, DOCX, PPTX, XLSX, ODT, ODS, ODP, RTF, EPUB, CSV, JSON, IPYNB, EML, "
+    "MSG, with LibreOffice DOC, XLS and PPT, and images under their names."
+)
 
 
 def type_of_name(filename: str) -> FileType | None:
@@ -135,12 +209,15 @@ def detect(content: bytes, filename: str) -> FileType:
     if content.startswith(b"PK\x03\x04"):
         return _container_type(content, filename)
     if content.startswith(_OLE):
-        raise _ole_error(content, filename)
+        return _ole_type(content, filename)
     if is_picture(content) and PurePath(filename).suffix.lower() in _IMAGES:
         return FileType.IMAGE
     for magic, kind in _OTHER_MAGIC.items():
         if content.startswith(magic) and _is_really(magic, content):
             raise _unknown(filename, kind)
+    begin = b"{\\" if type_of_name(filename) is FileType.RTF else b"{\\rtf"
+    if content[:100].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begin):
+        return FileType.RTF
     return _text_type(content, filename)
 
 
@@ -153,6 +230,7 @@ def _container_type(content: bytes, filename: str) -> FileType:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             names = set(archive.namelist())
+            kind = _read_kind(archive)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise FileBroken(
             f"{filename} is a damaged or incomplete Office file.",
@@ -161,17 +239,49 @@ def _container_type(content: bytes, filename: str) -> FileType:
     for part, file_type in _MAIN_PARTS.items():
         if any(map(part.fullmatch, names)):
             return file_type
-    raise _unknown(filename, "a zip archive that is no DOCX, PPTX or XLSX")
+    if kind is not None:
+        return kind
+    raise _unknown(filename, "a zip archive that is no document of a kind we read")
 
 
-def _ole_error(content: bytes, filename: str) -> Exception:
-    # A password-protected OOXML file is an OLE container with this stream ([MS-OFFCRYPTO] 2.3.4).
-    if "EncryptedPackage".encode("utf-16-le") in content:
-        return FileEncrypted(
+def _read_kind(archive: zipfile.ZipFile) -> FileType | None:
+    """Return what the entry `mimetype` says; some EPUBs and ODF files lack it and have only their other parts."""
+    names = archive.namelist()
+    if "mimetype" in names:
+        with (
+            suppress(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError),
+            archive.open("mimetype") as entry,
+        ):
+            kind = entry.read(100).strip()
+            found = (file_type for name, file_type in _PACKAGES.items() if kind.startswith(name))
+            if (file_type := next(found, None)) is not None:
+                return file_type
+    return FileType.EPUB if "META-INF/container.xml" in names else None
+
+
+def _ole_type(content: bytes, filename: str) -> FileType:
+    """Return whose container of the format before 2007 it is, by the streams at its root."""
+    from olefile import OleFileIO
+
+    names = list[str]()
+    # The reader of damaged containers raises many things.
+    with (
+        suppress(OSError, ValueError, IndexError, TypeError, struct.error),
+        OleFileIO(BytesIO(content)) as container,
+    ):
+        names = [path[0].lower() for path in container.listdir() if len(path) == 1]
+    name = next((name for name in _STREAMS if name in names), None)
+    if name == "encryptedpackage":  # an Office file with a password ([MS-OFFCRYPTO] 2.3.4)
+        raise FileEncrypted(
             f"{filename} is protected by a password.",
             next_step="Remove the password in its program and try again.",
         )
-    return _unknown(filename, "an Office file of the format before 2007")
+    file_type = _STREAMS[name] if name is not None else None
+    if file_type is None:
+        raise _unknown(
+            filename, "a container of the Office formats before 2007, and no DOC, XLS, PPT or MSG"
+        )
+    return file_type
 
 
 def _text_type(content: bytes, filename: str) -> FileType:
@@ -184,11 +294,35 @@ def _text_type(content: bytes, filename: str) -> FileType:
         raise _unknown(filename, "binary data of no format we know")
     if _HTML.match(text):
         return FileType.HTML
-    if named is FileType.PDF or named in CONTAINERS:
+    if found := _marked_type(text, named):
+        return found
+    if named in _WITH_SIGNATURE:
         raise _unknown(filename, "plain text")
-    if named in {None, FileType.TXT} and len(_MARKDOWN_HEADING.findall(text)) >= _MARKDOWN_HEADINGS:
+    if named in _PLAIN_NAMES and len(_MARKDOWN_HEADING.findall(text)) >= _MARKDOWN_HEADINGS:
         return FileType.MARKDOWN
-    return named or FileType.TXT
+    return FileType.TXT if named is None or named in _MARKED else named
+
+
+_PLAIN_NAMES = {None, FileType.TXT}
+# Formats whose text shows what it is, so that a name alone makes none.
+_MARKED = frozenset({FileType.RTF, FileType.IPYNB, FileType.XML, FileType.MHTML})
+
+
+def _marked_type(text: str, named: FileType | None) -> FileType | None:
+    """Return the format of a text that begins as only that format does."""
+    if flat := _FLAT.search(text[:8192]):
+        return _PACKAGES[flat[1].encode()]
+    if (text.lstrip().startswith("<?xml") or named is FileType.XML) and _XML.match(text):
+        return FileType.XML
+    if named in {FileType.IPYNB, FileType.JSON} and _NOTEBOOK.match(text):
+        return FileType.IPYNB if '"nbformat"' in text or named is FileType.IPYNB else None
+    header = _HEADER.match(text.lstrip("\ufeff\r\n").replace("\r\n", "\n"))
+    if header is None or not _MAIL_HEADER.search(header[0]):
+        return None
+    if named is FileType.MHTML or _WEB_ARCHIVE.search(header[0]):
+        return FileType.MHTML
+    is_mail = len(_MAIL_HEADER.findall(header[0])) > 1
+    return FileType.EML if is_mail and named in _PLAIN_NAMES else None
 
 
 def _unknown(filename: str, kind: str) -> FileTypeUnknown:

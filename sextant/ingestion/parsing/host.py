@@ -30,7 +30,7 @@ import orjson
 
 from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing import child
-from sextant.ingestion.parsing.detect import FileType, detect, type_of_name
+from sextant.ingestion.parsing.detect import CONVERTED, FileType, detect, type_of_name
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
 
@@ -75,7 +75,7 @@ def _load(filename: str) -> None:
     On macOS libraries for fonts and images may not be used on both sides of a fork.
     """
     file_type = type_of_name(filename)
-    if file_type is not None and sys.platform == "linux":
+    if file_type is not None and file_type not in CONVERTED and sys.platform == "linux":
         parser_for(file_type)
 
 

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from uuid import UUID
 
 import orjson
@@ -25,9 +25,11 @@ import orjson
 from sextant.domain.documents import ParsedDocument
 from sextant.domain.errors import FileEmpty, FileUnsafe, error_of
 from sextant.domain.settings import Settings
+from sextant.ingestion.parsing.child import ConversionNeeded
 from sextant.ingestion.parsing.draft import DocumentDraft, finish, from_wire
 from sextant.ingestion.parsing.host import READY
 from sextant.ingestion.parsing.images import Captions
+from sextant.ingestion.parsing.libreoffice import convert
 from sextant.ingestion.parsing.limits import Limits, check_size
 
 _ROOT = Path(__file__).parents[3]
@@ -230,12 +232,18 @@ async def parse_file(
         limits = replace(limits, images=0)
     check_size(content, filename, limits)
     hosts = hosts or ParserHosts()
-    made = await _draft(content, filename, limits, hosts)
+    readable = content
+    try:
+        made = await _draft(readable, filename, limits, hosts)
+    except ConversionNeeded as needed:
+        readable = await convert(content, filename, needed.target, limits)
+        filename = str(PurePath(filename).with_suffix(f".{needed.target}"))
+        made = await _draft(readable, filename, limits, hosts)
     if describe is not None and made.images:
         captions = await describe(made)
         if captions.texts:
             captioned = replace(limits, captions=captions.texts)
-            made = await _draft(content, filename, captioned, hosts)
+            made = await _draft(readable, filename, captioned, hosts)
         made = replace(made, warnings=(*made.warnings, *captions.warnings))
         if not made.cuts:
             raise FileEmpty(
@@ -279,6 +287,8 @@ def _finish(made: DocumentDraft, document_id: UUID, content: bytes) -> ParsedDoc
 def _read_answer(answer: bytes) -> DocumentDraft:
     head, _, body = answer.partition(b"\n")
     status = orjson.loads(head)
+    if "convert_to" in status:
+        raise ConversionNeeded(status["convert_to"])
     if "code" in status:
         raise error_of(status["code"], status["message"], next_step=status["next_step"])
     return from_wire(body)

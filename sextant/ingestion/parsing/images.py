@@ -8,7 +8,8 @@ from __future__ import annotations
 import binascii
 import hashlib
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -93,16 +94,21 @@ class Captions:
     warnings: tuple[CodedWarning, ...] = ()
 
 
-def image_in(address: str | None, alt: str) -> Image | None:
-    """Return the image that an address holds itself (a data URI in base64); no other is looked at."""
+Load = Callable[[str], bytes | None]
+"""Returns the file of a picture by its address, where the document brings it along."""
+
+
+def image_in(address: str | None, alt: str, load: Load | None = None) -> Image | None:
+    """Return the image that an address holds itself (a data URI in base64), or that `load` has; nothing is fetched."""
     head, _, data = (address or "").partition(",")
     head = head.strip().lower()
-    if not (head.startswith("data:image/") and head.endswith(";base64")):
-        return None
-    try:
-        return Image(b64decode("".join(data.split())), " ".join(alt.split()))
-    except (binascii.Error, ValueError):
-        return None
+    content: bytes | None = None
+    if head.startswith("data:image/") and head.endswith(";base64"):
+        with suppress(binascii.Error, ValueError):
+            content = b64decode("".join(data.split()))
+    elif load is not None and address and not head.startswith("data:"):
+        content = load(address)
+    return None if content is None else Image(content, " ".join(alt.split()))
 
 
 def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundImage]]:

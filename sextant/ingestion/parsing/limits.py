@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from xml.parsers import expat
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
-from sextant.ingestion.parsing.detect import CONTAINERS, FileType
+from sextant.ingestion.parsing.detect import CONTAINERS, OFFICE, FileType
 
 if TYPE_CHECKING:
     from sextant.domain.settings import Settings
@@ -123,7 +123,7 @@ def check_size(content: bytes, filename: str, limits: Limits) -> None:
 
 
 def check_container(content: bytes, file_type: FileType, limits: Limits) -> None:
-    """Refuse a DOCX, PPTX or XLSX that would exhaust its parser.
+    """Refuse a zip container (Office, OpenDocument, EPUB) that would exhaust its parser.
 
     Raises:
         FileUnsafe: too many entries, too much inflated data, a nested archive, or XML entities.
@@ -134,7 +134,7 @@ def check_container(content: bytes, file_type: FileType, limits: Limits) -> None
         return
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            _check_archive(archive, len(content), limits)
+            _check_archive(archive, len(content), limits, is_office=file_type in OFFICE)
     except DAMAGED as error:
         raise FileBroken(
             f"The file's container is damaged ({error}).",
@@ -142,7 +142,7 @@ def check_container(content: bytes, file_type: FileType, limits: Limits) -> None
         ) from error
 
 
-def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits) -> None:
+def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits, *, is_office: bool) -> None:
     entries = archive.infolist()
     if len(entries) > limits.zip_entries:
         raise _unsafe(f"holds {len(entries):,} entries", limits.zip_entries, "ZIP_ENTRIES")
@@ -150,7 +150,7 @@ def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits) -> None:
     inflated = 0
     for entry in entries:
         _check_entry(entry)
-        inflated += _inflate(archive, entry, allowed - inflated, limits)
+        inflated += _inflate(archive, entry, allowed - inflated, limits, is_office=is_office)
 
 
 def _check_entry(entry: zipfile.ZipInfo) -> None:
@@ -163,11 +163,18 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
         )
 
 
-def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, budget: int, limits: Limits) -> int:
+def _inflate(
+    archive: zipfile.ZipFile,
+    entry: zipfile.ZipInfo,
+    budget: int,
+    limits: Limits,
+    *,
+    is_office: bool,
+) -> int:
     """Inflate one entry piece by piece and return its true size, stopping past any limit."""
     is_xml = _XML_PART.search(entry.filename) is not None
     size = 0
-    prolog = _Prolog(entry.filename) if is_xml else None
+    prolog = _Prolog(entry.filename, is_office=is_office) if is_xml else None
     # What is damaged costs that entry alone; its parser finds it missing.
     with suppress(*DAMAGED), archive.open(entry) as part:
         while piece := part.read(_PIECE):
@@ -184,14 +191,18 @@ def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, budget: int, limi
 class _Prolog:
     """What stands before the first element of an XML part, read as the parsers read it, in any encoding.
 
-    Entities can be declared nowhere else (XML 1.0, 2.8).
+    Entities can be declared nowhere else (XML 1.0, 2.8). Office never declares even a document type; other programs
+    name one, and declare no entities in it.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_office: bool) -> None:
         self._name = name
         self._over = False
         self._parser = expat.ParserCreate()
-        self._parser.StartDoctypeDeclHandler = self._refuse
+        if is_office:
+            self._parser.StartDoctypeDeclHandler = self._refuse
+        else:
+            self._parser.EntityDeclHandler = self._refuse
         self._parser.StartElementHandler = self._end
 
     def read(self, piece: bytes) -> bool:
@@ -212,12 +223,12 @@ class _Prolog:
 
     def _unreadable(self) -> FileUnsafe:
         return FileUnsafe(
-            f"{self._name} is XML in an encoding that Office never uses.",
+            f"{self._name} is XML in an encoding that no document uses.",
             next_step="Open the file in its program, save it again and retry.",
         )
 
     def _refuse(self, *_: object) -> None:
-        raise FileUnsafe(f"{self._name} declares XML entities, which Office never does.")
+        raise FileUnsafe(f"{self._name} declares XML entities, which no document needs.")
 
     def _end(self, *_: object) -> None:
         self._over = True

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from sextant.domain.documents import HeadingSource
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph
 
 _HAN = "[一二三四五六七八九十百零〇\\d]{1,6}"
 # In the order in which documents nest them; decimals come last and nest by their depth.
@@ -116,6 +119,25 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
         for look in looks
     ]
     return _number(resolved, lines)
+
+
+def infer_headings(blocks: Sequence[Block], looks: Mapping[int, Styled]) -> list[Block]:
+    """Return the blocks of a document whose author made headings by hand, with bold type and large letters.
+
+    Args:
+        blocks: what was read; where a heading is marked among them, they are returned as they are.
+        looks: by `id` of a paragraph, how it looks.
+    """
+    if any(isinstance(block, HeadingBlock) and block.level for block in blocks):
+        return [*blocks]
+    nothing = Styled("")
+    levels = infer_levels([looks.get(id(block), nothing) for block in blocks])
+    return [
+        HeadingBlock(block.text, level, HeadingSource.INFERRED)
+        if level is not None and isinstance(block, Paragraph)
+        else block
+        for block, level in zip(blocks, levels, strict=True)
+    ]
 
 
 def _number(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> list[int | None]:

@@ -29,6 +29,7 @@ from sextant.domain.errors import (
     FileEncrypted,
     FileRejected,
     FileTooLarge,
+    FileTypeUnknown,
     FileUnsafe,
 )
 from sextant.domain.settings import LimitSettings, Settings
@@ -36,6 +37,8 @@ from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import ParserHosts, parse_file
 from sextant.ingestion.parsing.limits import Limits
+from tests.document_writer import book, open_document, outlook
+from tests.ole_writer import write_ole
 from tests.pdf_writer import PdfText, write_pdf
 
 ROOT = Path(__file__).parents[3]
@@ -95,6 +98,23 @@ GOOD = {
     "a.docx": word(),
     "a.pptx": deck(),
     "a.xlsx": workbook(),
+    "a.odt": open_document(
+        "text", "<text:h text:outline-level='1'>Title</text:h><text:p>Text.</text:p>"
+    ),
+    "a.ods": open_document(
+        "spreadsheet",
+        "<table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row></table:table>",
+    ),
+    "a.odp": open_document(
+        "presentation",
+        "<draw:page><draw:frame><draw:text-box><text:p>Text.</text:p></draw:text-box></draw:frame></draw:page>",
+    ),
+    "a.rtf": rb"{\rtf1\ansi{\stylesheet{\s1 heading 1;}}\pard\s1 Title\par\pard Text \'e9.\par}",
+    "a.epub": book(a="<html><body><h1>Title</h1><p>Text.</p></body></html>"),
+    "a.mhtml": b"From: <Saved by Blink>\nMIME-Version: 1.0\nContent-Type: text/html\n\n<p>Text.</p>",
+    "a.msg": write_ole(outlook({"0037": "Title", "1000": "Text."})),
+    "a.ipynb": b'{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": ["# Title"]}]}',
+    "a.xml": b"<?xml version='1.0'?><book><title>Title</title><para>Text.</para></book>",
     "a.pdf": write_pdf([[PdfText(70, 780, "1 Safety", 18), PdfText(70, 740, "Press the button.")]]),
 }
 
@@ -200,6 +220,60 @@ async def test_memory_runs_out() -> None:
 
     with pytest.raises(FileUnsafe, match="memory"):
         await parsed("a.json", content, parse_memory_bytes=100_000_000)
+
+
+FAKE_OFFICE = """#!{python}
+import os, pathlib, sys
+folder, source = sys.argv[sys.argv.index("--outdir") + 1:]
+profile = pathlib.Path(folder, "profile", "user", "registrymodifications.xcu").read_text()
+assert "DisableMacrosExecution" in profile and "SECRET" not in os.environ and os.environ["HOME"] == folder
+made = pathlib.Path({made!r}).read_bytes()
+pathlib.Path(source).with_suffix(".docx").write_bytes(made)
+"""
+OLD_WORD = write_ole({"WordDocument": b"x"})
+
+
+def install_office(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    program = folder / "soffice"
+    program.write_text(script)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+async def test_a_doc_is_rewritten_by_libreoffice_within_a_profile_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made.docx"
+    made.write_bytes(word())
+    monkeypatch.setenv("SECRET", "x")
+    install_office(tmp_path, monkeypatch, FAKE_OFFICE.format(python=sys.executable, made=str(made)))
+
+    document = await parsed("contract.doc", OLD_WORD)
+
+    assert [section.title for section in document.sections][1:] == ["第一章 总则"]
+
+
+async def test_without_libreoffice_a_doc_is_refused_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(FileTypeUnknown) as caught:
+        await parsed("contract.doc", OLD_WORD)
+
+    assert "Save it as DOCX, or install LibreOffice" in caught.value.next_step
+
+
+async def test_a_doc_that_libreoffice_cannot_read_or_takes_too_long_for_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_office(tmp_path, monkeypatch, "#!/bin/sh\nexit 1\n")
+    with pytest.raises(FileBroken, match="password"):
+        await parsed("contract.doc", OLD_WORD)
+
+    install_office(tmp_path, monkeypatch, "#!/bin/sh\nsleep 60\n")
+    with pytest.raises(FileUnsafe, match="longer than 1 s"):
+        await parsed("contract.doc", OLD_WORD, parse_wall_seconds=1)
 
 
 async def test_a_cancelled_parse_leaves_no_process_behind() -> None:

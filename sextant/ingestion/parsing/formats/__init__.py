@@ -20,8 +20,15 @@ class Parser(Protocol):
         ...
 
 
+# Formats that another's module reads.
+_MODULES = {
+    FileType.ODT: "odf",
+    FileType.ODS: "odf",
+    FileType.ODP: "odf",
+}
+
+
 def parser_for(file_type: FileType) -> Parser:
     """Import only the one format's module, so that a parser process starts fast."""
-    return cast(
-        "Parser", import_module(f"sextant.ingestion.parsing.formats.{file_type.value}").parse
-    )
+    name = _MODULES.get(file_type, file_type.value)
+    return cast("Parser", import_module(f"sextant.ingestion.parsing.formats.{name}").parse)

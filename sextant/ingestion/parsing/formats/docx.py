@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table, lines_of
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.docx_styles import Numbering, Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.docx_text import (
@@ -22,7 +21,7 @@ from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.lines import Styled, infer_levels
+from sextant.ingestion.parsing.lines import Styled, infer_headings
 from sextant.ingestion.parsing.raised import note, write_raised
 from sextant.ingestion.parsing.structure import Omissions
 from sextant.ingestion.parsing.tables import (
@@ -57,9 +56,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     context = _Context(main, limits)
     title = package.title()
     body = list(_StoryReader(context, main).blocks(main.root))
-    if not any(isinstance(block, HeadingBlock) and block.level for block in body):
-        body = _with_inferred_headings(body, context.looks)
-    blocks = _with_furniture(body, list(_furniture(context, main)))
+    blocks = _with_furniture(infer_headings(body, context.looks), list(_furniture(context, main)))
     context.omissions.add_damaged(package.damaged_parts())
     return Blocks(write_raised(blocks), title, warnings=context.omissions.warnings())
 
@@ -167,7 +164,7 @@ class _StoryReader:
                 blocks += self._drawings.blocks(one)
         for mark, element in line.notes:
             reader = _StoryReader(self._context, self._context.note_parts[element.tag])
-            if text := "\n".join(_lines_of(reader.blocks(element))):
+            if text := "\n".join(lines_of(reader.blocks(element))):
                 blocks.append(Paragraph(f"{note(mark)} {text}".strip()))
         if self._anchored is None:
             yield from blocks
@@ -223,7 +220,7 @@ class _StoryReader:
                     open_merges.pop(column, None)
                     if merge is not None:
                         open_merges[column] = len(found)
-                    text = "\n".join(_lines_of(self.blocks(element)))
+                    text = "\n".join(lines_of(self.blocks(element)))
                     found.append(SpannedCell(row, column, text, 1, columns))
                 column += columns
         return found
@@ -252,7 +249,7 @@ def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
         reader = _StoryReader(context, part, on_each_page=True)
         lines = list[str]()
         with context.omissions.survive("page header or footer"):
-            lines = "\n".join(_lines_of(reader.blocks(part.root))).split("\n")
+            lines = "\n".join(lines_of(reader.blocks(part.root))).split("\n")
         text = "\n".join(line for line in lines if line.strip() and line not in seen)
         seen.update(text.split("\n"))
         if text:
@@ -263,16 +260,6 @@ def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:
     """Return heads and feet below the first heading, where they do not stand in the way of the document's title."""
     index = 1 if body and isinstance(body[0], HeadingBlock) else 0
     return [*body[:index], *furniture, *body[index:]]
-
-
-def _lines_of(blocks: Iterable[Block]) -> Iterator[str]:
-    """Yield the texts of blocks where only text can stand; a table is one line ("Area: 400; Staff: 12")."""
-    for block in blocks:
-        if isinstance(block, Table):
-            rows = ([" ".join(cell.split()) for cell in row if cell.strip()] for row in block.rows)
-            yield "; ".join((": " if len(row) == 2 else ", ").join(row) for row in rows if row)
-        elif not isinstance(block, Image):
-            yield block.text
 
 
 def _inside(element: Element, tag: str) -> Iterator[Element]:
@@ -286,15 +273,3 @@ def _inside(element: Element, tag: str) -> Iterator[Element]:
 
 def _number(value: str | None, default: int) -> int:
     return int(value) if value is not None and value.isdigit() else default
-
-
-def _with_inferred_headings(blocks: Sequence[Block], looks: dict[int, Styled]) -> list[Block]:
-    """For documents whose author made headings by hand, with bold type and large letters."""
-    nothing = Styled("")
-    levels = infer_levels([looks.get(id(block), nothing) for block in blocks])
-    return [
-        HeadingBlock(block.text, level, HeadingSource.INFERRED)
-        if level is not None and isinstance(block, Paragraph)
-        else block
-        for block, level in zip(blocks, levels, strict=True)
-    ]

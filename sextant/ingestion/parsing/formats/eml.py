@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.structure import build_structure
 from sextant.text.characters import clean_text
 
-_TEXTS = {"text/plain", "text/html"}
+_TEXTS = {"text/plain", "text/html", "text/rtf"}
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 _DEEPEST = 8  # messages forwarded inside each other
 # A plain text with less than this share of the words of its HTML says only that there is one.
@@ -32,8 +32,16 @@ Part: TypeAlias = "Message[str, str]"
 
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read a message: every text part in its order, forwarded messages as sections. Attachments are named, not read."""
-    # Under the newer policies one malformed header makes the message unreadable.
-    message = BytesParser(policy=compat32).parsebytes(content)
+    return read_mail(parse_mime(content), limits)
+
+
+def parse_mime(content: bytes) -> Part:
+    """Return the tree of a message's parts; under the newer policies one malformed header makes it unreadable."""
+    return BytesParser(policy=compat32).parsebytes(content)
+
+
+def read_mail(message: Part, limits: Limits) -> Blocks:
+    """Return what a message says, whatever file it was kept in."""
     reader = _MailReader(limits)
     blocks = list(reader.message(message, 0))
     attached = reader.attached
@@ -104,7 +112,12 @@ class _MailReader:
         payload = part.get_payload(decode=True)
         if not isinstance(payload, bytes) or not payload.strip():
             return
-        text = _decode_part(payload, part.get_content_charset())
+        if part.get_content_type() == "text/rtf":
+            from sextant.ingestion.parsing.formats.rtf import parse as parse_rtf  # of Outlook alone
+
+            yield from parse_rtf(payload, self._limits).blocks
+            return
+        text = decode_part(payload, part.get_content_charset())
         if str(part.get_param("format", "")).lower() == "flowed":
             text = _unflow(text, without_space=str(part.get_param("delsp", "")).lower() == "yes")
         if part.get_content_type() == "text/html":
@@ -162,7 +175,7 @@ def _filename(part: Part) -> str:
         value = line.get_param(name, header=header)
         if isinstance(value, tuple):
             charset, _, text = value
-            return _decode_part(text.encode("latin-1", "replace"), charset)
+            return decode_part(text.encode("latin-1", "replace"), charset)
         if value:
             return _plain(str(value))
     return ""
@@ -186,20 +199,19 @@ def _plain(header: str) -> str:
     except (HeaderParseError, ValueError):
         return text
     return "".join(
-        word if isinstance(word, str) else _decode_part(word, charset) for word, charset in words
+        word if isinstance(word, str) else decode_part(word, charset) for word, charset in words
     )
 
 
 def _readable(header: str) -> str:
     """Return a header that was written in bytes of some encoding, without saying which."""
     return (
-        header
-        if header.isascii()
-        else _decode_part(header.encode("utf-8", "surrogateescape"), None)
+        header if header.isascii() else decode_part(header.encode("utf-8", "surrogateescape"), None)
     )
 
 
-def _decode_part(content: bytes, charset: str | None) -> str:
+def decode_part(content: bytes, charset: str | None) -> str:
+    """Return the text of a part; what is in no known encoding as UTF-8."""
     try:
         return decode(content, charset).text
     except FileTypeUnknown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -12,31 +13,45 @@ from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragr
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
 from sextant.ingestion.parsing.formats.html_tables import Visibility, find_main
+from sextant.ingestion.parsing.images import Load
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.structure import Omissions
 
-_META_CHARSET = re.compile(
+META_CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE
 )
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read an HTML page; of what stands outside its `<main>` or articles no menus, and no foot."""
-    declared = _META_CHARSET.search(content[:4096])
+    declared = META_CHARSET.search(content[:4096])
     decoded = decode(content, declared[1].decode("ascii") if declared else None)
-    tree = LexborHTMLParser(decoded.text)
+    page = read_page(decoded.text, limits)
+    warnings = (*decoded.warnings, *page.warnings)
+    return replace(page, warnings=warnings, metadata=decoded.metadata)
+
+
+def read_page(
+    text: str, limits: Limits, load: Load | None = None, *, is_all: bool = False
+) -> Blocks:
+    """Return a page's blocks, its title, and a warning of what was left out.
+
+    Args:
+        text: the page.
+        limits: what it may cost.
+        load: returns the file of a picture by its address; by default only pages with pictures in them have any.
+        is_all: whether all of it is its main part, as the pages of a book are.
+    """
+    tree = LexborHTMLParser(text)
     visibility, omissions = Visibility(tree), Omissions()
     body, title = tree.body, tree.css_first("title")
-    reader = Reader(limits, visibility, main=find_main(tree, visibility), omissions=omissions)
+    main = {body.mem_id} if is_all and body else find_main(tree, visibility)
+    reader = Reader(limits, visibility, main=main, omissions=omissions, load=load)
     blocks = _with_headings(reader.read(body) if body else [])
-    return Blocks(
-        write_raised(blocks),
-        " ".join(title.text().split()) if title else "",
-        warnings=(*decoded.warnings, *omissions.warnings()),
-        metadata=decoded.metadata,
-    )
+    name = " ".join(title.text().split()) if title else ""
+    return Blocks(write_raised(blocks), name, warnings=omissions.warnings())
 
 
 def html_blocks(fragment: str, limits: Limits) -> list[Block]:

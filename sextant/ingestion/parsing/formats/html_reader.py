@@ -19,7 +19,7 @@ from sextant.ingestion.parsing.formats.html_tables import (
     read_mathml,
     read_table,
 )
-from sextant.ingestion.parsing.images import image_in, with_address
+from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import ends_sentence
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
@@ -63,12 +63,14 @@ class Reader:
         main: set[int] | None = None,
         omissions: Omissions | None = None,
         depth: int = 0,
+        load: Load | None = None,
     ) -> None:
         self._limits = limits
         self._visibility = visibility
         self._main = main or set()
         self._omissions = omissions or Omissions()
         self._depth = depth
+        self._load = load
         self._found: list[Prose] = []
         self._aside: list[
             Prose
@@ -257,7 +259,7 @@ class Reader:
 
     def _add_image(self, node: LexborNode) -> None:
         alt = " ".join((node.attributes.get("alt") or "").split())
-        image = image_in(node.attributes.get("src"), alt)
+        image = image_in(node.attributes.get("src"), alt, self._load)
         if image and self._limits.images:
             self._add_whole(image)
             return

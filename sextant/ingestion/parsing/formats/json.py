@@ -45,7 +45,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     decoded = decode(content)
     value = _load(decoded.text)
     title = value.get("title") or value.get("name") if isinstance(value, dict) else ""
-    blocks = list(_JsonReader(limits).blocks(value))
+    blocks = json_blocks(value, limits)
     imported = (CodedWarning(WarningCode.LINES_NOT_IMPORTED),) if _is_import(value) else ()
     return Blocks(
         blocks,
@@ -53,6 +53,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         warnings=(*decoded.warnings, *imported),
         metadata=decoded.metadata,
     )
+
+
+def json_blocks(value: Json, limits: Limits) -> list[Block]:
+    """Return blocks of objects, lists and texts, from whatever format they come."""
+    return list(_JsonReader(limits).blocks(value))
 
 
 def _is_import(value: Json) -> bool:

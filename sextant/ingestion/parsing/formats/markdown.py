@@ -48,9 +48,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     if front := _FRONT_MATTER.match(text):
         fields = _read_fields(front[2])
         text = text[front.end() :]
-    tokens = _markdown().parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
     title = next((fields.pop(name) for name in list(fields) if name.lower() == "title"), "")
-    blocks = list(_MarkdownReader(tokens, limits, omissions).blocks())
+    blocks = markdown_blocks(text, limits, omissions)
     if fields:
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         written = "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
@@ -61,6 +60,12 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         warnings=(*decoded.warnings, *omissions.warnings()),
         metadata=decoded.metadata,
     )
+
+
+def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Block]:
+    """Return blocks of Markdown inside any format, what is raised in them still marked (see `raised`)."""
+    tokens = _markdown().parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
+    return list(_MarkdownReader(tokens, limits, omissions).blocks())
 
 
 def _read_fields(front: str) -> dict[str, str]:

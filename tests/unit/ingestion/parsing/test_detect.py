@@ -9,6 +9,7 @@ import pytest
 
 from sextant.domain.errors import FileBroken, FileEncrypted, FileTypeUnknown
 from sextant.ingestion.parsing.detect import FileType, detect
+from tests.ole_writer import write_ole
 
 
 def archive(*names: str) -> bytes:
@@ -95,9 +96,7 @@ def test_a_truncated_office_file_is_broken_not_unknown() -> None:
 
 
 def test_an_office_file_with_a_password_is_told_from_an_old_one() -> None:
-    content = (
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500 + "EncryptedPackage".encode("utf-16-le")
-    )
+    content = write_ole({"EncryptedPackage": b"x", "EncryptionInfo": b"x"})
 
     with pytest.raises(FileEncrypted):
         detect(content, "secret.docx")

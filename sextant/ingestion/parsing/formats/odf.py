@@ -1,0 +1,232 @@
+"""OpenDocument: texts, sheets and slides, from a package or one flat XML file (ODF 1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lxml import etree
+from openpyxl.utils.cell import get_column_letter
+
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, lines_of
+from sextant.ingestion.parsing.formats.drawingml import Box, in_reading_order
+from sextant.ingestion.parsing.formats.odf_package import OdfPackage, broken
+from sextant.ingestion.parsing.formats.odf_styles import OdfStyles, qn
+from sextant.ingestion.parsing.formats.odf_text import (
+    CELLS,
+    DRAWN,
+    PAGE_FIELDS,
+    OdfContext,
+    OdfReader,
+    count_of,
+    rows_of,
+    spans_of,
+)
+from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.grids import Merged, sheet_blocks
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.lines import infer_headings
+from sextant.ingestion.parsing.raised import write_raised
+from sextant.ingestion.parsing.structure import Omissions
+
+_UNITS = {"cm": 360_000, "mm": 36_000, "in": 914_400, "pt": 12_700, "px": 9_525}  # in EMU
+_FURNITURE = {"header", "footer", "page-number", "date-time"}
+_KEPT_VALUES = (
+    "office:string-value",
+    "office:date-value",
+    "office:time-value",
+    "office:boolean-value",
+    "office:value",
+)
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read an ODT, ODS or ODP as its reader sees it, with all changes accepted.
+
+    Raises:
+        FileBroken: its main part cannot be read.
+        FileEncrypted: it has a password.
+        FileUnsafe: its tables have more cells than the limit.
+    """
+    omissions = Omissions()
+    package = OdfPackage(content, omissions)
+    main = package.main()
+    body = next(main.iter(qn("office:body")), None)
+    story = next(iter(body), None) if body is not None else None
+    if story is None:
+        raise broken("it has no body")
+    roots = [root for root in (main, package.part("styles.xml")) if root is not None]
+    context = OdfContext(package, OdfStyles(roots), omissions, limits)
+    slides = story.findall(qn("draw:page"))
+    kind = etree.QName(story).localname
+    if kind == "spreadsheet":
+        sheets = story.iterchildren(qn("table:table"))
+        blocks = [block for sheet in sheets for block in _Sheet(context).blocks(sheet)]
+    elif kind in {"presentation", "drawing"}:
+        numbered = enumerate(slides, 1)
+        blocks = [block for at, slide in numbered for block in _slide(context, slide, at)]
+    else:
+        blocks = infer_headings([*OdfReader(context).blocks(story)], context.looks)
+        top = 1 if blocks and isinstance(blocks[0], HeadingBlock) else 0
+        blocks[top:top] = _furniture(context, roots)
+    return Blocks(
+        write_raised(blocks),
+        _title([*roots, package.part("meta.xml")]),
+        page_count=len(slides) or None,
+        warnings=omissions.warnings(),
+    )
+
+
+def _title(roots: Sequence[Element | None]) -> str:
+    found = (
+        one.text or "" for root in roots if root is not None for one in root.iter(qn("dc:title"))
+    )
+    return next(found, "").strip()
+
+
+class _Sheet:
+    """Reads one sheet: its tables with each cell as it is displayed, what floats over it, its comments."""
+
+    def __init__(self, context: OdfContext) -> None:
+        self._context = context
+        self._reader = OdfReader(context)
+        self._budget = CellBudget(context.limits)
+        self._rows = dict[int, list[str]]()
+        self._merged = Merged()
+        self._floating = list[Block]()
+        self._notes = list[str]()
+
+    def blocks(self, sheet: Element) -> Iterator[Block]:
+        number = 0
+        for row, _ in rows_of(sheet):
+            number = self._add_row(row, number)
+        for shapes in sheet.iterchildren(qn("table:shapes")):
+            for shape in shapes.iterchildren(*DRAWN):
+                self._floating += self._reader.drawn(shape)
+        if self._rows or self._floating or self._notes:
+            yield HeadingBlock(sheet.get(qn("table:name"), ""), 1)
+        rows = {at: row for at, row in self._rows.items() if at <= number and any(row)}
+        yield from sheet_blocks(rows, self._merged)
+        yield from self._floating
+        if self._notes:
+            yield Paragraph("\n".join(self._notes))
+
+    def _add_row(self, element: Element, above: int) -> int:
+        """Read a row, as often as it is repeated; returns its last number."""
+        cells = list[str]()
+        spans = list[tuple[int, int, int]]()
+        for cell in element.iterchildren(*CELLS):
+            text = self._shown(cell)
+            self._add_comments(cell, f"{get_column_letter(min(len(cells) + 1, 16_384))}{above + 1}")
+            width, height = spans_of(cell)
+            if text and width * height > 1:
+                spans.append((len(cells), width, height))
+            repeated = count_of(cell, "table:number-columns-repeated")
+            if not text and repeated > self._context.limits.table_cells:
+                break  # the rest of the row is blank
+            self._budget.spend(repeated if text else 0)
+            cells += [text] * repeated
+        while cells and not cells[-1]:
+            cells.pop()
+        last = above + count_of(element, "table:number-rows-repeated")
+        for number in range(above + 1, last + 1 if cells else above + 1):
+            self._budget.spend(len(cells))
+            row = self._rows.setdefault(number, [])
+            row.extend([""] * (len(cells) - len(row)))
+            row[: len(cells)] = [new or old for new, old in zip(cells, row, strict=False)]
+            for column, width, height in spans:
+                self._fill((number, column), width, height)
+        return last
+
+    def _fill(self, corner: tuple[int, int], width: int, height: int) -> None:
+        """Repeat a merged cell's text over its range, but for a title, which is alone in its row."""
+        (top, left), text = corner, self._rows[corner[0]][corner[1]]
+        is_title = height == 1 and sum(map(bool, self._rows[top])) == 1
+        self._merged.across.update(range(top, top + height) if width > 1 and not is_title else ())
+        for number in range(top, top + height):
+            row = self._rows.setdefault(number, [])
+            self._budget.spend(max(left + width - len(row), 0))
+            row.extend([""] * (left + width - len(row)))
+            for column in range(left, left + width):
+                row[column] = row[column] or ("" if is_title else text)
+                self._merged.repeated.update({(number, column)} - {corner})
+
+    def _add_comments(self, cell: Element, name: str) -> None:
+        for comment in cell.iterchildren(qn("office:annotation")):
+            words = " ".join(" ".join(line.itertext()) for line in comment.iter(qn("text:p")))
+            self._notes.append(f"{name}: {' '.join(words.split())}")
+
+    def _shown(self, cell: Element) -> str:
+        """Return what a cell displays; a value that is kept without text is written as it is kept."""
+        for shape in cell.iterchildren(*DRAWN):
+            self._floating += self._reader.drawn(shape)
+        texts = cell.iterchildren(qn("text:p"), qn("text:list"))
+        text = "\n".join(line for one in texts for line in lines_of(self._reader.blocks([one])))
+        if text or cell.tag != qn("table:table-cell"):
+            return text
+        return next(filter(None, (cell.get(qn(name)) for name in _KEPT_VALUES)), "")
+
+
+def _slide(context: OdfContext, slide: Element, page: int) -> Iterator[Block]:
+    """Yield a slide's heading, what stands on it in reading order, and its notes."""
+    reader = OdfReader(context, page)
+    title, shapes = "", list[tuple[Box, list[Block]]]()
+    for shape in slide.iterchildren():
+        if shape.tag not in DRAWN or shape.get(qn("presentation:class")) in _FURNITURE:
+            continue
+        with context.omissions.survive("shape", page):
+            blocks = list(reader.drawn(shape))
+            if shape.get(qn("presentation:class")) == "title" and not title:
+                title = " ".join(" ".join(lines_of(blocks)).split())
+            elif blocks:
+                shapes.append((_box(shape), blocks))
+    notes = [
+        block
+        for notes in slide.iterchildren(qn("presentation:notes"))
+        for shape in notes.iterchildren(qn("draw:frame"))
+        if shape.get(qn("presentation:class")) == "notes"
+        for block in reader.drawn(shape)
+    ]
+    comments = slide.findall(qn("office:annotation"))
+    for _ in comments:
+        context.omissions.add_part("comment", page)
+    if title or shapes or notes:
+        yield HeadingBlock(title or f"#{page}", 1, page=page)
+    for _, blocks in in_reading_order(shapes, lambda shape: shape[0]):
+        yield from blocks
+    yield from notes
+
+
+def _box(shape: Element) -> Box:
+    """Return where a shape stands; a group where all of it does."""
+    if shape.tag in {qn("draw:g"), qn("draw:a")}:
+        boxes = [_box(child) for child in shape.iterchildren() if child.tag in DRAWN]
+        if boxes:
+            return Box(
+                min(box.left for box in boxes),
+                min(box.top for box in boxes),
+                max(box.right for box in boxes),
+                max(box.bottom for box in boxes),
+            )
+    names = ("svg:x", "svg:y", "svg:width", "svg:height")
+    left, top, width, height = (_length(shape.get(qn(name))) for name in names)
+    return Box(left, top, left + width, top + height)
+
+
+def _length(value: str | None) -> int:
+    try:
+        return int(float(value[:-2]) * _UNITS.get(value[-2:], 0)) if value else 0
+    except ValueError:
+        return 0
+
+
+def _furniture(context: OdfContext, roots: Sequence[Element]) -> list[Block]:
+    """Return what stands at the head and foot of the pages, each text once, without lines that tell the page's number."""
+    found = dict[str, Block]()
+    for root in roots:
+        for part in root.iter(qn("style:header"), qn("style:footer")):
+            for line in part.iter(qn("text:p")):
+                if next(line.iter(*PAGE_FIELDS), None) is None:
+                    for block in OdfReader(context).blocks([line]):
+                        text = block.text if isinstance(block, Paragraph) else ""
+                        found.setdefault(text, block)
+    return [block for text, block in found.items() if text]

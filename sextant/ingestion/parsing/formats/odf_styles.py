@@ -1,0 +1,199 @@
+"""Styles and numbering of OpenDocument files (ODF 1.3 part 3, 16), each style with what it inherits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from sextant.ingestion.parsing.formats.docx_styles import format_number
+from sextant.ingestion.parsing.formats.opc import Element
+
+_NAMESPACES = {
+    "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
+    "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
+    "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
+    "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
+    "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
+    "fo": "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0",
+    "svg": "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0",
+    "chart": "urn:oasis:names:tc:opendocument:xmlns:chart:1.0",
+    "form": "urn:oasis:names:tc:opendocument:xmlns:form:1.0",
+    "presentation": "urn:oasis:names:tc:opendocument:xmlns:presentation:1.0",
+    "config": "urn:oasis:names:tc:opendocument:xmlns:config:1.0",
+    "manifest": "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0",
+    "math": "http://www.w3.org/1998/Math/MathML",
+    "xlink": "http://www.w3.org/1999/xlink",
+    "dc": "http://purl.org/dc/elements/1.1/",
+}
+_FORMATS = {
+    "1": "decimal",
+    "a": "lowerLetter",
+    "A": "upperLetter",
+    "i": "lowerRoman",
+    "I": "upperRoman",
+    "①, ②, ③, ...": "decimalEnclosedCircle",
+    "一, 二, 三, ...": "chineseCounting",
+    "一, 二, 三, 四, ...": "chineseCounting",
+    "甲, 乙, 丙, ...": "ideographTraditional",
+}
+_DEEPEST = 10  # levels of a list (ODF 1.3 part 3, 16.31)
+_DEEPEST_STYLE = 50
+_BOLD = frozenset({"bold", "600", "700", "800", "900"})
+
+
+@cache
+def qn(name: str) -> str:
+    """Return a tag or attribute as lxml names it: `text:p` → `{urn:…text:1.0}p`."""
+    prefix, _, local = name.partition(":")
+    return f"{{{_NAMESPACES[prefix]}}}{local}"
+
+
+@dataclass(frozen=True, slots=True)
+class OdfStyle:
+    """What text looks like. `level`: of a heading, from 1; `raised`: "super" or "sub"."""
+
+    level: int | None = None
+    size: float = 0.0
+    bold: bool = False
+    struck: bool = False
+    hidden: bool = False
+    raised: str = ""
+    is_title: bool = False
+    list_style: str = ""
+
+
+class OdfStyles:
+    """All styles of a document, of the parts that hold any."""
+
+    def __init__(self, roots: list[Element]) -> None:
+        self._elements: dict[tuple[str, str], Element] = {}
+        self.lists: dict[str, Element] = {}
+        self.outline: Element | None = None
+        for root in roots:
+            for one in root.iter(qn("style:style")):
+                key = (one.get(qn("style:family"), ""), one.get(qn("style:name"), ""))
+                self._elements.setdefault(key, one)
+            for one in root.iter(qn("text:list-style")):
+                self.lists.setdefault(one.get(qn("style:name"), ""), one)
+            self.outline = next(root.iter(qn("text:outline-style")), self.outline)
+
+    def lay_over(self, look: OdfStyle, family: str, name: str | None) -> OdfStyle:
+        """Return `look` with what a named style, and before it those that it is based on, say otherwise."""
+        for element in reversed([*self._chain(family, name)]):
+            look = _with_properties(look, element)
+        return look
+
+    def is_shown(self, family: str, name: str | None) -> bool:
+        """Return whether a sheet or table of this style is displayed."""
+        properties = (one.find(qn("style:table-properties")) for one in self._chain(family, name))
+        found = (one.get(qn("table:display")) for one in properties if one is not None)
+        return next(filter(None, found), "true") != "false"
+
+    def _chain(self, family: str, name: str | None) -> Iterator[Element]:
+        for _ in range(_DEEPEST_STYLE):
+            element = self._elements.get((family, name or ""))
+            if element is None:
+                return
+            yield element
+            name = element.get(qn("style:parent-style-name"))
+
+
+def _with_properties(look: OdfStyle, element: Element) -> OdfStyle:
+    name = element.get(qn("style:display-name")) or element.get(qn("style:name"), "")
+    level = element.get(qn("style:default-outline-level"))
+    if level is not None:
+        look = replace(look, level=int(level) if level.isdigit() and level != "0" else None)
+    look = replace(
+        look,
+        is_title=look.is_title or name == "Title",
+        list_style=element.get(qn("style:list-style-name"), look.list_style),
+    )
+    properties = element.find(qn("style:text-properties"))
+    if properties is None:
+        return look
+    weight = properties.get(qn("fo:font-weight"))
+    lines = (
+        properties.get(qn("style:text-line-through-style")),
+        properties.get(qn("style:text-line-through-type")),
+    )
+    position = (properties.get(qn("style:text-position")) or "").split(" ")[0]
+    return replace(
+        look,
+        size=_points(properties.get(qn("fo:font-size")), look.size),
+        bold=look.bold if weight is None else weight in _BOLD,
+        struck=any(line != "none" for line in lines if line) if any(lines) else look.struck,
+        hidden=properties.get(qn("text:display"), "none" if look.hidden else "") == "none",
+        raised=_raised(position) if position else look.raised,
+    )
+
+
+def _raised(position: str) -> str:
+    """Return "super" or "sub" of the first word of `style:text-position`, which may be a percentage."""
+    if position in {"super", "sub"}:
+        return position
+    try:
+        shift = float(position.rstrip("%"))
+    except ValueError:
+        return ""
+    return "super" if shift > 0 else "sub" if shift < 0 else ""
+
+
+def _points(size: str | None, inherited: float) -> float:
+    try:
+        if size and size.endswith("%"):
+            return inherited * float(size[:-1]) / 100
+        return float(size.removesuffix("pt")) if size else inherited
+    except ValueError:
+        return inherited
+
+
+@dataclass(slots=True)
+class OdfNumbering:
+    """Counts the items of lists, and the headings, of a document.
+
+    `counts`: by list, the last number of each level.
+    """
+
+    styles: OdfStyles
+    counts: dict[str, dict[int, int]] = field(default_factory=dict[str, dict[int, int]])
+
+    def heading_label(self, level: int) -> str:
+        """Return the number before a heading, "" if its level has none."""
+        return self._label("outline", self.styles.outline, level, None)
+
+    def item_label(self, list_id: str, style: str, level: int, start: int | None) -> str:
+        """Return the label of an item: its number or bullet."""
+        return self._label(list_id, self.styles.lists.get(style), level, start) or "-"
+
+    def _label(self, key: str, style: Element | None, level: int, start: int | None) -> str:
+        counts = self.counts.setdefault(key, {})
+        first = start if start is not None else _number(_level(style, level), "text:start-value", 1)
+        counts[level] = first if start is not None else counts.get(level, first - 1) + 1
+        for deeper in [one for one in counts if one > level]:
+            del counts[deeper]
+        element = _level(style, level)
+        kind = element.get(qn("style:num-format"), "") if element is not None else ""
+        if element is None or not kind:
+            return ""
+        shown = min(_number(element, "text:display-levels", 1), level)
+        numbers = list[str]()
+        for at in range(level - shown + 1, level + 1):
+            above = _level(style, at)
+            of_level = above.get(qn("style:num-format"), "") if above is not None else ""
+            if of_level:
+                numbers.append(format_number(counts.get(at, 1), _FORMATS.get(of_level, "decimal")))
+        before = element.get(qn("style:num-prefix"), "")
+        return f"{before}{'.'.join(numbers)}{element.get(qn('style:num-suffix'), '')}".strip()
+
+
+def _level(style: Element | None, level: int) -> Element | None:
+    if style is None:
+        return None
+    wanted = str(min(level, _DEEPEST))
+    return next((one for one in style if one.get(qn("text:level")) == wanted), None)
+
+
+def _number(element: Element | None, name: str, default: int) -> int:
+    value = element.get(qn(name)) if element is not None else None
+    return int(value) if value is not None and value.isdigit() and len(value) < 8 else default

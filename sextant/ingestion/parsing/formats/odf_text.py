@@ -1,0 +1,351 @@
+"""Text of OpenDocument files: paragraphs, lists with their numbers, tables, notes, formulas, charts and pictures."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from lxml import etree
+from selectolax.lexbor import LexborHTMLParser
+
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Image, Paragraph, Table, lines_of
+from sextant.ingestion.parsing.formats.html_tables import read_mathml
+from sextant.ingestion.parsing.formats.odf_package import OdfPackage
+from sextant.ingestion.parsing.formats.odf_styles import OdfNumbering, OdfStyle, OdfStyles, qn
+from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.images import LinkedText
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.lines import Styled
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
+from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.tables import (
+    SpannedCell,
+    header_rows,
+    lay_out,
+    repeated_cells,
+    rows_across,
+    title_rows,
+)
+
+PAGE_FIELDS = {qn("text:page-number"), qn("text:page-count")}
+CELLS = {qn("table:table-cell"), qn("table:covered-table-cell")}
+DRAWN = {
+    qn(f"draw:{name}")
+    for name in (
+        "frame", "g", "a", "custom-shape", "rect", "ellipse", "circle", "line", "polyline", "polygon", "path", "connector",
+        "caption", "measure", "regular-polygon", "page-thumbnail", "text-box",
+    )
+}  # fmt: skip
+_WHITE = {qn("text:tab"): "\t", qn("text:line-break"): "\n"}
+_LONGEST_BLANK = 200
+_SKIPPED = {
+    qn(name)
+    for name in (
+        "text:table-of-content", "text:illustration-index", "text:table-index", "text:object-index",
+        "text:sequence-decls", "text:variable-decls", "text:user-field-decls", "text:bookmark-start", "text:soft-page-break",
+        "office:forms", "office:scripts", "office:event-listeners", "table:table-columns",
+        "table:table-column", "text:note-citation", "svg:title", "svg:desc", "presentation:notes", "text:hidden-text",
+    )
+}  # fmt: skip
+_NO_PICTURES = {qn("table:table"), qn("draw:text-box")}
+_GROUPS = {
+    qn(name) for name in ("table:table-rows", "table:table-row-group", "table:table-header-rows")
+}
+_PREFIX = re.compile(r"(</?)[\w-]+:(?=[a-z])")  # of the namespace of MathML
+_DEEPEST = 60  # elements inside each other, of one text
+
+
+@dataclass
+class OdfContext:
+    """What all the stories of a document share. `looks`: by id of a paragraph block."""
+
+    package: OdfPackage
+    styles: OdfStyles
+    omissions: Omissions
+    limits: Limits
+    looks: dict[int, Styled] = field(default_factory=dict[int, Styled])
+
+    def __post_init__(self) -> None:
+        self.numbering = OdfNumbering(self.styles)
+
+
+@dataclass(slots=True)
+class _OdfLine:
+    """A paragraph as it was read, what hangs on it, and the looks of its runs."""
+
+    text: LinkedText = field(default_factory=LinkedText)
+    hanging: list[Block] = field(default_factory=list[Block])
+    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+
+
+class OdfReader:
+    """Reads a story: the body, a cell, a text box, a note."""
+
+    def __init__(self, context: OdfContext, page: int | None = None) -> None:
+        self._context = context
+        self._page = page
+
+    def blocks(self, elements: Iterable[Element]) -> Iterator[Block]:
+        """Yield what stands in elements, through whatever wraps it (sections, changes)."""
+        for element in elements:
+            tag = element.tag
+            if tag in {qn("text:p"), qn("text:h")}:
+                yield from self._paragraph(element)
+            elif tag in {qn("text:list"), qn("text:ordered-list"), qn("text:unordered-list")}:
+                yield from self._list(
+                    element, 1, element.get(qn("text:style-name"), ""), str(id(element))
+                )
+            elif tag == qn("table:table"):
+                yield from self._table(element)
+            elif tag == qn("text:tracked-changes"):
+                for deleted in element.iter(qn("text:deletion")):
+                    paragraphs = deleted.iter(qn("text:p"), qn("text:h"))
+                    texts = (text for one in paragraphs for text in one.itertext())
+                    self._context.omissions.add_text("deleted under review", "".join(texts))
+            elif tag in DRAWN:
+                yield from self.drawn(element)
+            elif isinstance(tag, str) and tag not in _SKIPPED:
+                yield from self.blocks(element)
+
+    def _paragraph(self, element: Element, label: str = "", depth: int = 0) -> Iterator[Block]:
+        style = self._context.styles.lay_over(
+            OdfStyle(), "paragraph", element.get(qn("text:style-name"))
+        )
+        line = _OdfLine()
+        self._inline(element, style, line, "", 0)
+        text = str(line.text).strip()
+        level = element.get(qn("text:outline-level")) or (
+            element.get(qn("text:level")) if element.tag == qn("text:h") else None
+        )
+        level = int(level) if level is not None and level.isdigit() else style.level
+        if level and element.tag == qn("text:h") and not label:
+            label = self._context.numbering.heading_label(level)
+        if text:
+            labelled = f"{'  ' * depth}{label} {text}" if label else text
+            if style.is_title and label == "":
+                yield HeadingBlock(text, 0, page=self._page)
+            elif level:
+                yield HeadingBlock(labelled.strip(), level, page=self._page)
+            else:
+                block = Paragraph(labelled, self._page)
+                if label != "-":
+                    size = min((size for size, _ in line.looks), default=style.size)
+                    bold = bool(line.looks) and all(bold for _, bold in line.looks)
+                    self._context.looks[id(block)] = Styled(labelled, size, bold)
+                yield block
+        yield from line.hanging
+
+    def _list(self, listed: Element, level: int, style: str, key: str) -> Iterator[Block]:
+        """Yield a list's items, each with its label; one that goes on with another (`continue-list`) counts on."""
+        key = listed.get(qn("text:continue-list")) or (
+            f"style {style}" if listed.get(qn("text:continue-numbering")) == "true" else key
+        )
+        for item in listed.iterchildren(qn("text:list-item"), qn("text:list-header")):
+            label = ""
+            if item.tag == qn("text:list-item"):
+                start = item.get(qn("text:start-value"), "")
+                first = int(start) if start.isdigit() and len(start) < 8 else None
+                inner = next(item.iterchildren(qn("text:p"), qn("text:h")), None)
+                if inner is not None:
+                    label = self._context.numbering.item_label(key, style, level, first)
+            for child in item.iterchildren():
+                if child.tag == qn("text:list"):
+                    inner_style = child.get(qn("text:style-name"), style)
+                    yield from self._list(child, level + 1, inner_style, key)
+                elif child.tag in {qn("text:p"), qn("text:h")}:
+                    yield from self._paragraph(child, label, level - 1)
+                    label = ""
+                else:
+                    yield from self.blocks([child])
+
+    def _inline(
+        self, element: Element, style: OdfStyle, line: _OdfLine, address: str, depth: int
+    ) -> None:
+        self._add(element.text, style, line, address)
+        for child in element.iterchildren():
+            if depth < _DEEPEST:
+                self._child(child, style, line, address, depth + 1)
+            self._add(child.tail, style, line, address)
+
+    def _child(
+        self, child: Element, style: OdfStyle, line: _OdfLine, address: str, depth: int
+    ) -> None:
+        tag = child.tag
+        if tag == qn("text:span"):
+            look = self._context.styles.lay_over(style, "text", child.get(qn("text:style-name")))
+            self._inline(child, look, line, address, depth)
+        elif tag == qn("text:a"):
+            self._inline(child, style, line, child.get(qn("xlink:href")) or address, depth)
+        elif (white := _white(child)) is not None:
+            line.text.add(white, address)
+        elif tag == qn("text:note"):
+            self._note(child, line)
+        elif tag == qn("text:ruby-text"):
+            self._add(f"({''.join(child.itertext())})", style, line, address)
+        elif tag == qn("office:annotation"):
+            self._context.omissions.add_part("comment")
+        elif tag in DRAWN:
+            line.hanging += self.drawn(child, line.text)
+        elif isinstance(tag, str) and tag not in _SKIPPED:
+            self._inline(child, style, line, address, depth)
+
+    def _add(self, text: str | None, style: OdfStyle, line: _OdfLine, address: str) -> None:
+        if not text:
+            return
+        text = (
+            " ".join(text.split()).join((" " * text[:1].isspace(), " " * text[-1:].isspace()))
+            if text.strip()
+            else " "
+        )
+        if style.hidden or style.struck:
+            self._context.omissions.add_text("hidden" if style.hidden else "struck through", text)
+            return
+        if text.strip():
+            line.looks.append((style.size, style.bold))
+        marked = {"super": mark_raised, "sub": mark_lowered}.get(style.raised)
+        line.text.add(marked(text) if marked else text, address)
+
+    def _note(self, element: Element, line: _OdfLine) -> None:
+        citation = element.find(qn("text:note-citation"))
+        mark = "".join(citation.itertext()).strip() if citation is not None else ""
+        body = element.find(qn("text:note-body"))
+        line.text.add(note(mark) if mark else "")
+        if body is not None and (text := "\n".join(lines_of(self.blocks(body)))):
+            line.hanging.append(Paragraph(f"{note(mark)} {text}", self._page))
+
+    def drawn(self, element: Element, line: LinkedText | None = None) -> Iterator[Block]:
+        """Yield what a drawing holds: text boxes, tables, charts, pictures; a formula goes into the line it stands in."""
+        if element.tag in {qn("draw:g"), qn("draw:a")}:
+            for child in element.iterchildren():
+                if child.tag in DRAWN:
+                    yield from self.drawn(child, line)
+            return
+        words = [(element.findtext(qn(name)) or "").strip() for name in ("svg:title", "svg:desc")]
+        alt = " ".join(dict.fromkeys(filter(None, words)))
+        # Beside a table or a text stands a picture of it.
+        is_other = any(child.tag in _NO_PICTURES for child in element)
+        for child in element.iterchildren():
+            if child.tag == qn("draw:object"):
+                if (read := self._object(child, line)) is not None:
+                    yield from read
+                    return
+            elif child.tag == qn("draw:object-ole"):
+                self._context.omissions.add_part("embedded object")
+            elif child.tag == qn("draw:image") and not is_other:
+                yield from self._picture(child, alt)
+                return
+        yield from self.blocks(element)
+
+    def _object(self, element: Element, line: LinkedText | None) -> list[Block] | None:
+        """Return what an embedded formula or chart holds; None where it cannot be read."""
+        context = self._context
+        name = element.get(qn("xlink:href"), "").removeprefix("./")
+        root = next(iter(element), None)
+        if root is None and name:
+            root = context.package.part(f"{name}/content.xml")
+        if root is None:
+            context.omissions.add_part("embedded object")
+            return None
+        if root.tag == qn("math:math"):
+            text = _formula(root)
+            if line is not None:
+                line.add(text, spaced=True)
+                return []
+            return [Paragraph(text, self._page)]
+        inner = OdfReader(
+            OdfContext(context.package, OdfStyles([root]), context.omissions, context.limits),
+            self._page,
+        )
+        titles = root.iter(qn("chart:title"), qn("chart:subtitle"))
+        blocks = [block for title in titles for block in inner.blocks(title)]
+        return blocks + [
+            block for table in root.iter(qn("table:table")) for block in inner._table(table)
+        ]
+
+    def _picture(self, element: Element, alt: str) -> Iterator[Block]:
+        content = self._context.package.read(element.get(qn("xlink:href"), ""))
+        data = element.findtext(qn("office:binary-data"))
+        if data:
+            with suppress(ValueError):
+                content = b64decode("".join(data.split()))
+        yield from self.blocks(element)
+        if content is not None:
+            yield Image(content, alt, self._page)
+        elif alt:
+            yield Paragraph(alt, self._page)
+
+    def _table(self, element: Element) -> Iterator[Block]:
+        rows = list(rows_of(element))
+        hanging = list[Block]()
+        cells = list(self._cells([row for row, _ in rows], hanging))
+        if len(cells) == 1:  # a box around text
+            for row, _ in rows:
+                yield from self.blocks(row)
+            return
+        laid_out = lay_out(cells, CellBudget(self._context.limits))
+        marked = sum(1 for _ in takewhile(lambda row: row[1], rows))
+        titles = 0 if marked else title_rows(laid_out)
+        yield from (Paragraph("".join(row), self._page) for row in laid_out[:titles])
+        body = laid_out[titles:]
+        across = {at - titles for at in rows_across(cells, len(body[0]))} if body else set[int]()
+        again = frozenset((at - titles, column) for at, column in repeated_cells(cells))
+        yield Table(body, marked or header_rows(body, across), self._page, again)
+        yield from hanging
+
+    def _cells(self, rows: Sequence[Element], hanging: list[Block]) -> Iterator[SpannedCell]:
+        """Yield cells with their spans; pictures in them are added to `hanging`, what stands below the table."""
+        budget = CellBudget(self._context.limits)
+        for at, row in enumerate(rows):
+            column = 0
+            for cell in row.iterchildren(*CELLS):
+                blocks = list(self.blocks(cell))
+                hanging += (block for block in blocks if isinstance(block, Image))
+                text = "\n".join(lines_of(blocks))
+                width, height = spans_of(cell)
+                repeated = count_of(cell, "table:number-columns-repeated")
+                for left in range(column, column + repeated if text else column):
+                    budget.spend(1)
+                    yield SpannedCell(at, left, text, min(height, len(rows) - at), width)
+                column += repeated
+
+
+def _formula(root: Element) -> str:
+    """Return a formula of MathML as text."""
+    markup = etree.tostring(root, encoding="unicode", with_tail=False)
+    math = LexborHTMLParser(_PREFIX.sub(r"\1", markup)).css_first("math")
+    return read_mathml(math) if math is not None else ""
+
+
+def _white(element: Element) -> str | None:
+    """Return the blanks that an element stands for; None where it is something else."""
+    if element.tag == qn("text:s"):
+        return " " * min(count_of(element, "text:c"), _LONGEST_BLANK)
+    return _WHITE.get(element.tag)
+
+
+def rows_of(table: Element) -> Iterator[tuple[Element, bool]]:
+    """Yield the rows of a table, and whether each names columns; a repeated one of a text is one row."""
+    for child in table.iterchildren():
+        if child.tag == qn("table:table-row"):
+            yield child, False
+        elif child.tag in _GROUPS:
+            is_header = child.tag == qn("table:table-header-rows")
+            yield from ((row, is_header or named) for row, named in rows_of(child))
+
+
+def spans_of(cell: Element) -> tuple[int, int]:
+    """Return how many columns and rows a cell spans."""
+    return (
+        count_of(cell, "table:number-columns-spanned"),
+        count_of(cell, "table:number-rows-spanned"),
+    )
+
+
+def count_of(element: Element, name: str) -> int:
+    """Return a number of times, 1 where none is given."""
+    value = element.get(qn(name), "1")
+    return max(int(value), 1) if value.isdigit() and len(value) < 8 else 1

@@ -1,0 +1,416 @@
+"""Rich Text Format: headings by style or look, lists with their numbers, tables, notes, pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from sextant.ingestion.parsing.blocks import (
+    Block,
+    Blocks,
+    HeadingBlock,
+    Image,
+    Paragraph,
+    Table,
+    lines_of,
+)
+from sextant.ingestion.parsing.formats.docx_styles import heading_level
+from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.rtf_text import RtfLexer, RtfState
+from sextant.ingestion.parsing.images import LinkedText
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.lines import Styled, infer_headings
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note, write_raised
+from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.tables import (
+    SpannedCell,
+    header_rows,
+    lay_out,
+    repeated_cells,
+    rows_across,
+    title_rows,
+)
+
+_LINK = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
+_PAGE = re.compile(r"\s*(?:PAGE|NUMPAGES)\b", re.IGNORECASE)
+_STORIES = frozenset({
+    "footnote", "annotation", "shptxt", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
+})  # fmt: skip
+_LABELS = frozenset({"listtext", "pntext"})
+_EDGE = 30  # twips between the edges of cells that are one column's
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read an RTF file as its reader sees it, with all changes accepted; HTML that is wrapped in it as HTML.
+
+    Raises:
+        FileUnsafe: its tables have more cells than the limit.
+    """
+    reader = _RtfReader(limits)
+    RtfLexer(reader).read(content)
+    if reader.html is not None:
+        return Blocks(html_blocks("".join(reader.html), limits), reader.title)
+    story = reader.end()
+    body = infer_headings(story.blocks, reader.looks)
+    top = 1 if body and isinstance(body[0], HeadingBlock) else 0
+    body[top:top] = reader.furniture()
+    return Blocks(write_raised(body), reader.title.strip(), warnings=reader.omissions.warnings())
+
+
+@dataclass(slots=True)
+class _CellDefinition:
+    """Where a cell ends, in twips, and whether it goes on with the one before it or above it."""
+
+    edge: int
+    goes_on: bool = False
+    goes_down: bool = False
+
+
+@dataclass(slots=True)
+class _RtfRow:
+    texts: list[str]
+    definitions: list[_CellDefinition]
+    left: int
+    is_header: bool
+
+
+@dataclass(slots=True)
+class _RtfStory:
+    """A text of its own: the body, a note, a box; and the paragraph, cell and row that are open in it."""
+
+    blocks: list[Block] = field(default_factory=list[Block])
+    line: LinkedText = field(default_factory=LinkedText)
+    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+    label: str = ""
+    hanging: list[Block] = field(default_factory=list[Block])
+    cell: list[str] = field(default_factory=list[str])
+    inner_row: list[str] = field(default_factory=list[str])
+    cells: list[str] = field(default_factory=list[str])
+    rows: list[_RtfRow] = field(default_factory=list[_RtfRow])
+    has_mark: bool = False
+    has_page: bool = False
+
+
+@dataclass(slots=True)
+class _RtfParagraph:
+    level: int | None = None
+    in_table: bool = False
+
+
+class _RtfReader:
+    """Lays out what the lexer finds."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.title = ""
+        self.html: list[str] | None = None
+        self.omissions = Omissions()
+        self.looks: dict[int, Styled] = {}
+        self._limits = limits
+        self._budget = CellBudget(limits)
+        self._stories = [_RtfStory()]
+        self._paragraph = _RtfParagraph()
+        self._outer: list[_RtfParagraph] = []
+        self._definitions: list[_CellDefinition] = []
+        self._next = _CellDefinition(0)
+        self._left, self._is_header = 0, False
+        self._fields: list[str] = []
+        self._picture: list[str | bytes] = []
+        self._picture_kind = ""
+        self._levels: dict[int, int] = {}
+        self._style, self._style_name = 0, ""
+        self._style_level: int | None = None
+        self._notes = 0
+        self._furniture: dict[str, Block] = {}
+
+    @property
+    def _story(self) -> _RtfStory:
+        return self._stories[-1]
+
+    def end(self) -> _RtfStory:
+        """Return the body, with what was open in it."""
+        while len(self._stories) > 1:
+            self._stories.pop()
+        self._end_paragraph()
+        self._end_table()
+        return self._story
+
+    def furniture(self) -> list[Block]:
+        """Return what stands at the head and foot of the pages, each text once."""
+        return [*self._furniture.values()]
+
+    def text(self, text: str, state: RtfState) -> None:
+        """Add text where its destination says."""
+        destination = state.destination
+        if destination == "stylesheet":
+            self._style_name += text
+            if ";" in text:
+                self._define_style()
+        elif destination == "title":
+            self.title += text
+        elif destination == "pict":
+            self._picture.append(text)
+        elif destination == "fldinst":
+            if self._fields:
+                self._fields[-1] += text
+        elif destination in _LABELS:
+            self._story.label += text
+        elif self.html is not None and destination != "fonttbl":
+            self.html.append("" if state.is_rtf_only else text)
+        elif destination != "fonttbl":
+            self._add(text, state)
+
+    def _add(self, text: str, state: RtfState) -> None:
+        left_out = "deleted under review" if state.deleted else "hidden" if state.hidden else ""
+        left_out = left_out or ("struck through" if state.struck else "")
+        if left_out:
+            self.omissions.add_text(left_out, text)
+            return
+        if text.strip():
+            self._story.looks.append((state.size, state.bold))
+        mark = {"super": mark_raised, "sub": mark_lowered}.get(state.raised)
+        self._story.line.add(mark(text) if mark and text.strip() else text, state.address)
+
+    def opened(self, destination: str, state: RtfState) -> None:
+        """Begin a story, a field, a picture or a label."""
+        if destination in _STORIES:
+            self._stories.append(_RtfStory())
+            self._outer.append(replace(self._paragraph))
+            self._paragraph = _RtfParagraph()
+        elif destination == "field":
+            self._fields.append("")
+        elif destination == "fldrslt" and self._fields:
+            if found := _LINK.match(self._fields[-1]):
+                state.address = found[1]
+            self._story.has_page |= _PAGE.match(self._fields[-1]) is not None
+        elif destination == "pict":
+            self._picture, self._picture_kind = [], ""
+        elif destination in _LABELS:
+            self._story.label = ""
+
+    def closed(self, destination: str, state: RtfState) -> None:  # noqa: ARG002 - the lexer's protocol
+        """End what `opened` began."""
+        if destination in _STORIES and len(self._stories) > 1:
+            self._end_paragraph()
+            self._end_table()
+            story = self._stories.pop()
+            self._paragraph = self._outer.pop()
+            self._keep_story(destination, story)
+        elif destination == "field" and self._fields:
+            self._fields.pop()
+        elif destination == "pict":
+            self._keep_picture()
+
+    def _keep_story(self, destination: str, story: _RtfStory) -> None:
+        text = "\n".join(lines_of(story.blocks))
+        if destination == "annotation":
+            self.omissions.add_part("comment")
+        elif destination == "footnote":
+            number = note(str(self._notes)) if story.has_mark else ""
+            self._story.hanging.append(Paragraph(f"{number} {text}".strip()))
+        elif destination == "shptxt":
+            self._story.hanging += story.blocks
+        elif text and not story.has_page:
+            self._furniture.setdefault(text, Paragraph(text))
+
+    def data(self, content: bytes) -> None:
+        """Keep the bytes of a picture."""
+        self._picture.append(content)
+
+    def _keep_picture(self) -> None:
+        if self._picture_kind not in {"pngblip", "jpegblip"}:
+            self.omissions.add_part("picture")
+            return
+        parts = (p if isinstance(p, bytes) else _from_hex(p) for p in self._picture)
+        self._story.hanging.append(Image(b"".join(parts)))
+
+    def word(self, word: str, number: int | None, state: RtfState) -> None:
+        """Obey a control word of paragraphs, tables, styles, notes or pictures."""
+        if self.html is not None or word == "fromhtml":
+            self._html_word(word, number, state)
+        elif word in _TABLE_WORDS:
+            self._table_word(word, number)
+        elif state.destination == "stylesheet":
+            self._style_word(word, number)
+        elif word in _PARAGRAPH_WORDS:
+            self._paragraph_word(word, number or 0)
+        elif word == "chftn":
+            self._add_note_mark(state)
+        elif word == "chpgn":
+            self._story.has_page = True
+        elif word.endswith("blip") or word in {"wmetafile", "macpict", "dibitmap"}:
+            self._picture_kind = word
+
+    def _paragraph_word(self, word: str, number: int) -> None:
+        if word == "pard":
+            self._paragraph = _RtfParagraph()
+        elif word == "s":
+            self._paragraph.level = self._levels.get(number)
+        elif word == "outlinelevel":
+            self._paragraph.level = number + 1 if number < 9 else None
+        else:
+            self._end_paragraph()
+
+    def _html_word(self, word: str, number: int | None, state: RtfState) -> None:
+        if word == "fromhtml":
+            self.html = [] if number else None
+        elif self.html is not None and word in {"par", "tab"} and not state.is_rtf_only:
+            self.html.append("\n" if word == "par" else "\t")
+
+    def _style_word(self, word: str, number: int | None) -> None:
+        if word == "s":
+            self._style, self._style_name = number or 0, ""
+        elif word == "outlinelevel":
+            self._style_level = (number or 0) + 1
+
+    def _define_style(self) -> None:
+        name = self._style_name.partition(";")[0].strip()
+        level = 0 if name.lower() == "title" else heading_level(name) or self._style_level
+        if level is not None and level < 10:
+            self._levels[self._style] = level
+        self._style, self._style_name, self._style_level = 0, "", None
+
+    def _add_note_mark(self, state: RtfState) -> None:
+        if len(self._stories) > 1:
+            self._story.has_mark = True
+        else:
+            self._notes += 1
+            self._story.line.add(note(str(self._notes)), state.address)
+
+    def _table_word(self, word: str, number: int | None) -> None:
+        story = self._story
+        if word == "intbl":
+            self._paragraph.in_table = True
+        elif word == "row":
+            self._end_row()
+        elif word == "nestrow":
+            story.cell.append(", ".join(filter(None, story.inner_row)))
+            story.inner_row = []
+        elif word in {"cell", "nestcell"}:
+            self._end_cell(story.cells if word == "cell" else story.inner_row)
+        else:
+            self._define_row(word, number or 0)
+
+    def _define_row(self, word: str, number: int) -> None:
+        match word:
+            case "trowd":
+                self._definitions, self._left, self._is_header = [], 0, False
+                self._next = _CellDefinition(0)
+            case "trleft":
+                self._left = number
+            case "trhdr":
+                self._is_header = True
+            case "clmrg":
+                self._next.goes_on = True
+            case "clvmrg":
+                self._next.goes_down = True
+            case _:  # cellx
+                self._definitions.append(replace(self._next, edge=number))
+                self._next = _CellDefinition(0)
+
+    def _end_cell(self, cells: list[str]) -> None:
+        self._paragraph.in_table = True
+        self._end_paragraph()
+        self._budget.spend(1)
+        cells.append("\n".join(self._story.cell))
+        self._story.cell = []
+
+    def _end_row(self) -> None:
+        story = self._story
+        if any(self._story.cell):
+            story.cells.append("\n".join(story.cell))
+        story.cell = []
+        if story.cells:
+            story.rows.append(_RtfRow(story.cells, self._definitions, self._left, self._is_header))
+        story.cells = []
+
+    def _end_paragraph(self) -> None:
+        story = self._story
+        text = str(story.line).strip()
+        label = story.label.strip()
+        label = label if any(map(str.isalnum, label)) or not label else "-"
+        looks, level = story.looks, self._paragraph.level
+        story.line, story.looks, story.label = LinkedText(), [], ""
+        hanging, story.hanging = story.hanging, []
+        if self._paragraph.in_table:
+            story.cell += filter(None, [f"{label} {text}".strip(), *lines_of(hanging)])
+            story.blocks += (block for block in hanging if isinstance(block, Image))
+            return
+        if text:
+            self._end_table()
+            text = f"{label} {text}".strip()
+            block = Paragraph(text) if level is None else HeadingBlock(text, level)
+            if label != "-":
+                bold = bool(looks) and all(bold for _, bold in looks)
+                self.looks[id(block)] = Styled(text, min((s for s, _ in looks), default=0), bold)
+            story.blocks.append(block)
+        story.blocks += hanging
+
+    def _end_table(self) -> None:
+        story = self._story
+        if any(story.cell) or story.cells:
+            self._end_row()
+        rows, story.rows = story.rows, []
+        if not rows:
+            return
+        cells = list(_span_cells(rows))
+        if len(cells) == 1:  # a box around text
+            story.blocks.append(Paragraph(cells[0].text))
+            return
+        laid_out = lay_out(cells, CellBudget(self._limits))
+        marked = next((at for at, row in enumerate(rows) if not row.is_header), 0)
+        titles = 0 if marked else title_rows(laid_out)
+        story.blocks += (Paragraph("".join(row)) for row in laid_out[:titles])
+        body = laid_out[titles:]
+        across = {at - titles for at in rows_across(cells, len(body[0]))} if body else set[int]()
+        again = frozenset((at - titles, column) for at, column in repeated_cells(cells))
+        story.blocks.append(Table(body, marked or header_rows(body, across), repeated=again))
+
+
+_PARAGRAPH_WORDS = frozenset({"par", "sect", "page", "pard", "s", "outlinelevel"})
+_TABLE_WORDS = frozenset({
+    "intbl", "trowd", "trleft", "trhdr", "clmrg", "clvmrg", "cellx", "cell", "row", "nestcell", "nestrow",
+})  # fmt: skip
+
+
+def _span_cells(rows: Sequence[_RtfRow]) -> Iterator[SpannedCell]:
+    """Return cells with their spans: columns begin where any row's cells do."""
+    edges = _edges(rows)
+    open_cells = dict[int, SpannedCell]()  # by column, what may go on downwards
+    found = list[SpannedCell]()
+    for at, row in enumerate(rows):
+        column = _column(edges, row.left)
+        for index, text in enumerate(row.texts):
+            definition = row.definitions[index] if index < len(row.definitions) else None
+            end = max(_column(edges, definition.edge), column + 1) if definition else column + 1
+            if definition and definition.goes_down and column in open_cells:
+                above = open_cells[column]
+                grown = replace(above, rows=at + 1 - above.row)
+                found[found.index(above)] = open_cells[column] = grown
+            elif definition and definition.goes_on and found and found[-1].row == at:
+                grown = replace(found[-1], columns=end - found[-1].column)
+                found[-1] = open_cells[grown.column] = grown
+            else:
+                cell = SpannedCell(at, column, text, 1, end - column)
+                found.append(cell)
+                open_cells[column] = cell
+            column = end
+    return iter(found)
+
+
+def _edges(rows: Sequence[_RtfRow]) -> list[int]:
+    places = sorted(
+        {edge for row in rows for edge in (row.left, *(d.edge for d in row.definitions))}
+    )
+    return [edge for at, edge in enumerate(places) if not at or edge - places[at - 1] > _EDGE]
+
+
+def _column(edges: Sequence[int], edge: int) -> int:
+    return max(sum(one <= edge for one in edges) - 1, 0)
+
+
+def _from_hex(text: str) -> bytes:
+    try:
+        return bytes.fromhex("".join(text.split()))
+    except ValueError:
+        return b""

@@ -1,0 +1,253 @@
+"""XML of any kind: documents (DocBook, JATS, DITA, FB2, …) as pages, records (feeds, exports) as JSON is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from html.entities import html5
+
+from lxml import etree
+
+from sextant.domain.errors import FileBroken, FileUnsafe
+from sextant.ingestion.parsing.blocks import Blocks, lines_of
+from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.json import Json, json_blocks
+from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.limits import Limits
+
+# Elements by what documents call them, and what pages do. Any other is a block where it stands among blocks, and a run
+# of text inside one.
+_TAGS = {
+    name: tag
+    for tag, names in {
+        "p": "p para simpara v subtitle l line",
+        "pre": "programlisting screen literallayout codeblock pre code-block verbatim",
+        "ul": "itemizedlist ul list simplelist",
+        "ol": "orderedlist ol procedure steps",
+        "li": "listitem list-item li member step item",
+        "dl": "variablelist def-list dl glosslist",
+        "dt": "term dt glossterm",
+        "dd": "dd def glossdef",
+        "table": "table informaltable tgroup",
+        "tr": "row tr strow sthead",
+        "td": "entry td stentry",
+        "th": "th",
+        "thead": "thead",
+        "sup": "superscript sup",
+        "sub": "subscript sub",
+        "blockquote": "blockquote disp-quote cite epigraph",
+        "math": "math",
+        "strong": "strong bold b",
+    }.items()
+    for name in names.split()
+}
+_TITLES = frozenset({"title", "head", "heading", "article-title", "chapter-title"})
+_LINKS = frozenset({"a", "ulink", "link", "xref", "ext-link", "ref", "uri"})
+_BREAKS = frozenset({"br", "break", "sbr", "empty-line", "lb"})
+_INLINE = frozenset({"sup", "sub", "strong"})
+# Blocks by any name: those, and what holds any of them.
+_BLOCKS = frozenset(_TAGS.values()) - _INLINE - {"math"}
+_CAPTIONED = frozenset(
+    {"table", "informaltable", "table-wrap", "figure", "fig", "example", "caption"}
+)
+_NOT_TEXT = frozenset({"binary", "script", "style"})
+_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31});")
+_DECLARED = re.compile(r"<!ENTITY\s+([\w.-]+)\s")
+_ENCODING = re.compile(r"^(\s*<\?xml[^>]{0,100}?)\s+encoding\s*=\s*[\"'][^\"']{0,40}[\"']")
+_MARKUP = re.compile(
+    r"<(?:p|a|br|div|img|b|i|em|strong|ul|li|span|table|h[1-6])\b[^>]*>", re.IGNORECASE
+)
+_HREF = ("href", "url", "{http://www.w3.org/1999/xlink}href")
+_DEEPEST = 200
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read an XML file: as a document where text and elements mix or are called paragraphs, else as records.
+
+    Entities that it declares are read, none from other files.
+
+    Raises:
+        FileBroken: it is no XML.
+        FileUnsafe: its entities expand too far, or it nests too deep.
+    """
+    declared = re.match(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]{2,40})", content[:300])
+    decoded = decode(content, declared[1].decode("ascii") if declared else None)
+    root = _root(decoded.text)
+    if _is_document(root):
+        markup = "".join(_write(root, 1))
+        blocks = html_blocks(markup, limits)
+    else:
+        blocks = json_blocks(_value(root, limits), limits)
+    title = next((one for one in root.iter() if _name(one) in _TITLES), None)
+    return Blocks(
+        blocks,
+        _text(title) if title is not None else "",
+        warnings=decoded.warnings,
+        metadata=decoded.metadata,
+    )
+
+
+def _root(text: str) -> Element:
+    """Return the root element, of damaged XML with what can be read of it."""
+    names = set(_DECLARED.findall(text[:100_000]))
+    # Names of HTML, which documents use whose declaration lies elsewhere.
+    text = _ENTITY.sub(lambda found: _character(found, names), _ENCODING.sub(r"\1", text))
+    source = text.encode("utf-8", "replace")
+    for recover in (False, True):
+        parser = etree.XMLParser(
+            resolve_entities="internal",
+            no_network=True,
+            recover=recover,
+            remove_comments=True,
+            remove_pis=True,
+        )
+        try:
+            root = etree.fromstring(source, parser)
+        except etree.XMLSyntaxError as error:
+            if (
+                error.code == etree.ErrorTypes.ERR_ENTITY_LOOP
+                or "amplification" in str(error)
+                or "depth" in str(error)
+            ):
+                raise FileUnsafe(
+                    "The XML expands or nests too far.", next_step="Flatten it and retry."
+                ) from error
+            continue
+        if root is not None:
+            return root
+    raise FileBroken("The file is no XML that can be read.", next_step="Correct it and try again.")
+
+
+def _character(found: re.Match[str], declared: set[str]) -> str:
+    name = found[1]
+    if name in declared or name in {"amp", "lt", "gt", "quot", "apos"}:
+        return found[0]
+    return html5.get(f"{name};", found[0])
+
+
+def _name(element: Element) -> str:
+    """Return what an element is called, without its namespace; "" for what is none."""
+    return etree.QName(element).localname.lower() if isinstance(element.tag, str) else ""
+
+
+def _text(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+def _is_document(root: Element) -> bool:
+    """Return whether text is written in it: elements among words, or paragraphs."""
+    for element in root.iter():
+        has_words = len(element) and any(map(str.strip, _pieces(element)))
+        if has_words or _TAGS.get(_name(element)) in {"p", "pre"}:
+            return True
+    return False
+
+
+def _write(
+    element: Element, depth: int, *, in_text: bool = False, nesting: int = 0
+) -> Iterator[str]:
+    """Yield an element as HTML.
+
+    Args:
+        element: what to write.
+        depth: the level of its heading, if it has one.
+        in_text: whether it stands in a run of text.
+        nesting: how many elements it stands in.
+    """
+    name = _name(element)
+    if nesting > _DEEPEST:
+        raise FileUnsafe("The XML nests too deep.", next_step="Flatten it and retry.")
+    if name in _BREAKS:
+        yield "<br>"
+    elif name in _TITLES and not in_text:
+        tag = "p" if _name(element.getparent()) in _CAPTIONED else f"h{min(depth, 6)}"
+        yield f"<{tag}>{escape(_text(element))}</{tag}>"
+    elif name and name not in _NOT_TEXT:
+        is_text = in_text or not _holds_blocks(element)
+        tag = _tag(element, in_text=in_text, is_text=is_text)
+        has_title = any(_name(child) in _TITLES for child in element) and not is_text
+        # Fields of a record that stand in one line.
+        is_record = is_text and not any(map(str.strip, _pieces(element)))
+        yield f"<{tag}>{escape(element.text or '')}"
+        for child in element:
+            is_below = has_title and _name(child) not in _TITLES
+            yield from _write(child, depth + is_below, in_text=is_text, nesting=nesting + 1)
+            yield " " if is_record else escape(child.tail or "")
+        yield f"</{tag.partition(' ')[0]}>"
+
+
+def _tag(element: Element, *, in_text: bool, is_text: bool) -> str:
+    """Return the tag of HTML, with its attributes, that an element stands for."""
+    name = _name(element)
+    if name in _LINKS:
+        address = next(filter(None, (element.get(key) for key in _HREF)), "")
+        return f'a href="{escape(address)}"' if address else "span"
+    tag = _TAGS.get(name)
+    if tag in {"td", "th"}:
+        return f"{tag}{_spans(element)}"
+    return tag or ("span" if in_text else "p" if is_text else "div")
+
+
+def _pieces(element: Element) -> list[str]:
+    """Return the text that stands in an element itself, between others."""
+    return [piece or "" for piece in (element.text, *(child.tail for child in element))]
+
+
+def _holds_blocks(element: Element) -> bool:
+    """Return whether an element holds paragraphs, or others that are not a line of fields."""
+    if any(map(str.strip, _pieces(element))):
+        return any(_TAGS.get(_name(child)) in _BLOCKS for child in element)
+    return any(
+        _TAGS.get(_name(child)) in _BLOCKS or _name(child) in _TITLES or _holds_blocks_below(child)
+        for child in element
+    )
+
+
+def _holds_blocks_below(element: Element) -> bool:
+    return any(_name(one) in _TITLES or _TAGS.get(_name(one)) in _BLOCKS for one in element.iter())
+
+
+def _spans(cell: Element) -> str:
+    """Return the attributes of a merged cell, as pages or as CALS tables have them."""
+    across, down = cell.get("colspan", ""), cell.get("rowspan", "")
+    more = cell.get("morerows", "")
+    if more.isdigit():
+        down = str(int(more[:4]) + 1)
+    first, last = cell.get("namest"), cell.get("nameend")
+    group = next(cell.iterancestors("{*}tgroup"), None) if first and last else None
+    if group is not None:
+        names = [one.get("colname") for one in group.iterchildren("{*}colspec")]
+        if first in names and last in names:
+            across = str(names.index(last) - names.index(first) + 1)
+    given = (("colspan", across), ("rowspan", down))
+    return "".join(f' {name}="{escape(value)}"' for name, value in given if value)
+
+
+def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
+    """Return an element without mixed text as JSON has it: its attributes and children by name, or its text."""
+    if nesting > _DEEPEST:
+        raise FileUnsafe("The XML nests too deep.", next_step="Flatten it and retry.")
+    members = dict[str, list[Json]]()
+    for key, value in element.attrib.items():
+        members.setdefault(etree.QName(key).localname, []).append(value)
+    for child in element:
+        if _name(child):
+            name = etree.QName(child).localname
+            members.setdefault(name, []).append(_value(child, limits, nesting + 1))
+    text = _plain(element.text or "", limits)
+    if not members:
+        return text
+    if text:
+        members.setdefault("text", []).append(text)
+    read = {name: values[0] if len(values) == 1 else values for name, values in members.items()}
+    only = next(iter(read.values()))
+    return only if len(read) == 1 and isinstance(only, list) else read
+
+
+def _plain(text: str, limits: Limits) -> str:
+    """Return a value's text; feeds hold pages in it."""
+    if _MARKUP.search(text):
+        return "\n".join(lines_of(html_blocks(text, limits)))
+    return text.strip()

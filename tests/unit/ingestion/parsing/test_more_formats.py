@@ -1,0 +1,373 @@
+"""OpenDocument, RTF, EPUB, MHTML, Outlook messages, notebooks and XML, read as their readers see them."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import struct
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from sextant.domain.errors import FileEncrypted, FileUnsafe
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Table
+from sextant.ingestion.parsing.child import ConversionNeeded, parse
+from sextant.ingestion.parsing.detect import FileType, detect
+from sextant.ingestion.parsing.formats import parser_for
+from sextant.ingestion.parsing.limits import Limits, check_container
+from tests.document_writer import NAMESPACES, PNG, book, open_document, outlook, zip_package
+from tests.ole_writer import Tree, write_ole
+
+LIMITS = Limits()
+
+
+def read(file_type: FileType, content: bytes, limits: Limits = LIMITS) -> Blocks:
+    assert detect(content, f"a.{file_type.value}") is file_type
+    return parser_for(file_type)(content, limits)
+
+
+def lines(blocks: Blocks) -> list[str]:
+    """Return headings with as many `#` as their level, paragraphs, and tables by their rows."""
+    return [line for block in blocks.blocks for line in _lines(block)]
+
+
+def _lines(block: Block) -> list[str]:
+    match block:
+        case HeadingBlock():
+            return [f"{'#' * block.level} {block.text}".strip()]
+        case Table():
+            return [" | ".join(row) for row in block.rows]
+        case Image():
+            return [f"image {block.alt}"]
+        case _:
+            return [block.text]
+
+
+class TestOpenDocument:
+    def test_text_has_headings_lists_with_numbers_links_and_notes(self) -> None:
+        styles = (
+            '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1"'
+            ' style:num-prefix="第" style:num-suffix="条"/></text:list-style>'
+        )
+        body = (
+            '<text:h text:outline-level="2">Terms</text:h>'
+            '<text:list text:style-name="L"><text:list-item><text:p>Pay.</text:p></text:list-item>'
+            "<text:list-item><text:p>Deliver.</text:p></text:list-item></text:list>"
+            '<text:p>See <text:a xlink:href="https://example.org/x">here</text:a>,<text:s text:c="2"/>soon'
+            "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Or later.</text:p>"
+            "</text:note-body></text:note>.</text:p>"
+            "<text:table-of-content><text:index-body><text:p>Terms 1</text:p></text:index-body></text:table-of-content>"
+        )
+        assert lines(read(FileType.ODT, open_document("text", body, styles))) == [
+            "## Terms",
+            "第1条 Pay.",
+            "第2条 Deliver.",
+            "See here (https://example.org/x),  soon [note 1].",
+            "[note 1] Or later.",
+        ]
+
+    def test_struck_hidden_and_deleted_text_is_left_out_and_counted(self) -> None:
+        styles = (
+            '<style:style style:name="S" style:family="text"><style:text-properties'
+            ' style:text-line-through-style="solid"/></style:style>'
+            '<style:style style:name="H" style:family="text"><style:text-properties text:display="none"/></style:style>'
+            '<style:style style:name="U" style:family="text"><style:text-properties'
+            ' style:text-position="super 58%"/></style:style>'
+        )
+        body = (
+            "<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion>"
+            "</text:changed-region></text:tracked-changes>"
+            '<text:p>Fee <text:span text:style-name="S">99</text:span>79<text:span text:style-name="H">x</text:span>, '
+            '10<text:span text:style-name="U">6</text:span></text:p>'
+        )
+        blocks = read(FileType.ODT, open_document("text", body, styles))
+        assert lines(blocks) == ["Fee 79, 10^6"]
+        [warning] = blocks.warnings
+        for counted in ("4", "2", "1"):
+            assert counted in str(warning)
+
+    def test_tables_have_their_merged_cells_and_marked_header(self) -> None:
+        body = (
+            "<table:table><table:table-header-rows><table:table-row>"
+            "<table:table-cell><text:p>2023</text:p></table:table-cell><table:table-cell><text:p>2024</text:p></table:table-cell>"
+            "</table:table-row></table:table-header-rows><table:table-row>"
+            '<table:table-cell table:number-columns-spanned="2"><text:p>1000</text:p></table:table-cell>'
+            "<table:covered-table-cell/></table:table-row>"
+            "<table:table-row><table:table-cell><text:p>1</text:p></table:table-cell>"
+            "<table:table-cell><text:p>2</text:p></table:table-cell></table:table-row></table:table>"
+        )
+        [table] = read(FileType.ODT, open_document("text", body)).blocks
+        assert isinstance(table, Table)
+        assert table.header_rows == 1
+        assert (1, 1) in table.repeated
+
+    def test_sheets_show_what_is_displayed(self) -> None:
+        cell = '<table:table-cell office:value-type="{}" {}>{}</table:table-cell>'
+        shown = cell.format("percentage", 'office:value="0.15"', "<text:p>15 %</text:p>")
+        body = (
+            '<table:table table:name="Rates"><table:table-row>'
+            + "".join(
+                cell.format("string", "", f"<text:p>{name}</text:p>")
+                for name in ("Name", "Rate", "Note")
+            )
+            + '<table:table-cell table:number-columns-repeated="16381"/></table:table-row><table:table-row>'
+            + cell.format("string", "", "<text:p>A</text:p>")
+            + shown
+            + "<table:table-cell><office:annotation><text:p>Check this.</text:p></office:annotation></table:table-cell>"
+            '</table:table-row><table:table-row table:number-rows-repeated="2">'
+            + cell.format("string", "", "<text:p>B</text:p>")
+            + shown
+            + '</table:table-row><table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row>'
+            "</table:table>"
+        )
+        assert lines(read(FileType.ODS, open_document("spreadsheet", body))) == [
+            "# Rates", "Name | Rate | Note", "A | 15 %", "B | 15 %", "B | 15 %", "C2: Check this.",
+        ]  # fmt: skip
+
+    def test_a_sheet_that_repeats_a_cell_too_often_is_refused(self) -> None:
+        body = (
+            '<table:table><table:table-row table:number-rows-repeated="9999999">'
+            "<table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table>"
+        )
+        with pytest.raises(FileUnsafe):
+            read(FileType.ODS, open_document("spreadsheet", body))
+
+    def test_slides_are_sections_with_their_notes_and_tables_without_their_pictures(self) -> None:
+        box = "<draw:text-box><text:p>{}</text:p></draw:text-box>"
+        frame = '<draw:frame presentation:class="{}" svg:x="1cm" svg:y="{}cm" svg:width="9cm" svg:height="2cm">{}</draw:frame>'
+        table = (
+            "<table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell>"
+            "<table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>"
+            '<draw:image xlink:href="Pictures/table.png"/>'
+        )
+        body = (
+            "<draw:page>" + frame.format("outline", 12, box.format("Below")) + frame.format("table", 6, table)
+            + frame.format("title", 1, box.format("Plan"))
+            + "<presentation:notes>" + frame.format("notes", 1, box.format("Say this.")) + "</presentation:notes></draw:page>"
+        )  # fmt: skip
+        blocks = read(FileType.ODP, open_document("presentation", body, Pictures_table__png=PNG))
+        assert lines(blocks) == ["# Plan", "a | b", "Below", "Say this."]
+        assert blocks.page_count == 1
+
+    def test_formulas_stand_in_their_line(self) -> None:
+        body = '<text:p>So <draw:frame><draw:object xlink:href="./Object 1"/></draw:frame> holds.</text:p>'
+        math = (
+            '<math:math xmlns:math="http://www.w3.org/1998/Math/MathML"><math:msup><math:mi>r</math:mi>'
+            "<math:mn>2</math:mn></math:msup></math:math>"
+        )
+        content = open_document("text", body, **{"Object 1_content__xml": math})
+        assert lines(read(FileType.ODT, content)) == ["So r^2 holds."]
+
+    def test_flat_files_are_read(self) -> None:
+        content = (
+            f'<?xml version="1.0"?><office:document {NAMESPACES}'
+            ' office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>'
+            "<text:p>Flat.</text:p></office:text></office:body></office:document>"
+        ).encode()
+        assert lines(read(FileType.ODT, content)) == ["Flat."]
+
+    def test_a_password_is_named(self) -> None:
+        manifest = '<m><x xmlns="u"><encryption-data/></x></m>'
+        kind = "application/vnd.oasis.opendocument.text"
+        with pytest.raises(FileEncrypted):
+            read(
+                FileType.ODT,
+                zip_package(kind, content__xml=b"\x93\x01", **{"META-INF_manifest__xml": manifest}),
+            )
+
+    def test_a_document_type_is_no_danger_but_entities_are(self) -> None:
+        kind = "application/vnd.oasis.opendocument.text"
+        harmless = '<!DOCTYPE m PUBLIC "-//x" "Manifest.dtd"><m/>'
+        check_container(
+            zip_package(kind, a__xml=harmless), FileType.ODT, replace(LIMITS, zip_ratio=10_000)
+        )
+        bomb = '<!DOCTYPE m [<!ENTITY a "aa">]><m>&a;</m>'
+        with pytest.raises(FileUnsafe):
+            check_container(
+                zip_package(kind, a__xml=bomb), FileType.ODT, replace(LIMITS, zip_ratio=10_000)
+            )
+
+
+class TestRichText:
+    def test_text_has_headings_by_style_labels_links_and_notes(self) -> None:
+        content = (
+            rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}{\f1\fcharset134 SimSun;}}"
+            rb"{\stylesheet{\s1\outlinelevel0 heading 1;}}{\info{\title Manual}{\author A}}"
+            rb"{\header Page {\field{\*\fldinst PAGE}{\fldrslt 1}}\par}{\header Internal\par}"
+            rb"\pard\s1 Terms\par\pard\plain Na\'efve \u20013?\u25991?{\f1 \'d6\'d0} 10{\super 6}"
+            rb"{\super\chftn}{\footnote{\super\chftn} Or later.}\par"
+            rb"{\listtext 1.\tab}Pay.\par{\listtext\'b7\tab}Deliver.\par"
+            rb'{\field{\*\fldinst{HYPERLINK "https://example.org"}}{\fldrslt here}} {\v secret}{\strike old}new\par}'
+        )
+        blocks = read(FileType.RTF, content)
+        assert blocks.title == "Manual"
+        assert lines(blocks) == [
+            "# Terms",
+            "Internal",
+            "Naïve 中文中 10^6 [注1]",
+            "[note 1] Or later.",
+            "1. Pay.",
+            "- Deliver.",
+            "here (https://example.org) new",
+        ]
+        assert "6" in str(blocks.warnings[0])  # letters of what is hidden
+
+    def test_cells_merge_by_their_edges_and_marks(self) -> None:
+        row = rb"\trowd\cellx1000\cellx2000 "
+        content = (
+            rb"{\rtf1 " + row + rb"\pard\intbl Name\cell Amount\cell\row"
+            rb"\trowd\clvmgf\cellx1000\cellx2000 \pard\intbl A\cell 1\cell\row"
+            rb"\trowd\clvmrg\cellx1000\cellx2000 \pard\intbl\cell 2\cell\row"
+            rb"\trowd\cellx2000 \pard\intbl All: 3\cell\row\pard After.\par}"
+        )
+        blocks = read(FileType.RTF, content)
+        assert lines(blocks) == ["Name | Amount", "A | 1", "A | 2", "All: 3 | ", "After."]
+
+    def test_wrapped_html_is_read_as_html(self) -> None:
+        content = (
+            rb"{\rtf1\ansi\fromhtml1 {\*\htmltag64 <p>}\htmlrtf {\htmlrtf0 Hello {\*\htmltag84 <b>}there"
+            rb"{\*\htmltag92 </b>}\htmlrtf }\htmlrtf0{\*\htmltag72 </p>}}"
+        )
+        assert lines(read(FileType.RTF, content)) == ["Hello there"]
+
+
+class TestBooks:
+    def test_chapters_stand_in_the_order_of_the_spine_named_by_the_contents(self) -> None:
+        content = book(
+            a="<html><body><h1>High water</h1><p>Then it rises.</p><aside>Spring tides.</aside></body></html>",
+            b='<html><body><p>First it falls.</p><img src="p.png" alt="A tide table"/></body></html>',
+        )
+        blocks = read(FileType.EPUB, content, replace(LIMITS, images=1))
+        assert blocks.title == "Tides"
+        assert lines(blocks) == [
+            "Author: Ann Lee", "# Low water", "First it falls.", "image A tide table",
+            "# High water", "Then it rises.", "Spring tides.",
+        ]  # fmt: skip
+        assert "lost" in str(blocks.warnings[0])
+
+    def test_copy_protection_is_named(self) -> None:
+        encryption = (
+            '<encryption><EncryptedData><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>'
+            '<CipherData><CipherReference URI="OPS/a.xhtml"/></CipherData></EncryptedData></encryption>'
+        )
+        content = io.BytesIO(book(a="\0\0"))
+        with zipfile.ZipFile(content, "a") as archive:
+            archive.writestr("META-INF/encryption.xml", encryption)
+        with pytest.raises(FileEncrypted):
+            read(FileType.EPUB, content.getvalue())
+
+
+def test_a_saved_page_is_read_with_its_pictures() -> None:
+    content = (
+        b"From: <Saved by Blink>\r\nSnapshot-Content-Location: https://example.org/\r\nMIME-Version: 1.0\r\n"
+        b'Content-Type: multipart/related; type="text/html"; boundary="B"\r\n\r\n--B\r\n'
+        b"Content-Type: text/html; charset=gb2312\r\nContent-Transfer-Encoding: quoted-printable\r\n"
+        b"Content-Location: https://example.org/\r\n\r\n<h1>=B1=EA=CC=E2</h1><p>One.</p><img src=3D\"a.png\" alt=3D\"A map\">\r\n"
+        b"--B\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\nContent-Location: https://example.org/a.png\r\n\r\n"
+        + base64.b64encode(PNG) + b"\r\n--B--\r\n"
+    )  # fmt: skip
+    assert detect(content, "page.eml") is FileType.MHTML
+    blocks = read(FileType.MHTML, content, replace(LIMITS, images=1))
+    assert lines(blocks) == ["# 标题", "One.", "image A map"]
+
+
+def test_an_outlook_message_is_read_as_a_mail_with_what_it_forwards() -> None:
+    sent = struct.pack("<HHIQ", 0x40, 0x0039, 6, 133_000_000_000_000_000)
+    inner = outlook({"0037": "Offer", "1000": "Ten per cent off."})
+    message = outlook(
+        {"0037": "FW: Offer", "0C1A": "Ann Lee", "5D01": "ann@example.org", "1000": "See below."},
+        {
+            "__recip_version1.0_#00000000": outlook({"3001": "Bo", "39FE": "bo@example.org"}),
+            "__attach_version1.0_#00000000": outlook({}, {"__substg1.0_3701000D": inner}),
+            "__attach_version1.0_#00000001": outlook({"3707": "价目表.pdf", "3701": b"%PDF-1.7"}),
+        },
+        sent,
+    )
+    blocks = read(FileType.MSG, write_ole(message))
+    text = "\n".join(lines(blocks))
+    assert blocks.title == "FW: Offer"
+    assert (
+        "From: Ann Lee <ann@example.org>\nTo: Bo <bo@example.org>\nDate: Sat, 18 Jun 2022" in text
+    )
+    assert text.index("See below.") < text.index("# Offer") < text.index("Ten per cent off.")
+    assert "价目表.pdf" in text
+
+
+def test_a_notebook_has_its_words_code_and_outputs() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Sales\n", "\n", "By **region**."]},
+        {"cell_type": "code", "source": "df", "outputs": [
+            {"output_type": "stream", "text": ["\x1b[31mloaded\x1b[0m\n"]},
+            {"output_type": "execute_result", "data": {
+                "text/plain": "   n\n0  1",
+                "text/html": "<table><tr><th>region</th><th>n</th></tr><tr><td>North</td><td>1</td></tr></table>",
+            }},
+            {"output_type": "error", "ename": "KeyError", "evalue": "'x'"},
+        ]},
+    ]  # fmt: skip
+    book = {"nbformat": 4, "metadata": {"language_info": {"name": "python"}}, "cells": cells}
+    assert lines(read(FileType.IPYNB, json.dumps(book).encode())) == [
+        "# Sales", "By region.", "```python\ndf\n```", "```\nloaded\n```",
+        "region | n", "North | 1", "```\nKeyError: 'x'\n```",
+    ]  # fmt: skip
+
+
+class TestXml:
+    def test_documents_have_sections_lists_tables_and_links(self) -> None:
+        content = b"""<?xml version="1.0" encoding="ISO-8859-1"?><article><title>Pumps&nbsp;&amp; caf\xe9s</title>
+        <section><title>Use</title><para>Fill the <emphasis>tank</emphasis>&hellip;
+        <ulink url="https://example.org">here</ulink>.</para>
+        <itemizedlist><listitem><para>One</para></listitem><listitem><para>Two</para></listitem></itemizedlist>
+        <table><title>Sizes</title><tgroup cols="2"><colspec colname="c1"/><colspec colname="c2"/>
+        <thead><row><entry>Type</entry><entry>Size</entry></row></thead>
+        <tbody><row><entry namest="c1" nameend="c2">All</entry></row><row><entry>A</entry><entry>5</entry></row></tbody>
+        </tgroup></table></section></article>"""
+        blocks = read(FileType.XML, content)
+        assert blocks.title == "Pumps & cafés"
+        assert lines(blocks)[:5] == [
+            "# Pumps & cafés",
+            "## Use",
+            "Fill the tank… here (https://example.org).",
+            "- One\n- Two",
+            "Sizes",
+        ]
+        assert lines(blocks)[5:] == ["Type | Size", "All | ", "A | 5"]
+
+    def test_records_are_tables_and_pages_in_feeds_are_text(self) -> None:
+        rows = "".join(
+            f"<plant zone='{zone}'><name>{name}</name></plant>"
+            for name, zone in (("Fern", 4), ("Moss", 5))
+        )
+        assert lines(read(FileType.XML, f"<?xml version='1.0'?><list>{rows}</list>".encode())) == [
+            "zone | name", "4 | Fern", "5 | Moss",
+        ]  # fmt: skip
+        feed = "<rss><channel><item><title>News</title><description>&lt;p&gt;It rains.&lt;/p&gt;</description></item></channel></rss>"
+        assert "title: News\ndescription: It rains." in lines(read(FileType.XML, feed.encode()))
+
+    def test_entities_are_read_but_neither_bombs_nor_other_files(self) -> None:
+        own = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY firm "Acme">]><a><p>By &firm;.</p></a>'
+        assert lines(read(FileType.XML, own.encode())) == ["By Acme."]
+        other = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a><p>By &x;.</p></a>'
+        assert "root" not in "".join(lines(read(FileType.XML, other.encode())))
+        names = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+        bomb = f'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e0 "lol">{names}]><a><p>&e9;</p></a>'
+        with pytest.raises(FileUnsafe):
+            read(FileType.XML, bomb.encode())
+
+    def test_what_nests_too_deep_is_refused(self) -> None:
+        deep = f"<?xml version='1.0'?>{'<a>' * 250}<p>x</p>{'</a>' * 250}"
+        with pytest.raises(FileUnsafe):
+            read(FileType.XML, deep.encode())
+
+
+@pytest.mark.parametrize(
+    ("stream", "target"),
+    [("WordDocument", "docx"), ("Workbook", "xlsx"), ("PowerPoint Document", "pptx")],
+)
+def test_formats_before_2007_are_rewritten_first(stream: str, target: str) -> None:
+    embedded: Tree = {"ObjectPool": {"Workbook": b"x", "WordDocument": b"x"}, stream: b"x"}
+    with pytest.raises(ConversionNeeded) as needed:
+        parse(write_ole(embedded), "a.bin", LIMITS)
+    assert needed.value.target == target
