@@ -91,6 +91,26 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a file's text its document holds, in characters without white space.
+
+    Attributes:
+        stored: by kind: heading, text, table, note, field, margin (heads and feet of pages), caption.
+        left_out: by the reason why, such as "struck through".
+        not_read: numbers of parts that could not be read, by kind, such as "chart".
+        found: the letters and digits that a second count of the file found, which its parser has no part in; None
+            where its format has none.
+        missing: those of them that are neither stored nor left out for a reason.
+    """
+
+    stored: Mapping[str, int]
+    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+    not_read: Mapping[str, int] = field(default_factory=dict[str, int])
+    found: int | None = None
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """What a parser makes of a file: one text, its section tree and its chunks, all by offset.
 
@@ -106,6 +126,7 @@ class ParsedDocument:
     warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     boxes: bytes = b""
+    coverage: Coverage | None = None
 
 
 class DocumentStatus(StrEnum):
@@ -126,7 +147,7 @@ class Document:
     """A stored document; `source` is the name by which a changed file replaces its old version.
 
     `error` is the reason why a document with the status `failed` could not be taken in; `copies` are the
-    names of further files with the same bytes.
+    names of further files with the same bytes; `coverage` is unknown of what was imported or never read.
     """
 
     id: UUID
@@ -146,6 +167,7 @@ class Document:
     updated_at: datetime | None = None
     error: str | None = None
     copies: tuple[str, ...] = ()
+    coverage: Coverage | None = None
 
 
 class JobStage(StrEnum):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
+from sextant.domain.documents import Coverage
 from sextant.domain.errors import DependencyError
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import end
@@ -37,12 +38,14 @@ class _EmbedRequest:
 class BatchCoordinator:
     """`members` files of one scope on their way; a context that ends what is still being done.
 
-    `remarks`: what is missing of documents that were done on the way, by their ids.
+    `remarks`: what is missing of documents that were done on the way, by their ids; `coverages`: how much of them
+    was read.
     """
 
     def __init__(self, scope: Scope, members: int = 1) -> None:
         self.scope = scope
         self.remarks: dict[UUID, tuple[CodedWarning, ...]] = {}
+        self.coverages: dict[UUID, Coverage | None] = {}
         self._members = members
         self._asking = 0
         self._waiting: list[_EmbedRequest] = []

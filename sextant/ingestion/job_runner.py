@@ -168,6 +168,7 @@ class JobRunner:
             await together.ask(self._graph.index_documents, published)
             remarks += await self._extract(job, report)
         together.remarks[job.document_id] = remarks
+        together.coverages[job.document_id] = parsed.coverage
         await together.ask(self._jobs.finish_all, (job, total, remarks))
         report(Progress(job.filename, JobStage.DONE, total, total))
         return total

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sextant.domain.documents import Job, JobStage
+from sextant.domain.documents import Coverage, Job, JobStage
 from sextant.domain.errors import (
     Cancelled,
     DependencyError,
@@ -60,7 +60,8 @@ class Ingested:
     """What became of a file. `unchanged`: it was there already. `error`: it could not be taken in.
 
     `same_as`: the other file whose bytes these are; both are the one document `document_id`.
-    `warnings`: it was taken in, but something about it is missing, such as what a chat model finds.
+    `warnings`: it was taken in, but something about it is missing, such as what a chat model finds. `coverage`: how
+    much of its text was read, unless another process read it.
     """
 
     source: str
@@ -71,6 +72,7 @@ class Ingested:
     error: SextantError | None = None
     warnings: tuple[CodedWarning, ...] = ()
     same_as: str | None = None
+    coverage: Coverage | None = None
 
 
 class IngestReport(list[Ingested]):
@@ -281,8 +283,15 @@ class Ingestor:
             if isinstance(job, int)
             else await self._runner.run(job, on_progress, upload.source_content, together)
         )
-        warnings = together.remarks.pop(document_id, ())
-        return Ingested(source, filename, document_id, chunks, warnings=warnings, same_as=other)
+        return Ingested(
+            source,
+            filename,
+            document_id,
+            chunks,
+            warnings=together.remarks.pop(document_id, ()),
+            same_as=other,
+            coverage=together.coverages.pop(document_id, None),
+        )
 
     async def _claim(
         self,

@@ -32,7 +32,7 @@ def _is_joined(text: str, at: int) -> bool:
 
 
 # PostgreSQL text cannot hold NUL, and UTF-8 cannot encode lone surrogates.
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\x00\ud800-\udfff]")
 # For the brackets of a pattern: Unicode's blocks URO, extensions A to G and compatibility; the same and kana.
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 CJK_LETTERS = f"\u3040-\u30ff{IDEOGRAPHS}"
@@ -68,12 +68,17 @@ def remember_short(entries: int, longest: int = 256) -> Callable[[Callable[P, T]
 
 
 def clean_text(text: str) -> str:
-    """Return `text` without what no store can hold: NUL and lone surrogates.
+    """Return `text` without what no store can hold: NUL and lone surrogates. Two that are one character become it.
 
     Idempotent; the identity on every string that is valid UTF-8 without NUL.
     Apply it where text enters (file, HTTP, model output), before offsets are computed.
     """
-    return _UNSTORABLE.sub("", text)
+    return _UNSTORABLE.sub(_storable, text)
+
+
+def _storable(found: re.Match[str]) -> str:
+    pair = found[0]
+    return pair.encode("utf-16", "surrogatepass").decode("utf-16") if len(pair) > 1 else ""
 
 
 def readable_name(name: str) -> str:

@@ -73,6 +73,7 @@ def _ingested_json(result: Ingested) -> dict[str, object]:
         "chunks": result.chunks,
         "unchanged": result.unchanged,
         "warnings": [str(warning) for warning in result.warnings],
+        "coverage": result.coverage,
         "error": terminal.describe_error(result.error) if result.error else None,
     }
 

@@ -19,6 +19,13 @@ _REASONS = frozenset(
         "not chosen in a list",
         "deleted under review",
         "in short sentences beside the main part",
+        "in menus and feet of the page",
+        "out of sight",
+        "in a table of contents",
+        "in contents lines and page numbers",
+        "in heads and feet that are repeated",
+        "in running heads and feet",
+        "in fonts without meaning",
     }
 )
 
@@ -67,6 +74,12 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.PARTS_DAMAGED: "Damaged or missing inside the file, and read only as far as that is possible: {parts}",
     WarningCode.TEXT_LEFT_OUT: "Characters left out, because the document takes them back, hides them or sets them "
     "aside: {characters}",
+    WarningCode.FURNITURE_LEFT_OUT: "{percent} % of the text is around the document's own and was left out: "
+    "{characters} (characters)",
+    WarningCode.TEXT_MISSING: "{percent} % of the file's text ({number} letters and digits) was not read. Compare the "
+    "document with the file; saving it anew in its program, or as another format, may help.",
+    WarningCode.PARTS_MISSING: "{percent} % of the file's text ({number} letters and digits) was not read, most of it "
+    "in: {parts}. Compare the document with the file; saving it anew in its program, or as another format, may help.",
     WarningCode.QUOTES_NOT_CLOSED: "Never closed: the quotation mark in {rows} (line {lines}). Each line was read "
     "as a row of its own; check it.",
     WarningCode.LINES_NOT_IMPORTED: "These are lines of an import, and were read as text: their documents, entities "

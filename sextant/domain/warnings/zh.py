@@ -17,6 +17,13 @@ _REASONS = {
     "not chosen in a list": "下拉列表中未选",
     "deleted under review": "修订中删除",
     "in short sentences beside the main part": "正文之外短句中",
+    "in menus and feet of the page": "菜单和页脚中",
+    "out of sight": "不显示",
+    "in a table of contents": "目录中",
+    "in contents lines and page numbers": "目录行和页码中",
+    "in heads and feet that are repeated": "重复的页眉页脚中",
+    "in running heads and feet": "页眉页脚中",
+    "in fonts without meaning": "字体未说明含义",
 }
 _NOUNS = {
     "image": "张图像",
@@ -85,6 +92,11 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.PARTS_NOT_READ: "未能读取：{parts}。",
     WarningCode.PARTS_DAMAGED: "文件内有部分已损坏或缺失，只读取了能读的内容：{parts}。",
     WarningCode.TEXT_LEFT_OUT: "未收入被删去、隐藏或置于一旁的文字：{characters}。",
+    WarningCode.FURNITURE_LEFT_OUT: "正文周围的文字（占 {percent}%）未收入：{characters}。",
+    WarningCode.TEXT_MISSING: "文件中 {percent}% 的文字（{number} 个字符）未能读取。请与原文件核对；"
+    "用原程序重新保存或另存为其他格式后再添加，也许可以解决。",
+    WarningCode.PARTS_MISSING: "文件中 {percent}% 的文字（{number} 个字符）未能读取，主要在：{parts}。请与原文件核对；"
+    "用原程序重新保存或另存为其他格式后再添加，也许可以解决。",
     WarningCode.QUOTES_NOT_CLOSED: "{rows}的引号没有结束（行号 {lines}）。每行都按单独一行读取，请检查。",
     WarningCode.LINES_NOT_IMPORTED: "这些是导入文件的行，却被当作文本读取：其中的文档、实体和关系没有进入图谱。"
     "请删除此文档，再用 `sextant import`（POST /api/graphs/…/import）导入。",

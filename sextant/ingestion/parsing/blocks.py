@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sextant.domain.documents import HeadingSource
 from sextant.domain.warnings import CodedWarning
+
+if TYPE_CHECKING:
+    from sextant.ingestion.parsing.structure import Omissions
 
 
 class Word(NamedTuple):
@@ -36,6 +40,15 @@ class HeadingBlock:
     words: Sequence[Word] = ()
 
 
+class TextKind(StrEnum):
+    """What a paragraph is to the document: its text, a note or comment on it, a filled field, a page's head or foot."""
+
+    TEXT = "text"
+    NOTE = "note"
+    FIELD = "field"
+    MARGIN = "margin"
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """Prose, a list or a code block; line breaks inside are kept.
@@ -46,6 +59,7 @@ class Paragraph:
     text: str
     page: int | None = None
     words: Sequence[Word] = ()
+    kind: TextKind = TextKind.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +99,17 @@ Block = HeadingBlock | Paragraph | Table | Image | Caption
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A parsed file before it has offsets. `title` is the file's own metadata title, if it has one."""
+    """A parsed file before it has offsets. `title` is the file's own metadata title, if it has one.
+
+    `omissions` counted on the way what of the file is in none of the blocks.
+    """
 
     blocks: Sequence[Block]
     title: str = ""
     page_count: int | None = None
     warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    omissions: Omissions | None = None
 
 
 def lines_of(blocks: Iterable[Block]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
+from sextant.ingestion.parsing.coverage import measure_coverage
 from sextant.ingestion.parsing.detect import CONVERTED, OFFICE, FileType, detect
 from sextant.ingestion.parsing.draft import DocumentDraft, draft, to_wire
 from sextant.ingestion.parsing.formats import parser_for
@@ -79,6 +80,8 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
             content = to_transitional(content)
         blocks, images = with_captions(parser_for(file_type)(content, limits), limits)
         made = draft(blocks, filename, limits.chunk_tokens)
+        coverage, warnings = measure_coverage(blocks, made.text, content, file_type)
+        made = replace(made, coverage=coverage, warnings=(*made.warnings, *warnings))
     except FileRejected:
         raise
     except (MemoryError, RecursionError) as error:

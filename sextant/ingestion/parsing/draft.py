@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID, uuid5
 
 import orjson
 
-from sextant.domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
+from sextant.domain.documents import (
+    Chunk,
+    Coverage,
+    HeadingSource,
+    Modality,
+    ParsedDocument,
+    Section,
+)
 from sextant.domain.page_boxes import pack_boxes
 from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Blocks
@@ -45,6 +52,7 @@ class DocumentDraft:
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     images: tuple[FoundImage, ...] = ()
     boxes: bytes = b""
+    coverage: Coverage | None = None
 
 
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
@@ -90,6 +98,7 @@ def to_wire(made: DocumentDraft) -> bytes:
             "warnings": [warning.to_json() for warning in made.warnings],
             "metadata": made.metadata,
             "boxes": b64encode(made.boxes).decode(),
+            "coverage": asdict(made.coverage) if made.coverage else None,
             "images": [
                 (image.sha256, b64encode(image.jpeg).decode(), image.alt) for image in made.images
             ],
@@ -135,6 +144,7 @@ def from_wire(data: bytes) -> DocumentDraft:
         page_count=plain["page_count"],
         warnings=tuple(map(CodedWarning.from_json, plain["warnings"])),
         metadata=plain["metadata"],
+        coverage=Coverage(**plain["coverage"]) if plain["coverage"] else None,
         images=tuple(
             FoundImage(sha256, b64decode(jpeg), alt) for sha256, jpeg, alt in plain["images"]
         ),
@@ -179,6 +189,7 @@ def finish(made: DocumentDraft, document_id: UUID, version: str) -> ParsedDocume
         made.warnings,
         made.metadata,
         made.boxes,
+        made.coverage,
     )
 
 

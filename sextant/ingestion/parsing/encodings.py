@@ -73,6 +73,12 @@ _LEAST_KANA = 0.2  # of a Japanese text
 _LEAST_FREQUENT = 0.12  # of a Korean text's syllables are among its 26 most frequent ones
 
 
+META_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE
+)
+"""The encoding that a page says it has, in its first bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """A file's text, the encoding it was read with and whether that is sure, and how many characters were unreadable."""
@@ -242,7 +248,9 @@ def _koreanness(sample: bytes) -> float:
     non_ascii = _non_ascii(sample, "cp949")
     syllables = [char for char in non_ascii if _HANGUL.match(char)]
     frequent = sum(char in _letters("Korean") for char in syllables)
-    return len(syllables) / len(non_ascii) if frequent > len(syllables) * _LEAST_FREQUENT else 0.0
+    chinese = sum(char in _letters("Chinese") for char in _non_ascii(sample, "gb18030"))
+    is_korean = frequent > max(len(syllables) * _LEAST_FREQUENT, chinese)
+    return len(syllables) / len(non_ascii) if is_korean else 0.0
 
 
 def _japaneseness(sample: bytes, encoding: str) -> float:

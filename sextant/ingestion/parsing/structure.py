@@ -23,6 +23,7 @@ from sextant.ingestion.parsing.blocks import (
     Image,
     Paragraph,
     Table,
+    TextKind,
     Word,
 )
 from sextant.ingestion.parsing.placing import place_words
@@ -33,14 +34,21 @@ from sextant.text.characters import clean_text
 _MOST_NAMED = 5
 
 
+def count_characters(text: str) -> int:
+    """Return how many characters a text has without its white space."""
+    return sum(map(len, text.split()))
+
+
 class Omissions:
-    """Counts the parts of a file that could not be read, and the text that its author had taken back."""
+    """Counts what of a file no block holds: parts that could not be read, text that its author had taken back, furniture."""
 
     def __init__(self) -> None:
         self._parts = Counter[str]()
         self._places = defaultdict[str, dict[int | str, None]](dict[int | str, None])
         self._damaged = dict[str, None]()
         self._characters = Counter[str]()
+        self.furniture = Counter[str]()
+        self.inline = Counter[str]()
 
     def add_part(self, kind: str, index: int | str | None = None) -> None:
         """Count a part that is not read.
@@ -72,7 +80,26 @@ class Omissions:
 
     def add_text(self, reason: str, text: str) -> None:
         """Count text that is left out, by the reason ("struck through")."""
-        self._characters[reason] += len("".join(text.split()))
+        self._characters[reason] += count_characters(text)
+
+    def add_furniture(self, reason: str, text: str) -> None:
+        """Count text around the document's own that is left out ("in menus"); a warning tells it only if it is much."""
+        self.furniture[reason] += count_characters(text)
+
+    def add_inline(self, kind: TextKind | str, text: str) -> None:
+        """Count text of another kind inside a paragraph or a table, which is read as a part of it."""
+        self.inline[kind] += count_characters(text)
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Return the characters that are left out, by their reasons."""
+        return dict(self._characters + self.furniture)
+
+    @property
+    def not_read(self) -> dict[str, int]:
+        """Return the numbers of parts that could not be read, by their kinds."""
+        damaged = {"damaged part": len(self._damaged)} if self._damaged else {}
+        return {**self._parts, **damaged}
 
     def warnings(self) -> tuple[CodedWarning, ...]:
         """Return a warning for the parts, one for damaged ones and one for the text, each if there were any."""

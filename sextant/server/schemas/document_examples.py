@@ -69,6 +69,13 @@ DOCUMENT: dict[str, Any] = {
     "createdAt": "2026-03-01T08:00:00Z",
     "updatedAt": "2026-03-01T08:00:02Z",
     "error": None,
+    "coverage": {
+        "stored": {"heading": 2, "text": 17},
+        "leftOut": {},
+        "notRead": {},
+        "found": 16,
+        "missing": 0,
+    },
     "job": {**_JOB, "stage": "done", "done": 1, "total": 1},
 }
 PAGE: dict[str, Any] = {"documents": [DOCUMENT], "nextCursor": None}

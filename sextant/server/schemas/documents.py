@@ -171,10 +171,27 @@ class ProgressBody(Wire):
         return cls.shown(status, job=JobBody.of(status, language))
 
 
+class CoverageBody(Wire):
+    """How much of the file's text the document holds, in characters without white space.
+
+    `stored` counts them by kind (heading, text, table, note, field, margin for heads and feet of pages, caption),
+    `leftOut` by the reason why; `notRead` counts parts that could not be read. `found`: the letters and digits that a
+    second count of the file found without its parser, null where its format has none; `missing`: those of them that
+    are neither stored nor left out for a reason.
+    """
+
+    stored: dict[str, int]
+    left_out: dict[str, int]
+    not_read: dict[str, int]
+    found: int | None
+    missing: int
+
+
 class DocumentBody(Wire):
     """A stored document; `error` says why one that is `failed` could not be taken in.
 
     `copies`: the names of other files with the same bytes. Deleting the document leaves it to the first of them.
+    `coverage`: null until it is read, and of one that was imported as chunks.
     """
 
     document_id: UUID
@@ -195,6 +212,7 @@ class DocumentBody(Wire):
     updated_at: datetime | None
     error: str | None
     copies: tuple[str, ...] = ()
+    coverage: CoverageBody | None = None
     job: JobBody | None = None
 
     @classmethod
@@ -203,7 +221,10 @@ class DocumentBody(Wire):
     ) -> DocumentBody:
         """Return the body for a document."""
         job = JobBody.of(status, language) if status else None
-        return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
+        coverage = CoverageBody.shown(document.coverage) if document.coverage else None
+        return cls.shown(
+            document, document_id=document.id, graph_id=graph_id, job=job, coverage=coverage
+        )
 
 
 class DocumentsQuery(Wire):

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from psycopg.rows import DictRow, dict_row
 
-from sextant.domain.documents import Document, DocumentStatus, HeadingSource, Section
+from sextant.domain.documents import Coverage, Document, DocumentStatus, HeadingSource, Section
 from sextant.domain.errors import DocumentNotFound
 from sextant.domain.page_boxes import PageBox, find_boxes
 from sextant.domain.scope import Scope, key_of
@@ -221,8 +221,12 @@ class DocumentReader:
 
 
 def _document(row: DictRow) -> Document:
-    copies = tuple(row["copies"])
-    return Document(**{**row, "status": DocumentStatus(row["status"]), "copies": copies})
+    converted = {
+        "status": DocumentStatus(row["status"]),
+        "copies": tuple(row["copies"]),
+        "coverage": None if row["coverage"] is None else Coverage(**row["coverage"]),
+    }
+    return Document(**{**row, **converted})
 
 
 def _section(row: DictRow) -> Section:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from uuid import UUID
 
@@ -320,6 +320,7 @@ def _document_values(parsed: ParsedDocument) -> dict[str, Any]:
         "text": parsed.text,
         "metadata": Jsonb(parsed.metadata),
         "boxes": parsed.boxes or None,
+        "coverage": None if parsed.coverage is None else Jsonb(asdict(parsed.coverage)),
     }
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table, lines_of
+from sextant.ingestion.parsing.blocks import (
+    Block,
+    Blocks,
+    HeadingBlock,
+    Paragraph,
+    Table,
+    TextKind,
+    lines_of,
+)
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.docx_styles import Numbering, Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.docx_text import (
@@ -57,8 +65,12 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     title = package.title()
     body = list(_StoryReader(context, main).blocks(main.root))
     blocks = _with_furniture(infer_headings(body, context.looks), list(_furniture(context, main)))
-    context.omissions.add_damaged(package.damaged_parts())
-    return Blocks(write_raised(blocks), title, warnings=context.omissions.warnings())
+    omissions = context.omissions
+    omissions.add_damaged(package.damaged_parts())
+    for part in main.related("comments"):
+        for _ in part.root.iter(qn("w:comment")) if part.root is not None else ():
+            omissions.add_part("comment")
+    return Blocks(write_raised(blocks), title, warnings=omissions.warnings(), omissions=omissions)
 
 
 class _Context:
@@ -134,7 +146,9 @@ class _StoryReader:
 
     def _line(self, line: DocxParagraph, style: Style) -> Iterator[Block]:
         text = without_page_numbers(str(line.text)).strip()
-        if text and not style.is_contents:
+        if style.is_contents:
+            self._context.omissions.add_furniture("in a table of contents", text)
+        elif text:
             numbering = self._context.numbering
             depth = style.list_depth
             if depth is None:
@@ -165,7 +179,7 @@ class _StoryReader:
         for mark, element in line.notes:
             reader = _StoryReader(self._context, self._context.note_parts[element.tag])
             if text := "\n".join(lines_of(reader.blocks(element))):
-                blocks.append(Paragraph(f"{note(mark)} {text}".strip()))
+                blocks.append(Paragraph(f"{note(mark)} {text}".strip(), kind=TextKind.NOTE))
         if self._anchored is None:
             yield from blocks
         else:
@@ -251,9 +265,11 @@ def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
         with context.omissions.survive("page header or footer"):
             lines = "\n".join(lines_of(reader.blocks(part.root))).split("\n")
         text = "\n".join(line for line in lines if line.strip() and line not in seen)
+        repeated = " ".join(line for line in lines if line in seen)
+        context.omissions.add_furniture("in heads and feet that are repeated", repeated)
         seen.update(text.split("\n"))
         if text:
-            yield Paragraph(text)
+            yield Paragraph(text, kind=TextKind.MARGIN)
 
 
 def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:

@@ -46,7 +46,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     for name in book.spine():
         blocks += book.chapter(name, limits)
     warnings = (*book.omissions.warnings(), *book.page_warnings)
-    return Blocks(blocks, book.title, warnings=warnings)
+    return Blocks(blocks, book.title, warnings=warnings, omissions=book.omissions)
 
 
 class _Book:

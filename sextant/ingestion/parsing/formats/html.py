@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
-from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.encodings import META_CHARSET, decode
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
 from sextant.ingestion.parsing.formats.html_tables import Visibility, find_main
 from sextant.ingestion.parsing.images import Load
@@ -18,10 +17,6 @@ from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.structure import Omissions
-
-META_CHARSET = re.compile(
-    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE
-)
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -51,7 +46,7 @@ def read_page(
     reader = Reader(limits, visibility, main=main, omissions=omissions, load=load)
     blocks = _with_headings(reader.read(body) if body else [])
     name = " ".join(title.text().split()) if title else ""
-    return Blocks(write_raised(blocks), name, warnings=omissions.warnings())
+    return Blocks(write_raised(blocks), name, warnings=omissions.warnings(), omissions=omissions)
 
 
 def html_blocks(fragment: str, limits: Limits) -> list[Block]:

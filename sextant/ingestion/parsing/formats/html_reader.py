@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table, TextKind
 from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.formats.html_tables import (
     Visibility,
@@ -32,6 +32,9 @@ _BLOCKS = frozenset({
     "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search",
     "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 })  # fmt: skip
+_WORDLESS = frozenset({"script", "style", "template", "noscript", "head", "svg"})
+_MENUS = frozenset({"nav", "footer", "button"})
+_IN_MENUS = "in menus and feet of the page"
 _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl"})
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
@@ -109,7 +112,7 @@ class Reader:
         if formula := _formulas(node, self._visibility):
             self._add_text(formula)
         elif self._visibility.is_hidden(node):
-            pass
+            self._leave_out(node)
         elif is_struck(node):
             self._omissions.add_text("struck through", node.text())
         elif tag in {"sup", "sub"}:
@@ -117,7 +120,9 @@ class Reader:
         elif tag == "img":
             self._add_image(node)
         elif tag in _FIELDS:
-            self._add_text(f" {field_value(node)} ".replace("\n", "\v"))
+            value = field_value(node)
+            self._omissions.add_inline(TextKind.FIELD, value)
+            self._add_text(f" {value} ".replace("\n", "\v"))
             self._omissions.add_text("not chosen in a list", options_out_of_sight(node))
         elif tag == "pre":
             self._add_whole(Paragraph(f"```\n{_verbatim(node).strip(chr(10))}\n```"))
@@ -126,6 +131,14 @@ class Reader:
         else:
             return False
         return True
+
+    def _leave_out(self, node: LexborNode) -> None:
+        """Count what a hidden element says, unless it is a program's."""
+        tag = node.tag or ""
+        if tag not in _WORDLESS:
+            is_menu = tag in _MENUS or node.attributes.get("role") == "navigation"
+            reason = _IN_MENUS if is_menu else "out of sight"
+            self._omissions.add_furniture(reason, node.text())
 
     def _enter(self, node: LexborNode) -> None:
         tag = node.tag or ""
@@ -245,6 +258,7 @@ class Reader:
             length = len("".join(block.text.split()))
             is_short = length + (_LETTERS - 1) * ideographs(block.text) <= _SHORT
             if linked * 2 > length or not ends_sentence(block.text):
+                self._omissions.add_furniture(_IN_MENUS, block.text)
                 return
             if is_short:
                 self._omissions.add_text("in short sentences beside the main part", block.text)
@@ -266,6 +280,7 @@ class Reader:
         if image:  # counted, as a picture that nobody has looked at
             self._found.append(Prose(image))
         if not _FILE_NAME.fullmatch(alt):
+            self._omissions.add_inline("caption", alt)
             self._add_text(f" {alt} ")
 
     def _add_table(self, table: LexborNode) -> None:

@@ -50,6 +50,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         title if isinstance(title, str) else "",
         warnings=(*decoded.warnings, *reader.omissions.warnings()),
         metadata=decoded.metadata,
+        omissions=reader.omissions,
     )
 
 

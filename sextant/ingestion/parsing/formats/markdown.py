@@ -58,6 +58,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         write_raised(blocks),
         title,
         warnings=(*decoded.warnings, *omissions.warnings()),
+        omissions=omissions,
         metadata=decoded.metadata,
     )
 

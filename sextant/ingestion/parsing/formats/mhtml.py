@@ -6,8 +6,9 @@ from urllib.parse import urljoin
 
 from sextant.domain.errors import FileBroken
 from sextant.ingestion.parsing.blocks import Blocks
+from sextant.ingestion.parsing.encodings import META_CHARSET
 from sextant.ingestion.parsing.formats.eml import Part, decode_part, parse_mime
-from sextant.ingestion.parsing.formats.html import META_CHARSET, read_page
+from sextant.ingestion.parsing.formats.html import read_page
 from sextant.ingestion.parsing.limits import Limits
 
 

@@ -73,6 +73,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         _title([*roots, package.part("meta.xml")]),
         page_count=len(slides) or None,
         warnings=omissions.warnings(),
+        omissions=omissions,
     )
 
 

@@ -42,10 +42,13 @@ DRAWN = {
 }  # fmt: skip
 _WHITE = {qn("text:tab"): "\t", qn("text:line-break"): "\n"}
 _LONGEST_BLANK = 200
-_SKIPPED = {
+_CONTENTS = {
+    qn(f"text:{name}")
+    for name in ("table-of-content", "illustration-index", "table-index", "object-index")
+}
+_SKIPPED = _CONTENTS | {
     qn(name)
     for name in (
-        "text:table-of-content", "text:illustration-index", "text:table-index", "text:object-index",
         "text:sequence-decls", "text:variable-decls", "text:user-field-decls", "text:bookmark-start", "text:soft-page-break",
         "office:forms", "office:scripts", "office:event-listeners", "table:table-columns",
         "table:table-column", "text:note-citation", "svg:title", "svg:desc", "presentation:notes", "text:hidden-text",
@@ -108,6 +111,9 @@ class OdfReader:
                     self._context.omissions.add_text("deleted under review", "".join(texts))
             elif tag in DRAWN:
                 yield from self.drawn(element)
+            elif tag in _CONTENTS:
+                text = " ".join(element.itertext())
+                self._context.omissions.add_furniture("in a table of contents", text)
             elif isinstance(tag, str) and tag not in _SKIPPED:
                 yield from self.blocks(element)
 

@@ -15,8 +15,16 @@ from pypdfium2 import raw
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
-from sextant.ingestion.parsing.formats.pdf_furniture import without_furniture
+from sextant.ingestion.parsing.blocks import (
+    Block,
+    Blocks,
+    HeadingBlock,
+    Image,
+    Paragraph,
+    Table,
+    TextKind,
+)
+from sextant.ingestion.parsing.formats.pdf_furniture import Body, without_furniture
 from sextant.ingestion.parsing.formats.pdf_headings import (
     LineKind,
     OutlineEntry,
@@ -35,6 +43,7 @@ from sextant.ingestion.parsing.images import not_looked_at
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import starts_item
 from sextant.ingestion.parsing.raised import write_raised
+from sextant.ingestion.parsing.structure import Omissions
 from sextant.ingestion.parsing.tables import header_rows
 
 _SPACE = re.compile(r"\s+")
@@ -66,7 +75,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         marked = mark_outline(regions, outline) if outline else mark_records(mark_inferred(regions))
         title = document.get_metadata_value("Title")
         blocks = write_raised(_with_extras(_blocks(marked), read.extras))
-        return Blocks(blocks, title, len(document), _warnings(read, body.heads))
+        _count_furniture(read, body)
+        warnings = _warnings(read, body.heads)
+        return Blocks(blocks, title, len(document), warnings, omissions=read.omissions)
     finally:
         document.close()
 
@@ -100,6 +111,7 @@ class _PdfContent:
     unmapped: int = 0
     unmapped_characters: int = 0
     unseen: set[bytes] = field(default_factory=set[bytes])
+    omissions: Omissions = field(default_factory=Omissions)
 
 
 def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
@@ -121,6 +133,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits) -> None:
     lines = page.lines()
     if lines and not page.is_readable(lines):
         read.unmapped += 1
+        read.omissions.add_text("in fonts without meaning", " ".join(line.text for line in lines))
         lines = []
     else:
         read.pictured += not lines and page.has_images()
@@ -129,10 +142,24 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits) -> None:
     read.pages.append(_in_order(lines, tables))
     read.frames.append(page.frame)
     read.extras += page.notes
+    read.omissions.add_inline(TextKind.FIELD, page.filled)
     if sum(isinstance(extra, Image) for extra in read.extras) < limits.images:
         read.extras += page.pictures(limits)
     elif not limits.images:
         read.unseen.update(page.pictures_unread(limits))
+
+
+def _count_furniture(read: _PdfContent, body: Body) -> None:
+    """Count the lines that are in no page's body: those of heads and feet, which a warning names, and others."""
+    kept = {id(item) for items in body.pages for item in items}
+    heads = set(body.heads)
+    for line in (item for items in read.pages for item in items if id(item) not in kept):
+        if isinstance(line, PdfLine):
+            text = " ".join(line.text.split())
+            if any(head in text for head in heads):
+                read.omissions.add_text("in running heads and feet", text)
+            else:
+                read.omissions.add_furniture("in contents lines and page numbers", text)
 
 
 def _nothing_read(read: _PdfContent) -> str:

@@ -16,7 +16,7 @@ from itertools import pairwise
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.ingestion.parsing.blocks import Image, Paragraph, Word
+from sextant.ingestion.parsing.blocks import Image, Paragraph, TextKind, Word
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
     SMALL,
@@ -75,13 +75,16 @@ class Page:
         annotations = list(self._annotations())
         self._drawn: int | None = None
         self.unmapped = 0  # characters of which the file does not say what they mean
+        self.filled = ""  # what its form fields hold
         if any(kind in _WRITTEN_OVER for kind, _, _ in annotations):
             self._draw_annotations(document)
         self._text = self._page.get_textpage()
         notes = [(note, box) for _, note, box in annotations if note]
         page_text = "".join(self._text.get_text_range().split()) if notes else ""
         self.notes = [
-            Paragraph(note, number, [Word(word, number, *box) for word in note.split()])
+            Paragraph(
+                note, number, [Word(word, number, *box) for word in note.split()], TextKind.NOTE
+            )
             for note, box in notes
             if "".join(note.split()) not in page_text
         ]
@@ -136,6 +139,7 @@ class Page:
         drawn = len(text) if self._drawn is None else self._drawn
         lines = [line for line in pieces if line.runs[0].start < drawn]
         fields = [line for line in pieces if line.runs[0].start >= drawn]
+        self.filled = " ".join(line.text for line in fields)
         return insert_fields(join_pieces(lines), join_pieces(fields))
 
     def is_readable(self, lines: Sequence[PdfLine]) -> bool:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
+from sextant.ingestion.parsing.blocks import (
+    Block,
+    Blocks,
+    HeadingBlock,
+    Paragraph,
+    Table,
+    TextKind,
+)
 from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.formats.drawingml import (
     Box,
@@ -72,11 +79,19 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         shown = list[str]()
         with omissions.survive("layout", pages):
             shown = [text for text in slide.furniture() if text not in furniture]
+            repeated = " ".join(text for text in slide.footers() if text in furniture)
+            omissions.add_furniture("in heads and feet that are repeated", repeated)
         furniture.update(dict.fromkeys(shown))
         with omissions.survive("damaged slide", pages):
             blocks.extend(slide.blocks(shown))
     omissions.add_damaged(package.damaged_parts())
-    return Blocks(write_raised(blocks), title, page_count=pages, warnings=omissions.warnings())
+    return Blocks(
+        write_raised(blocks),
+        title,
+        page_count=pages,
+        warnings=omissions.warnings(),
+        omissions=omissions,
+    )
 
 
 def _slides(main: PackagePart) -> list[PackagePart | None]:
@@ -109,7 +124,8 @@ class _Slide:
         elements = list(_shapes(self._tree))
         title = next((text for element in elements if (text := self._title(element))), "")
         shapes = list(self._read(elements))
-        below = [*(Paragraph(text, self._page) for text in furniture), *self._notes()]
+        margin = (Paragraph(text, self._page, kind=TextKind.MARGIN) for text in furniture)
+        below = [*margin, *self._notes()]
         body = [*(_in_order(shapes) if below else _with_column_heads(shapes)), *below]
         for _ in self._part.related("comments"):
             self._omissions.add_part("comment thread", self._page)
@@ -119,14 +135,18 @@ class _Slide:
 
     def furniture(self) -> Iterator[str]:
         """Yield what each slide of a layout shows: footers, and the text that layout and master have of their own."""
-        for element in _shapes(self._tree):
-            if _kind(element) in {"ftr", "hdr", "dt"} and element.find(f".//{qn('a:fld')}") is None:
-                yield from filter(None, [self._lines(element.find(qn("p:txBody")), self._part)])
+        yield from self.footers()
         for part in self._inherited:
             for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
                 for body in shape.iter(qn("p:txBody")):
                     if body.getparent().find(f".//{qn('p:ph')}") is None:
                         yield from filter(None, [self._lines(body, part)])
+
+    def footers(self) -> Iterator[str]:
+        """Yield the slide's own head, foot and date, where no program computes them."""
+        for element in _shapes(self._tree):
+            if _kind(element) in {"ftr", "hdr", "dt"} and element.find(f".//{qn('a:fld')}") is None:
+                yield from filter(None, [self._lines(element.find(qn("p:txBody")), self._part)])
 
     @property
     def _tree(self) -> Element | None:
@@ -213,11 +233,12 @@ class _Slide:
                 self._omissions.add_part("notes page", self._page)
                 continue
             for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
-                if _kind(shape) == "body" and (
-                    text := self._lines(shape.find(qn("p:txBody")), part)
-                ):
+                text = self._lines(shape.find(qn("p:txBody")), part)
+                if _kind(shape) in _FURNITURE:
+                    self._omissions.add_furniture("in heads and feet that are repeated", text)
+                elif _kind(shape) == "body" and text:
                     label = "备注：" if has_cjk(text) else "Notes: "
-                    yield Paragraph(f"{label}{text}", self._page)
+                    yield Paragraph(f"{label}{text}", self._page, kind=TextKind.NOTE)
 
     def _box(self, element: Element) -> Box:
         """Return where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""

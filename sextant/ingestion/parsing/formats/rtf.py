@@ -55,7 +55,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     body = infer_headings(story.blocks, reader.looks)
     top = 1 if body and isinstance(body[0], HeadingBlock) else 0
     body[top:top] = reader.furniture()
-    return Blocks(write_raised(body), reader.title.strip(), warnings=reader.omissions.warnings())
+    omissions = reader.omissions
+    title = reader.title.strip()
+    return Blocks(write_raised(body), title, warnings=omissions.warnings(), omissions=omissions)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from itertools import islice
 from openpyxl.utils.cell import range_boundaries
 
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
 from sextant.ingestion.parsing.formats.workbook import Cell, CellValue, Sheet, Workbook
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
@@ -56,7 +56,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     omissions.add_damaged(package.damaged_parts())
     formulas = CodedWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
     warnings = (formulas,) if empty else ()
-    return Blocks(blocks, title, warnings=(*warnings, *omissions.warnings()))
+    return Blocks(blocks, title, warnings=(*warnings, *omissions.warnings()), omissions=omissions)
 
 
 def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block]:
@@ -80,7 +80,7 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
                 notes.setdefault(comment.get("ref", ""), []).append(" ".join(text.split()))
     if notes:
         lines = (f"{cell}: {' / '.join(texts)}" for cell, texts in notes.items())
-        yield Paragraph("\n".join(lines))
+        yield Paragraph("\n".join(lines), kind=TextKind.NOTE)
 
 
 def _sheet(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:

@@ -5,7 +5,7 @@ import * as bases from "./bases.js";
 import * as conversation from "./conversation.js";
 import { byId, element, tell } from "./dom.js";
 import { drawn } from "./text.js";
-import { facts, say } from "./words.js";
+import { coverage, facts, say } from "./words.js";
 
 const MOST = 20_000; // characters that the server gives at a time
 const BEFORE = 1_000; // characters before a place that lies far behind the heading above it
@@ -57,7 +57,7 @@ function begin(document, [whole, ...sections]) {
   open = { ...NOTHING, document, sections, length: whole?.end ?? 0, headings: new Map(sections.map(({ start, level }) => [start, level])) };
   bases.choose(document.graphId);
   title.textContent = document.filename;
-  about.textContent = facts(document);
+  about.replaceChildren(facts(document), ...wasRead(document));
   byId("ask-of").hidden = byId("original").hidden = false;
   if (sections.length > 1) {
     outline.append(element("details", { open: matchMedia("(min-width: 56rem)").matches }, [
@@ -69,6 +69,16 @@ function begin(document, [whole, ...sections]) {
       })),
     ]));
   }
+}
+
+/** How much of the file was read, to be opened, and what the server warns of. */
+function wasRead(document) {
+  const read = coverage(document);
+  const counts = read?.counts.map(([name, count]) => element("li", { textContent: `${name}: ${count.toLocaleString()}` })) ?? [];
+  return [
+    ...(read ? [element("details", { className: "read" }, [element("summary", { textContent: read.title }), element("ul", { className: "plain" }, counts)])] : []),
+    ...(document.job?.warnings ?? []).map((warning) => element("div", { textContent: warning })),
+  ];
 }
 
 /** Show the part of the text around a place, from the heading above it. */

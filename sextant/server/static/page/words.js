@@ -40,6 +40,9 @@ export const WORDS = {
     stated: (number, name) => `${name}: passage ${number} that says so`, steps1: "1 step", steps2: "2 steps", stepsAround: "Around it", drawn: "Entities drawn at most",
     aliases: (names) => `Also: ${names}`, foundHere: "Entities found",
     files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON, e-mail (.eml); a graph of your own or an export as JSON Lines",
+    readTitle: (characters) => `What was read: ${characters.toLocaleString("en")} characters`,
+    readKinds: { heading: "headings", text: "text", table: "tables", note: "notes and comments", field: "filled fields", margin: "heads and feet", caption: "descriptions of pictures" },
+    leftOut: "left out with a reason", notRead: "parts that could not be read", notFound: "not found again in the document",
     importing: "Importing…", brought: (documents, passages, entities, relations) => `Imported: ${many(documents, "document")}, ${many(passages, "passage")}, ${many(entities, "entity", "entities")}, ${many(relations, "relation")}.`,
     importStages: { lines: "Reading lines", facts: "Facts", documents: "Documents", graph: "Entities and relations", storing: "Storing", names: "Comparing names", merges: "Joining names", entities: "Embedding names", communities: "Communities", reports: "Reports", "report vectors": "Embedding reports", projection: "Copying to Neo4j" },
     follows: "All of it can be searched. Names, communities and reports follow by themselves.", badLines: (count) => `${many(count, "line")} with something wrong`, badLine: (line, reason) => `Line ${line}: ${reason}`, seeGraph: "Look at the graph",
@@ -130,6 +133,9 @@ export const WORDS = {
     aliases: (names) => `又名：${names}`, foundHere: "找到的实体",
     files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON、邮件（.eml），以及 JSON Lines 格式的自有图谱或导出文件",
     importing: "正在导入…", brought: (documents, passages, entities, relations) => `已导入 ${documents} 个文档、${passages} 个段落、${entities} 个实体、${relations} 个关系。`,
+    readTitle: (characters) => `读取情况：${characters.toLocaleString("zh")} 个字符`,
+    readKinds: { heading: "标题", text: "正文", table: "表格", note: "注释和批注", field: "填写的字段", margin: "页眉页脚", caption: "图片说明" },
+    leftOut: "有原因而未收入", notRead: "未能读取的部分", notFound: "文档中找不到",
     importStages: { lines: "读取各行", facts: "事实", documents: "文档", graph: "实体与关系", storing: "存储", names: "比较名称", merges: "合并名称", entities: "名称向量化", communities: "社区", reports: "报告", "report vectors": "报告向量化", projection: "复制到 Neo4j" },
     follows: "内容已全部可以检索，名称、社区与报告会自行补上。", badLines: (count) => `${count} 行有问题`, badLine: (line, reason) => `第 ${line} 行：${reason}`, seeGraph: "查看图谱",
     graphAlone: "问题检索的是段落，而单独的图谱没有段落。", factsAsPassages: "把事实变成段落",
@@ -229,6 +235,15 @@ export function facts({ pageCount, chunkCount, sizeBytes, updatedAt }) {
     sizeBytes && new Intl.NumberFormat(language, { style: "unit", unit, maximumFractionDigits: 1 }).format(size),
     updatedAt && new Date(updatedAt).toLocaleDateString([...navigator.languages.filter((one) => one.startsWith(language)), language], { dateStyle: "medium" }),
   ].filter(Boolean).join(" · ");
+}
+
+/** How much of a file was read: a title, and each kind of text with its characters; null where nobody counted. */
+export function coverage({ coverage: read }) {
+  if (!read) return null;
+  const sum = (counts) => Object.values(counts).reduce((all, one) => all + one, 0);
+  const kinds = Object.entries(read.stored).map(([name, count]) => [say("readKinds")[name] ?? name, count]);
+  const others = [[say("leftOut"), sum(read.leftOut)], [say("notRead"), sum(read.notRead)], [say("notFound"), read.missing]];
+  return { title: say("readTitle", sum(read.stored)), counts: [...kinds, ...others.filter(([, count]) => count)] };
 }
 
 /** Put the page's own words into the language chosen. */

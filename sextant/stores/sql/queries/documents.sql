@@ -199,7 +199,8 @@ where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 -- name: save_parsed
 -- What the parser found out. What the user says stands, or the same file given again would seem changed.
 update document_versions set title = %(title)s, language = %(language)s,
-  page_count = %(page_count)s, text = %(text)s, boxes = %(boxes)s, metadata = %(metadata)s || metadata
+  page_count = %(page_count)s, text = %(text)s, boxes = %(boxes)s, metadata = %(metadata)s || metadata,
+  coverage = %(coverage)s
 where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(version)s;
 
 -- name: clear_sections
@@ -240,7 +241,7 @@ delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;
 -- name: describe
 -- Documents of a knowledge base as they are listed: one, or the next of all.
 select id, source, filename, title, media_type, sha256, size_bytes, status, language, page_count,
-  chunk_count, external_id, metadata, created_at, updated_at, error, copies
+  chunk_count, external_id, metadata, created_at, updated_at, error, copies, coverage
 from described_documents
 where user_id = %(user_id)s and graph_id = %(graph_id)s
   and (%(document_id)s::uuid is null or id = %(document_id)s)

@@ -34,7 +34,8 @@ create table documents (
 select tenant_table('documents');
 grant select, insert, update, delete on documents to sextant_app;
 
--- The bytes of one version, so that any worker can resume, and the text that offsets refer to.
+-- The bytes of one version, so that any worker can resume, and the text that offsets refer to. coverage: how much of
+-- the file's text is stored, by kind, and what was left out; null: it was not measured.
 create table document_versions (
   document_id uuid not null references documents on delete cascade,
   version int not null,
@@ -53,6 +54,7 @@ create table document_versions (
   text text not null default '',
   created_at timestamptz not null default now(),
   boxes bytea,
+  coverage jsonb,
   primary key (document_id, version)
 );
 create index on document_versions (scope_id, sha256);

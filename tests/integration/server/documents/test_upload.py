@@ -301,3 +301,21 @@ async def test_a_listed_document_that_failed_has_the_code_of_its_fault(
     [listed] = (await client.get("/documents", params={"graphId": graph_id})).json()["documents"]
     assert listed == failed
     assert listed["job"]["errorCode"] == "file_broken"
+
+
+async def test_a_document_says_how_much_of_its_file_was_read(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    page = f"<html><body><nav>{'Home and more ' * 9}</nav><h1>Fees</h1><p>It costs 12 EUR.</p></body></html>"
+    [uploaded] = await add(client, graph_id, ("fees.html", page.encode()))
+
+    document = await settled(uploaded["documentId"])
+
+    assert document["coverage"] == {
+        "stored": {"heading": 4, "text": 13},
+        "leftOut": {"in menus and feet of the page": 99},
+        "notRead": {},
+        "found": 115,
+        "missing": 0,
+    }
+    assert document["job"]["warningCodes"] == ["furniture_left_out"]

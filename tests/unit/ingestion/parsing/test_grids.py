@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 from openpyxl.comments import Comment
 
-from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Paragraph, Table, TextKind
 from sextant.ingestion.parsing.formats import csv, xlsx
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import build_structure
@@ -105,7 +105,7 @@ def test_comments_are_read_with_their_cells() -> None:
     buffer = io.BytesIO()
     book.save(buffer)
     blocks = xlsx.parse(buffer.getvalue(), Limits()).blocks
-    assert blocks[-1] == Paragraph("B2: Until 1 May. Then 6.")
+    assert blocks[-1] == Paragraph("B2: Until 1 May. Then 6.", kind=TextKind.NOTE)
 
 
 def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:

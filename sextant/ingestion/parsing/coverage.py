@@ -1,0 +1,144 @@
+"""How much of a file's text its document holds, and a warning where that is too little.
+
+The text that is stored is compared with a second count of the file (`recount`), letter by letter and digit by digit:
+order, line breaks, hyphens and spaces, which a parser changes with reason, make no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+from sextant.domain.documents import Coverage
+from sextant.domain.warnings import CodedWarning, WarningCode, count
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
+from sextant.ingestion.parsing.detect import FileType
+from sextant.ingestion.parsing.recount import SourcePart, recount
+from sextant.ingestion.parsing.structure import Omissions, count_characters
+from sextant.text.characters import clean_text, normalise
+
+_TOLERATED = 0.04  # of the text: spelling of numbers, marks of lists, names of columns
+_LEAST_MISSING = 40  # letters and digits
+_LOST = 0.5  # of the words of a part
+_MOST_NAMED = 5
+_WORDS_TRIED = 50  # of a part
+_NUMBER = re.compile(r"[^\s|]*\d[^\s|]*")
+_WORD = re.compile(r"[^\W_]{2,}")
+
+
+def measure_coverage(
+    blocks: Blocks, text: str, content: bytes, file_type: FileType
+) -> tuple[Coverage, tuple[CodedWarning, ...]]:
+    """Return what of a file is stored, with warnings where more than a few per cent are not.
+
+    Args:
+        blocks: what the parser made of it.
+        text: what is stored of that.
+        content: the file, for a second count.
+        file_type: its format.
+    """
+    omissions = blocks.omissions or Omissions()
+    left_out = omissions.left_out
+    parts = recount(content, file_type)
+    found, missing = None, 0
+    if parts is not None:
+        count_letters = partial(_tally, numbers=file_type is not FileType.XLSX)
+        source = count_letters(part.text for part in parts)
+        # What merged cells repeat would hide what is lost; what is read may be lost before it is stored.
+        here = count_letters(once for block in blocks.blocks for once in _texts(block))
+        found, lost = source.total(), (source - (here & count_letters([text]))).total()
+        if numbers := sum(part.numbers for part in parts):
+            found, lost = found + numbers, lost + max(numbers - len(_NUMBER.findall(text)), 0)
+        missing = max(lost - sum(left_out.values()), 0)
+    stored = _stored(blocks, omissions)
+    coverage = Coverage(stored, left_out, omissions.not_read, found, missing)
+    missed = _warn_of_missing(coverage, parts or (), text)
+    return coverage, (*missed, *_warn_of_furniture(coverage, omissions))
+
+
+def _texts(block: Block) -> Iterator[str]:
+    """Yield the text of a block; of a table cell by cell, without what merged cells repeat."""
+    match block:
+        case Image():
+            pass
+        case Table():
+            for at, row in enumerate(block.rows):
+                yield from (
+                    cell for column, cell in enumerate(row) if (at, column) not in block.repeated
+                )
+        case _:
+            yield block.text
+
+
+def _stored(blocks: Blocks, omissions: Omissions) -> dict[str, int]:
+    """Return the characters of all blocks by kind."""
+    stored = Counter[str]()
+    for block in blocks.blocks:
+        stored[_kind(block)] += sum(map(count_characters, _texts(block)))
+    for kind, number in omissions.inline.items():
+        around = "text" if stored["text"] >= number else "table"
+        moved = min(number, stored[around])
+        stored[around] -= moved
+        stored[str(kind)] += moved
+    return dict(+stored)
+
+
+def _kind(block: Block) -> str:
+    match block:
+        case HeadingBlock():
+            return "heading"
+        case Table():
+            return "table"
+        case Paragraph():
+            return str(block.kind)
+        case _:
+            return "caption"
+
+
+def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:
+    """Return how often each letter stands in the texts, and each digit if `numbers`; however it is written."""
+    counted = Counter(normalise(clean_text(" ".join(texts))))
+    is_counted = str.isalnum if numbers else str.isalpha
+    return Counter({char: number for char, number in counted.items() if is_counted(char)})
+
+
+def _warn_of_missing(
+    coverage: Coverage, parts: Sequence[SourcePart], text: str
+) -> tuple[CodedWarning, ...]:
+    found, missing = coverage.found or 0, coverage.missing
+    if missing < _LEAST_MISSING or missing <= _TOLERATED * found:
+        return ()
+    lost = _lost_parts(parts, text)
+    named = [*lost[:_MOST_NAMED], *(["…"] if len(lost) > _MOST_NAMED else [])]
+    params = {"percent": _percent(missing, found), "number": missing, "parts": named}
+    code = WarningCode.PARTS_MISSING if lost else WarningCode.TEXT_MISSING
+    return (CodedWarning(code, params),)
+
+
+def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
+    """Return the names of parts of which most words are not stored, judged by words that no other part has."""
+    words = [set(_WORD.findall(normalise(part.text))) for part in parts]
+    parts_of = Counter(word for each in words for word in each)
+    stored, lost = "".join(normalise(text).split()), list[str | int]()
+    for part, each in zip(parts, words, strict=True):
+        special = list(islice((word for word in each if parts_of[word] == 1), _WORDS_TRIED))
+        if part.name and sum(word not in stored for word in special) > _LOST * len(special):
+            lost.append(part.name)
+    return lost
+
+
+def _warn_of_furniture(coverage: Coverage, omissions: Omissions) -> tuple[CodedWarning, ...]:
+    number = omissions.furniture.total()
+    whole = sum(coverage.stored.values()) + sum(coverage.left_out.values())
+    if number < _LEAST_MISSING or number <= _TOLERATED * whole:
+        return ()
+    characters = [count(number, reason) for reason, number in omissions.furniture.items() if number]
+    params = {"percent": _percent(number, whole), "characters": characters}
+    return (CodedWarning(WarningCode.FURNITURE_LEFT_OUT, params),)
+
+
+def _percent(part: int, whole: int) -> int:
+    return max(round(100 * part / whole), 1)
