@@ -26,6 +26,7 @@ _HTML_TABLE = re.compile(r"<table.*?</table>", re.DOTALL | re.IGNORECASE)
 _CELL = re.compile(
     r"<t[dh]([^>]*)>(.*?)(?=<t[dh][\s>]|</t[dh]>|</tr>|<tr|</table)", re.DOTALL | re.IGNORECASE
 )
+_LEADERS = re.compile(r"[.·_]{4,}")
 _SPAN = re.compile(r"(row|col)span=[\"']?(\d+)", re.IGNORECASE)
 
 
@@ -81,8 +82,8 @@ def plain_text(text: str) -> str:
 
 
 def squash(text: str) -> str:
-    """Return the text in one case and one form, without blanks."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Return the text in one case and one form, without blanks and leaders of dots."""
+    return _LEADERS.sub("", "".join(unicodedata.normalize("NFKC", text).casefold().split()))
 
 
 def number_cells(rows: Sequence[Sequence[str]]) -> Grid:

@@ -19,7 +19,7 @@ from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import HeadingBlock
 from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, words_of
 from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
-from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
+from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import (
     Styled,
     could_be_heading,
@@ -75,7 +75,7 @@ class PageParagraph:
         return Styled(self.text(), size, bold, is_body=self.kind is not LineKind.PROSE)
 
 
-Region = PageParagraph | RuledTable
+Region = PageParagraph | PageTable
 
 
 def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
@@ -89,8 +89,8 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     at = -1
     for item in items:
         last = regions[-1] if regions else None
-        if isinstance(item, RuledTable):
-            if isinstance(last, RuledTable) and last.continues_in(item):
+        if isinstance(item, PageTable):
+            if isinstance(last, PageTable) and last.continues_in(item):
                 regions[-1] = last.joined(item)
             else:
                 regions.append(item)

@@ -27,6 +27,22 @@ class PdfBox:
     top: float
 
 
+@dataclass(frozen=True, slots=True)
+class PdfWord:
+    """A word of a line, where it begins and ends, where it stands, and what the page shows of it.
+
+    `space`: how wide blanks beside it may be.
+    """
+
+    text: str
+    left: float
+    right: float
+    base: float
+    size: float
+    space: float
+    shown: Sequence[Word]
+
+
 class Shift(Enum):
     """Whether characters stand on the line, above or below it; `write` marks their text so."""
 

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from itertools import pairwise
@@ -22,6 +23,7 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     SMALL,
     PdfBox,
     PdfLine,
+    PdfWord,
     Shift,
     TextRun,
     find_shift,
@@ -42,6 +44,8 @@ _BOXED = re.compile(
 )
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
+_LEADER = re.compile(r"[.…·．_-]{3,}|[.…·]")
+_SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _SIGNS = "+-−–"
 _GAP = 1.5  # in sizes of letters: one that no justified line has
 _UNPRINTABLE = 0.02  # of the characters, at most
@@ -207,6 +211,32 @@ class Page:
                     yield char, math.nan, math.nan, ()
                 else:
                     yield char, *self._middle(index), self._words_in(index, index + 1)
+
+    def words(self, line: PdfLine) -> list[PdfWord]:
+        """Return the words of a line with their places; raised and lowered characters belong to the word they touch."""
+        words, space = list[PdfWord](), (_MONO_SPACE if line.mono else _SPACE) * line.size
+        for run in line.runs:
+            for at, found in enumerate(_WORD.finditer(run.text)):
+                start, end = run.start + found.start(), run.start + found.end()
+                first, last, shown = (
+                    self._box(start),
+                    self._box(end - 1),
+                    self._words_in(start, end),
+                )
+                text = run.shift.write(found[0])
+                if words and not at and not run.space and not run.text[0].isspace():
+                    before = words[-1]
+                    words[-1] = replace(
+                        before,
+                        text=before.text + text,
+                        right=last.right,
+                        shown=[*before.shown, *shown],
+                    )
+                else:
+                    words.append(
+                        PdfWord(text, first.left, last.right, line.base, line.size, space, shown)
+                    )
+        return [word for word in words if not _LEADER.fullmatch(word.text)]
 
     def _middle(self, index: int) -> tuple[float, float]:
         box = self._box(index)

@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, unite, words_of
-from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
+from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import width
 
 _DOTS = re.compile(r"(?:[.…·．_]\s?){4}")
@@ -27,7 +27,7 @@ _ITEM_MARK = re.compile(
     r"[^\w\s]{1,2}|[(（\[]?\w{1,4}[.)）、\]]|(?:§\s?)?\d{1,3}(?:\.\d{1,3})*\.?|第.{1,5}"
 )
 
-Item = PdfLine | RuledTable
+Item = PdfLine | PageTable
 
 
 def around_leaders(text: str) -> tuple[str, str] | None:
@@ -45,6 +45,11 @@ def rows_of(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
         else:
             rows.append([line])
     return rows
+
+
+def is_item(row: Sequence[PdfLine]) -> bool:
+    """Return whether a row is a list's item, set off from its mark."""
+    return len(row) == 2 and _ITEM_MARK.fullmatch(row[0].text) is not None
 
 
 def arrange(items: Sequence[Item]) -> list[Item]:
@@ -65,13 +70,13 @@ def _stand_side_by_side(left: PdfLine, right: PdfLine) -> bool:
 
 
 def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
-    rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(_by_columns(lines))]
+    rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(columns_in_order(lines))]
     for at, row in enumerate(rows):
         adjacent = [rows[other] for other in (at - 1, at + 1) if 0 <= other < len(rows)]
         yield _one_line(row, is_alone=not any(_go_on(row, other) for other in adjacent))
 
 
-def _by_columns(lines: Sequence[PdfLine]) -> list[PdfLine]:
+def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Return the lines in the order of the columns, where those are drawn row by row.
 
     The page is parted where most rows of two long lines leave room; what goes across this gap stands over all that
@@ -99,7 +104,11 @@ def _by_columns(lines: Sequence[PdfLine]) -> list[PdfLine]:
     ordered = list[PdfLine]()
     for at in range(len(across) + 1):
         left_side, right_side = bands[at]
-        ordered += [*_by_columns(left_side), *_by_columns(right_side), *across[at : at + 1]]
+        ordered += [
+            *columns_in_order(left_side),
+            *columns_in_order(right_side),
+            *across[at : at + 1],
+        ]
     return ordered
 
 
@@ -149,7 +158,6 @@ def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
         words = words_of(row)
         whole = replace(first.runs[0], text=" ".join(ends), words=words) if ends else None
         return replace(first, runs=(whole,), is_row=True) if whole else first
-    is_item = len(row) == 2 and _ITEM_MARK.fullmatch(first.text) is not None
     longest = max(row, key=lambda line: len(line.text))
     runs = [run for line in row for run in (replace(line.runs[0], space=True), *line.runs[1:])]
     return replace(
@@ -157,5 +165,5 @@ def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
         box=unite(line.box for line in row),
         bold=all(line.bold for line in row),
         runs=tuple(runs),
-        is_row=not is_item and (len(row) > 2 or not is_alone),
+        is_row=not is_item(row) and (len(row) > 2 or not is_alone),
     )

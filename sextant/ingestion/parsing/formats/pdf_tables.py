@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 
 from sextant.ingestion.parsing.blocks import Word
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite
+from sextant.ingestion.parsing.formats.pdf_alignment import (
+    align,
+    have_columns,
+    is_figure,
+    rows_of_words,
+)
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, PdfWord, unite
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.limits import CellBudget
-from sextant.ingestion.parsing.lines import join_lines
+from sextant.ingestion.parsing.lines import join_lines, starts_item
 from sextant.ingestion.parsing.tables import SpannedCell, lay_out, repeated_cells
 
 _TOUCH = 3.0  # points between strokes that were meant to meet
 
 
 _FEWEST_CELLS = 4
+_FILLED = 0.2  # of the cells at least: a chart has fewer
+CellWords = Mapping[tuple[int, int], Sequence[Word]]
 _MOST_CELLS = 5000  # of a page: squared paper has more
 
 
 @dataclass(frozen=True, slots=True)
-class RuledTable:
+class PageTable:
     """A table's page, its rows, the lines of that page's text that it took in, and their words in order."""
 
     page: int
@@ -34,11 +42,11 @@ class RuledTable:
     repeated: frozenset[tuple[int, int]] = frozenset()
     words: tuple[Word, ...] = ()
 
-    def continues_in(self, other: RuledTable) -> bool:
+    def continues_in(self, other: PageTable) -> bool:
         """Return whether `other`, which follows at once, is this table on the next page."""
         return other.page == self.last_page + 1 and len(other.rows[0]) == len(self.rows[0])
 
-    def joined(self, other: RuledTable) -> RuledTable:
+    def joined(self, other: PageTable) -> PageTable:
         """Return both as one; a header row that the next page repeats is left out."""
         skipped = int(other.rows[0] == self.rows[0])
         repeated = {
@@ -55,33 +63,19 @@ class RuledTable:
         )
 
 
-def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[RuledTable]:
-    """Return tables of at least two rows and columns whose cells are separated by ruled lines.
-
-    Tables drawn without lines are not recognised; their rows stay lines of text.
-    """
-    tables = list[RuledTable]()
+def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:
+    """Return tables of at least two rows and columns whose cells are separated by ruled lines."""
+    tables = list[PageTable]()
     for strokes in _group_strokes(page.strokes()):
         grid = _grid(strokes)
         size = (len(grid.columns) - 1) * (len(grid.rows) - 1)
         if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
             continue
-        inside = [index for index, line in enumerate(lines) if _contains(grid.box, line.box)]
+        inside = [index for index, line in enumerate(lines) if contains(grid.box, line.box)]
         lines_inside = [lines[index] for index in inside]
-        cells, words = _cells(page, _with_rows_of_figures(page, grid, lines_inside), lines_inside)
+        cells, words = _cells(page, grid, lines_inside)
         if _is_table(cells):
-            rows = lay_out(cells, budget)
-            repeated = repeated_cells(cells)
-            tables.append(
-                RuledTable(
-                    page.number,
-                    rows,
-                    frozenset(inside),
-                    page.number,
-                    repeated,
-                    words,
-                )
-            )
+            tables.append(make_table(page, cells, words, inside, budget))
     return _outermost(tables)
 
 
@@ -94,10 +88,11 @@ def _is_table(cells: Sequence[SpannedCell]) -> bool:
         and len({cell.row for cell in filled}) > 1
         and len({cell.column for cell in filled}) > 1
         and 4 * max(len(cell.text) for cell in filled) <= 3 * total
+        and len(filled) >= _FILLED * len(cells)
     )
 
 
-def _outermost(tables: Sequence[RuledTable]) -> list[RuledTable]:
+def _outermost(tables: Sequence[PageTable]) -> list[PageTable]:
     """Return the tables that stand in no other one."""
     return [table for table in tables if not any(table.lines < other.lines for other in tables)]
 
@@ -194,13 +189,34 @@ def _merge_positions(positions: Iterable[float]) -> list[float]:
     return edges
 
 
-def _cells(
-    page: Page, grid: _Grid, lines: Iterable[PdfLine]
-) -> tuple[list[SpannedCell], tuple[Word, ...]]:
-    """Return the cells with their text, and the words of every place in order: those of a merged cell once for each that it spans.
+def make_table(
+    page: Page,
+    cells: Sequence[SpannedCell],
+    words: CellWords,
+    lines: Iterable[int],
+    budget: CellBudget,
+) -> PageTable:
+    """Lay a page's table out, which took in the lines of these indices.
 
-    One line of the page may run through several cells.
+    Its words are those of every place in order: those of a merged cell once for each that it spans.
     """
+    rows = lay_out(cells, budget)
+    places = sorted(
+        (row, column, (cell.row, cell.column))
+        for cell in cells
+        for row in range(cell.row, cell.row + cell.rows)
+        for column in range(cell.column, cell.column + cell.columns)
+    )
+    placed = tuple(word for *_, corner in places for word in words.get(corner, ()))
+    return PageTable(
+        page.number, rows, frozenset(lines), page.number, repeated_cells(cells), placed
+    )
+
+
+def _cells(
+    page: Page, grid: _Grid, lines: Sequence[PdfLine]
+) -> tuple[list[SpannedCell], CellWords]:
+    """Return the cells with their text and words; by the places of words, where rules part only some of them."""
     spans = dict[tuple[int, int], tuple[int, int]]()
     owner = dict[tuple[int, int], tuple[int, int]]()
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
@@ -212,45 +228,46 @@ def _cells(
             spans[row, left] = height, right - left
             for down in range(row, row + height):
                 owner |= {(down, column): (row, left) for column in range(left, right)}
-    texts, words = _cell_texts(page, grid, lines, owner)
+    words = [page.words(line) for line in lines if line.rightward]
+    if _is_open(grid, words, owner, spans):
+        every = [word for line in words for word in line]
+        if aligned := align(every, grid.levels, grid.uprights):
+            return aligned.spanned(), aligned.words()
+    texts, shown = _cell_texts(page, grid, lines, owner)
     cells = [
         SpannedCell(*corner, join_lines(texts.get(corner, ())), *span)
         for corner, span in spans.items()
     ]
-    return cells, tuple(word for at in sorted(owner) for word in words.get(owner[at], ()))
+    return cells, shown
 
 
-def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[PdfLine]) -> _Grid:
-    """Return the grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
-    figures = defaultdict[tuple[int, int], dict[float, str]](dict)
-    descending = [-edge for edge in grid.rows]
-    stand_in = Counter(bisect_right(descending, -base) for base in {line.base for line in lines})
-    if max(stand_in.values(), default=0) < 3:
-        return grid
+def _is_open(
+    grid: _Grid,
+    lines: Iterable[Sequence[PdfWord]],
+    owner: Mapping[tuple[int, int], tuple[int, int]],
+    spans: Mapping[tuple[int, int], tuple[int, int]],
+) -> bool:
+    """Return whether words stand in columns, or figures in rows, inside of one cell: not all of its rules are drawn."""
+    in_cell = defaultdict[tuple[int, int], list[PdfWord]](list)
     for line in lines:
-        for char, x, y, _ in page.characters(line):
-            if not isnan(x):
-                at = bisect_right(descending, -y), bisect_right(grid.columns, x)
-                figures[at][line.base] = figures[at].get(line.base, "") + char
-    tops = dict[float, float]((line.base, line.box.top) for line in lines)
-    edges = list[float]()
-    for row in {row for row, _ in figures}:
-        columns = [texts for (at, _), texts in figures.items() if at == row]
-        numbers = [
-            texts for texts in columns if len(texts) > 2 and all(map(_is_figure, texts.values()))
+        for word in line:
+            in_cell[owner[_place(grid, (word.left + word.right) / 2, word.base)]].append(word)
+    across = defaultdict[tuple[int, int], list[list[PdfWord]]](list)
+    for corner, words in in_cell.items():
+        rows = rows_of_words(words)
+        if len(rows) > 2 and all(is_figure(" ".join(word.text for word in row)) for row in rows):
+            return True
+        width = spans[corner][1]
+        across[corner[1], width] += [
+            row[1:] if starts_item(row[0].text + " ") else row for row in rows
         ]
-        if numbers:
-            bases = max((sorted(texts, reverse=True) for texts in numbers), key=len)
-            edges += [tops[base] for base in bases[1:]]
-    if not edges:
-        return grid
-    box = grid.box
-    levels = [*grid.levels, *(PdfBox(box.left, edge, box.right, edge) for edge in edges)]
-    return replace(grid, rows=_merge_positions([*grid.rows, *edges])[::-1], levels=levels)
+    return any(have_columns([row for row in rows if row]) for rows in across.values())
 
 
-def _is_figure(text: str) -> bool:
-    return sum(map(str.isdigit, text)) * 2 >= len(text.strip("()*†"))
+def _place(grid: _Grid, x: float, y: float) -> tuple[int, int]:
+    row = bisect_right([-edge for edge in grid.rows], -y) - 1
+    column = bisect_right(grid.columns, x) - 1
+    return min(max(row, 0), len(grid.rows) - 2), min(max(column, 0), len(grid.columns) - 2)
 
 
 def _bounds(grid: _Grid, row: int) -> list[int]:
@@ -289,7 +306,6 @@ def _cell_texts(
     owner: Mapping[tuple[int, int], tuple[int, int]],
 ) -> tuple[dict[tuple[int, int], list[str]], dict[tuple[int, int], list[Word]]]:
     """Return the lines of text in each cell, by its corner, and the words that begin there."""
-    descending = [-edge for edge in grid.rows]
     texts: dict[tuple[int, int], list[str]] = {}
     words = defaultdict[tuple[int, int], list[Word]](list)
     for line in sorted(lines, key=_reading_key):
@@ -297,12 +313,7 @@ def _cell_texts(
         cell = None
         for char, x, y, begun in page.characters(line):
             if not isnan(x):
-                row = bisect_right(descending, -y) - 1
-                column = bisect_right(grid.columns, x) - 1
-                cell = owner[
-                    min(max(row, 0), len(grid.rows) - 2),
-                    min(max(column, 0), len(grid.columns) - 2),
-                ]
+                cell = owner[_place(grid, x, y)]
             if cell:
                 parts[cell] = parts.get(cell, "") + char
                 words[cell] += begun
@@ -316,7 +327,8 @@ def _reading_key(line: PdfLine) -> tuple[float, float]:
     return -round(line.base), line.box.left if line.rightward else 0.0
 
 
-def _contains(outer: PdfBox, inner: PdfBox) -> bool:
+def contains(outer: PdfBox, inner: PdfBox) -> bool:
+    """Return whether the middle of a box lies in another."""
     x, y = (inner.left + inner.right) / 2, (inner.bottom + inner.top) / 2
     return outer.left <= x <= outer.right and outer.bottom <= y <= outer.top
 

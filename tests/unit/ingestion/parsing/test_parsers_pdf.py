@@ -328,15 +328,15 @@ class TestRaised:
 
 
 class TestRowsAndColumns:
-    def test_rows_of_a_table_without_rules_stay_lines(self) -> None:
-        rows = [("Article", "Price", "Stock"), ("Bolt M6", "0.60", "60"), ("Bolt M7", "0.70", "70")]
+    def test_rows_of_words_that_no_rules_enclose_stay_lines(self) -> None:
+        rows = [("Name", "Team"), ("Ann Poe", "Hydraulics"), ("Bob Fry", "Travel")]
         page = [
             PdfText(70 + 90 * column, 700 - 18 * row, cell)
             for row, cells in enumerate(rows)
             for column, cell in enumerate(cells)
         ]
 
-        assert prose(read([page])) == ["Article Price Stock\nBolt M6 0.60 60\nBolt M7 0.70 70"]
+        assert prose(read([page])) == ["Name Team\nAnn Poe Hydraulics\nBob Fry Travel"]
 
     def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(self) -> None:
         left = [

@@ -1,0 +1,485 @@
+"""Rows and columns of words that stand apart from each other, with the help of whatever rules are drawn."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from sextant.ingestion.parsing.blocks import Word
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfWord
+from sextant.ingestion.parsing.lines import join_lines
+from sextant.ingestion.parsing.tables import SpannedCell
+
+# In sizes of letters.
+_SAME_ROW = 0.5
+_FIGURE_GAP = 0.32  # between figures of one cell, at most
+_LEAST_GAP = 0.3  # between columns
+_OVERLAP = 0.8  # the distance of lines of one row that do not stand at one height, at most
+_NEXT_LINE = 1.6  # the distance of lines of one cell, at most
+_CROSSING = 0.1  # of the rows may cross a gap between columns
+_HEADER_FIGURES = 2  # rows of a header that hold numbers, at most
+_SPACED = 1.25  # times the distance of lines: that of rows set apart
+_FULL = 0.6  # of a column's width: a line that goes on below
+_WIDE = 0.7  # of the table's width: a rule that parts rows
+_TOUCH = 3.0  # points
+
+
+@dataclass(slots=True)
+class AlignedCell:
+    """Words of one cell, the columns (both inclusive) and the rows it takes."""
+
+    lines: list[list[PdfWord]]
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+    @property
+    def text(self) -> str:
+        """Return its lines joined."""
+        return join_lines(" ".join(word.text for word in line) for line in self.lines)
+
+    @property
+    def is_figure(self) -> bool:
+        """Return whether it holds more of a number than of words."""
+        return is_figure(self.text)
+
+
+def is_figure(text: str) -> bool:
+    """Return whether a text is more of a number than of words."""
+    return sum(map(str.isdigit, text)) > sum(map(str.isalpha, text))
+
+
+@dataclass(slots=True)
+class _Row:
+    base: float
+    size: float
+    cells: list[AlignedCell] = field(default_factory=list[AlignedCell])
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedTable:
+    """Cells in their final places; `header`: so many rows stand above the first with figures or below a rule."""
+
+    cells: list[AlignedCell]
+    width: int
+    height: int
+    header: int
+
+    def spanned(self) -> list[SpannedCell]:
+        """Return the cells for laying out."""
+        return [
+            SpannedCell(
+                one.top, one.left, one.text, one.bottom - one.top + 1, one.right - one.left + 1
+            )
+            for one in self.cells
+        ]
+
+    def words(self) -> dict[tuple[int, int], list[Word]]:
+        """Return what the page shows of each cell, by its corner."""
+        return {
+            (one.top, one.left): [
+                shown for line in one.lines for word in line for shown in word.shown
+            ]
+            for one in self.cells
+        }
+
+
+def align(
+    words: Sequence[PdfWord], levels: Sequence[PdfBox] = (), uprights: Sequence[PdfBox] = ()
+) -> AlignedTable | None:
+    """Return the table that the words of an area make; None where they do not stand in columns."""
+    rows = rows_of_words(words)
+    parts = [_segments(row) for row in rows]
+    most = max(map(len, parts))
+    full = [row for row in parts if len(row) >= max(2, most / 2)]
+    gaps = _column_gaps(full, uprights)
+    if not gaps:
+        return None
+    made = [
+        _Row(row[0].base, max(word.size for word in row), _row_cells(segments, gaps, at, uprights))
+        for at, (row, segments) in enumerate(zip(rows, parts, strict=True))
+    ]
+    rules = _Rules(levels, min(word.left for word in words), max(word.right for word in words))
+    return _Structure(made, gaps, rules).build()
+
+
+def have_columns(rows: Sequence[Sequence[PdfWord]]) -> bool:
+    """Return whether rows have a gap in common, in which hardly one of them has words."""
+    parts = [_segments(row) for row in rows]
+    return sum(len(row) > 1 for row in parts) > 1 and bool(_column_gaps(parts))
+
+
+def rows_of_words(words: Sequence[PdfWord]) -> list[list[PdfWord]]:
+    """Return the words of each height from left to right, from above down."""
+    rows = list[list[PdfWord]]()
+    for word in sorted(words, key=lambda word: -word.base):
+        if rows and rows[-1][0].base - word.base <= _SAME_ROW * min(rows[-1][0].size, word.size):
+            rows[-1].append(word)
+        else:
+            rows.append([word])
+    return [sorted(row, key=lambda word: word.left) for row in rows]
+
+
+def _has_digit(word: PdfWord) -> bool:
+    return any(map(str.isdigit, word.text))
+
+
+def _stand_apart(left: PdfWord, right: PdfWord) -> bool:
+    """Return whether words have a wider gap between them than those of one phrase; figures need less."""
+    space = max(left.space, right.space)
+    if _has_digit(left) and _has_digit(right):
+        space = min(space, _FIGURE_GAP * left.size)
+    return right.left - left.right > space
+
+
+def _segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
+    segments = [[row[0]]]
+    for left, right in pairwise(row):
+        if _stand_apart(left, right):
+            segments.append([right])
+        else:
+            segments[-1].append(right)
+    return segments
+
+
+Gap = tuple[float, float]
+
+
+def _column_gaps(
+    full: Sequence[Sequence[Sequence[PdfWord]]], uprights: Sequence[PdfBox] = ()
+) -> list[Gap]:
+    """Return the gaps between columns: where hardly any of the rows has words, or a rule stands."""
+    if not full:
+        return []
+    spans = [(segment[0].left, segment[-1].right) for row in full for segment in row]
+    size = median(word.size for row in full for segment in row for word in segment)
+    allowed = int(_CROSSING * len(full))
+    events = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
+    gaps, covered, since = list[Gap](), 0, None
+    for x, change in events:
+        covered += change
+        if covered <= allowed and since is None:
+            since = x
+        elif covered > allowed and since is not None:
+            if x - since >= _LEAST_GAP * size and since > events[0][0]:
+                gaps.append((since, x))
+            since = None
+    for x in ((one.left + one.right) / 2 for one in uprights):
+        if events[0][0] < x < events[-1][0] and not any(
+            lo - _TOUCH <= x <= hi + _TOUCH for lo, hi in gaps
+        ):
+            gaps.append((x, x))
+    return _supported(sorted(gaps), full)
+
+
+def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
+    """Return the gaps between columns that more than one row has words in; signs of currencies go with their numbers."""
+    kept = list(gaps)
+    while kept:
+        middles = [(lo + hi) / 2 for lo, hi in kept]
+        texts = [list[str]() for _ in range(len(kept) + 1)]
+        for row in rows:
+            for segment in row:
+                column = bisect_right(middles, (segment[0].left + segment[-1].right) / 2)
+                texts[column].append("".join(word.text for word in segment))
+        poor = next((at for at, each in enumerate(texts) if _is_poor(each, len(rows))), None)
+        if poor is None:
+            return kept
+        is_prefix = poor == 0 or (
+            poor < len(kept) and any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
+        )
+        del kept[poor if is_prefix else poor - 1]
+    return kept
+
+
+def _is_poor(texts: Sequence[str], rows: int) -> bool:
+    signs = all(unicodedata.category(char) in {"Sc", "Po"} for text in texts for char in text)
+    return signs or len(texts) < min(2, rows)
+
+
+def _is_ruled_off(left: PdfWord, right: PdfWord, uprights: Sequence[PdfBox]) -> bool:
+    height = left.base + _SAME_ROW / 2 * left.size
+    return any(
+        one.bottom <= height <= one.top
+        and left.right - 1 <= (one.left + one.right) / 2 <= right.left + 1
+        for one in uprights
+    )
+
+
+def _row_cells(
+    segments: Sequence[Sequence[PdfWord]], gaps: Sequence[Gap], row: int, uprights: Sequence[PdfBox]
+) -> list[AlignedCell]:
+    middles = [(lo + hi) / 2 for lo, hi in gaps]
+    cells = list[AlignedCell]()
+    for segment in segments:
+        parts = [[segment[0]]]
+        for left, right in pairwise(segment):
+            crossed = [(lo, hi) for lo, hi in gaps if left.right <= hi + 1 and right.left >= lo - 1]
+            if (
+                _stand_apart(left, right)
+                or _is_ruled_off(left, right, uprights)
+                or (crossed and _has_digit(left) and _has_digit(right))
+            ):
+                parts.append([right])
+            else:
+                parts[-1].append(right)
+        for part in parts:
+            first = sum(lo <= part[0].left + 1 for lo, _ in gaps)
+            last = sum(hi < part[-1].right - 1 for _, hi in gaps)
+            if first > last:  # in a gap
+                first = last = bisect_right(middles, (part[0].left + part[-1].right) / 2)
+            if cells and first <= cells[-1].right:
+                cells[-1].lines[0] += part
+                cells[-1].right = max(cells[-1].right, last)
+            else:
+                cells.append(AlignedCell([list(part)], first, last, row, row))
+    return cells
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """Level strokes of a table that reaches from `left` to `right`."""
+
+    levels: Sequence[PdfBox]
+    left: float
+    right: float
+
+    def between(self, above: _Row, below: _Row, left: float, right: float) -> PdfBox | None:
+        """Return a stroke between two rows that lies over the middle of a cell."""
+        middle = (left + right) / 2
+        return next(
+            (
+                one
+                for one in self.levels
+                if below.base + 0.3 * below.size
+                < (one.bottom + one.top) / 2
+                < above.base + 0.1 * above.size
+                and one.left - _TOUCH <= middle <= one.right + _TOUCH
+            ),
+            None,
+        )
+
+    def part(self, above: _Row, below: _Row) -> bool:
+        """Return whether a rule over most of the table parts two rows."""
+        low, high = below.base + 0.3 * below.size, above.base + 0.1 * above.size
+        found = [one for one in self.levels if low < (one.bottom + one.top) / 2 < high]
+        covered = sum(min(one.right, self.right) - max(one.left, self.left) for one in found)
+        return covered >= _WIDE * (self.right - self.left)
+
+
+class _Structure:
+    """Puts lines of words together to the rows of a table."""
+
+    def __init__(self, rows: list[_Row], gaps: Sequence[Gap], rules: _Rules) -> None:
+        self._rows, self._gaps, self._rules = rows, gaps, rules
+        self._width = len(gaps) + 1
+        self._edges = self._column_edges()
+        self._body = self._body_start()
+
+    def build(self) -> AlignedTable:
+        """Return the table."""
+        for at in range(min(self._body, len(self._rows) - 1)):
+            self._widen(at)
+        for at in range(1, self._body):
+            self._join_header(at)
+        groups = self._groups()
+        return self._placed(groups)
+
+    def _column_edges(self) -> list[Gap]:
+        edges = list[Gap]()
+        for column in range(self._width):
+            alone = [
+                (cell.lines[0][0].left, cell.lines[0][-1].right)
+                for row in self._rows
+                for cell in row.cells
+                if cell.left == cell.right == column
+            ]
+            left = self._gaps[column - 1][1] if column else self._rules.left
+            right = self._gaps[column][0] if column < self._width - 1 else self._rules.right
+            edges.append(
+                (
+                    min((one for one, _ in alone), default=left),
+                    max((one for _, one in alone), default=right),
+                )
+            )
+        return edges
+
+    def _body_start(self) -> int:
+        """Return the first row that is none of the header's."""
+        figures = next(
+            (
+                at
+                for at, row in enumerate(self._rows)
+                if (others := [cell for cell in row.cells if cell.left])
+                and 2 * sum(cell.is_figure for cell in others) > len(others)
+            ),
+            None,
+        )
+        ruled = next(
+            (
+                at + 1
+                for at, (above, below) in enumerate(pairwise(self._rows))
+                if self._rules.part(above, below)
+            ),
+            None,
+        )
+        if figures is None:
+            return ruled or 1
+        return ruled if ruled and ruled - figures <= _HEADER_FIGURES else figures
+
+    def _widen(self, at: int) -> None:
+        """Let a cell of the header have the columns that a rule below it reaches over, or that it is centred over."""
+        row, below = self._rows[at : at + 2]
+        for cell in row.cells:
+            taken = {
+                column
+                for one in row.cells
+                if one is not cell
+                for column in range(one.left, one.right + 1)
+            }
+            free = [
+                column for column in range(self._width) if taken.isdisjoint(_between(column, cell))
+            ]
+            line = cell.lines[0]
+            left, right = line[0].left, line[-1].right
+            rule = self._rules.between(row, below, left, right)
+            if rule is None:
+                cell.left, cell.right = self._centred(cell, free, (left + right) / 2, row.size)
+            elif not self._rules.part(row, below):
+                middles = [(self._edges[column], column) for column in free]
+                under = [
+                    column
+                    for (lo, hi), column in middles
+                    if rule.left - _TOUCH <= (lo + hi) / 2 <= rule.right + _TOUCH
+                ]
+                cell.left, cell.right = min([cell.left, *under]), max([cell.right, *under])
+
+    def _centred(
+        self, cell: AlignedCell, free: Sequence[int], middle: float, size: float
+    ) -> tuple[int, int]:
+        """Return the first and the last column around whose middle the cell stands; the fewest that do."""
+        best, least = (cell.left, cell.right), self._off(cell.left, cell.right, middle)
+        for first in (column for column in reversed(free) if 0 < column <= cell.left):
+            for last in (column for column in free if column >= cell.right):
+                if (off := self._off(first, last, middle)) < least - size:
+                    best, least = (first, last), off
+        return best
+
+    def _off(self, first: int, last: int, middle: float) -> float:
+        return abs((self._edges[first][0] + self._edges[last][1]) / 2 - middle)
+
+    def _join_header(self, at: int) -> None:
+        above, below = self._rows[at - 1], self._rows[at]
+        if above.base - below.base > _NEXT_LINE * max(above.size, below.size):
+            return
+        for cell in list(below.cells):
+            line = cell.lines[0]
+            upper = next(
+                (one for one in above.cells if (one.left, one.right) == (cell.left, cell.right)),
+                None,
+            )
+            if upper and not self._rules.between(above, below, line[0].left, line[-1].right):
+                upper.lines += cell.lines
+                upper.bottom = at
+                below.cells[below.cells.index(cell)] = upper
+
+    def _groups(self) -> list[list[int]]:
+        """Return the rows, lines of which make one row together."""
+        groups = [[at] for at in range(min(self._body, len(self._rows)))]
+        pitch = self._spaced_pitch()
+        for at in range(self._body, len(self._rows)):
+            if at > self._body and self._continues(groups[-1], at, pitch):
+                groups[-1].append(at)
+            else:
+                groups.append([at])
+        return groups
+
+    def _spaced_pitch(self) -> float:
+        """Return the distance of lines in a table of words whose rows are set apart by more; else 0."""
+        body = self._rows[self._body :]
+        distances = sorted(above.base - below.base for above, below in pairwise(body))
+        cells = [cell for row in body for cell in row.cells]
+        if not distances or 4 * sum(cell.is_figure for cell in cells) > len(cells):
+            return 0.0
+        pitch = distances[len(distances) // 4]
+        wide = sum(distance > _SPACED * pitch for distance in distances)
+        return pitch if wide * 5 >= len(distances) else 0.0
+
+    def _continues(self, group: Sequence[int], at: int, pitch: float) -> bool:
+        above, row = self._rows[group[-1]], self._rows[at]
+        size = max(above.size, row.size)
+        distance = above.base - row.base
+        if self._rules.part(above, row) or distance > _NEXT_LINE * size:
+            return False
+        lower = {cell.left: cell for cell in row.cells}
+        upper = {cell.left: cell for each in group for cell in self._rows[each].cells}
+        if distance < _OVERLAP * size:
+            return lower.keys().isdisjoint(cell.left for cell in above.cells)
+        shared = lower.keys() & upper.keys()
+        is_text = not any(lower[column].is_figure for column in shared)
+        is_ruled = any(self._rules.between(above, row, *self._edges[column]) for column in lower)
+        if not shared or not is_text or is_ruled:
+            return False
+        if pitch:
+            return distance < _SPACED * pitch
+        is_whole = len(above.cells) == len(row.cells) == self._width
+        begins = 0 in shared and lower[0].text[0].isupper()
+        return not (is_whole or begins) and all(
+            self._wraps(upper[column], lower[column]) for column in shared
+        )
+
+    def _wraps(self, upper: AlignedCell, lower: AlignedCell) -> bool:
+        """Return whether the upper one is full: the next word had no room in it."""
+        left, right = self._edges[upper.left][0], self._edges[upper.right][1]
+        end, word = upper.lines[-1][-1].right, lower.lines[0][0]
+        is_full = (
+            end - left > _FULL * (right - left)
+            and end + word.right - word.left > right - word.space / 2
+        )
+        return is_full and not upper.is_figure
+
+    def _placed(self, groups: Sequence[Sequence[int]]) -> AlignedTable:
+        """Give each cell its row; of lines that make one row, those of one column are one cell."""
+        place = {row: at for at, group in enumerate(groups) for row in group}
+        cells = {id(cell): cell for row in self._rows for cell in row.cells}
+        owner = dict[tuple[int, int], AlignedCell]()
+        for cell in cells.values():
+            is_header = cell.top < self._body
+            cell.top, cell.bottom = place[cell.top], place[cell.bottom]
+            first = owner.setdefault((cell.top, cell.left), cell)
+            if first is not cell and not is_header:
+                first.lines += cell.lines
+        kept = [cell for cell in cells.values() if owner[cell.top, cell.left] is cell]
+        return _squeeze(kept, self._width, len(groups), self._body)
+
+
+def _between(column: int, cell: AlignedCell) -> range:
+    return range(min(column, cell.left), max(column, cell.right) + 1)
+
+
+def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> AlignedTable:
+    """Put rows of the header together that hold the same cells but for blanks."""
+    row = 0
+    while row + 1 < min(header, height):
+        places = {
+            (at, column): cell
+            for cell in cells
+            for at in range(cell.top, cell.bottom + 1)
+            for column in range(cell.left, cell.right + 1)
+        }
+        pairs = [
+            (places.get((row, column)), places.get((row + 1, column))) for column in range(width)
+        ]
+        if all(one is None or other is None or one is other for one, other in pairs):
+            for cell in cells:
+                cell.top -= cell.top > row
+                cell.bottom -= cell.bottom > row
+            header, height = header - 1, height - 1
+        else:
+            row += 1
+    return AlignedTable(cells, width, height, header)

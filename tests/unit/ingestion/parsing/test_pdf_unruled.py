@@ -1,0 +1,151 @@
+"""PDF tables by the places of their words, where rules are missing or only some are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from sextant.ingestion.parsing.blocks import Paragraph, Table
+from sextant.ingestion.parsing.formats.pdf import parse
+from sextant.ingestion.parsing.limits import Limits
+from tests.pdf_writer import Drawn, PdfText, Rule, draw_ruled_table, write_pdf
+
+_STATES = [["State", "2003", "2004"], ["Maine", "13,278", "13,077"], ["Ohio", "116,935", "119,029"]]
+
+
+def place(
+    rows: Sequence[Sequence[str]], *, top: float = 700, pitch: float = 14, column: float = 90
+) -> list[Drawn]:
+    """Return words in columns; blank cells are left out."""
+    return [
+        PdfText(70 + column * at, top - pitch * row, cell, 10)
+        for row, cells in enumerate(rows)
+        for at, cell in enumerate(cells)
+        if cell
+    ]
+
+
+def read(page: Sequence[Drawn]) -> tuple[list[list[list[str]]], list[str]]:
+    """Return the rows of the tables, and the paragraphs."""
+    blocks = parse(write_pdf([page]), Limits()).blocks
+    tables = [[list(row) for row in one.rows] for one in blocks if isinstance(one, Table)]
+    return tables, [one.text for one in blocks if isinstance(one, Paragraph)]
+
+
+def test_columns_of_figures_are_a_table_and_the_text_around_it_is_none() -> None:
+    page = [
+        PdfText(70, 730, "Table 14. Graduates of public schools by state and year."),
+        *place(_STATES),
+        PdfText(70, 640, "The figures of 2004 are estimates of the office."),
+    ]
+
+    assert read(page) == (
+        [_STATES],
+        [
+            "Table 14. Graduates of public schools by state and year.",
+            "The figures of 2004 are estimates of the office.",
+        ],
+    )
+
+
+def test_a_table_may_be_drawn_column_by_column() -> None:
+    page = place(_STATES)
+
+    assert read([*page[0::3], *page[1::3], *page[2::3]])[0] == [_STATES]
+
+
+def test_between_rules_columns_of_words_are_a_table() -> None:
+    rows = [["Measure", "Owner"], ["Noise", "Ann Poe"], ["Dust", "Bob Fry"]]
+    rules: list[Drawn] = [Rule(70, y, 240, y) for y in (712, 695, 666)]
+
+    assert read([*rules, *place(rows)])[0] == [rows]
+
+
+def test_a_name_over_several_columns_stands_in_each_of_them() -> None:
+    rows = [["", "", ""], ["State", "2003", "2004"], *_STATES[1:]]
+    over: list[Drawn] = [PdfText(190, 700, "Graduates", 10), Rule(160, 697, 285, 697)]
+
+    [table] = read([*over, *place(rows)])[0]
+
+    assert table[:2] == [["", "Graduates", "Graduates"], ["State", "2003", "2004"]]
+
+
+def test_the_lines_of_a_cell_that_is_full_are_one_cell() -> None:
+    rows = [
+        ["Kind of school", "2003", "2004"],
+        ["Private schools that", "", ""],
+        ["grant degrees", "1,278", "1,077"],
+        ["Other", "935", "29"],
+    ]
+
+    [table] = read(place(rows, column=110))[0]
+
+    assert table[1:] == [
+        ["Private schools that grant degrees", "1,278", "1,077"],
+        ["Other", "935", "29"],
+    ]
+
+
+def test_a_line_that_has_room_left_is_a_row_of_its_own() -> None:
+    rows = [
+        ["Kind of school", "2003", "2004"],
+        ["By owner", "", ""],
+        ["Public, all of them", "1,278", "1,077"],
+        ["Private", "935", "29"],
+    ]
+
+    [table] = read(place(rows, column=110))[0]
+
+    assert table == rows
+
+
+def test_rows_without_rules_below_a_ruled_head_have_its_columns() -> None:
+    head = draw_ruled_table(70, 716, [["State", "2003", "2004"]], width=90)
+    frame = [Rule(x, 640, x, 716) for x in (70, 340)]
+    levels = [Rule(70, 716 - 20 - 14 * row, 340, 716 - 20 - 14 * row) for row in range(1, 5)]
+    body = place([["Maine", "0", "13,077"], ["Ohio", "935", "0"], ["Iowa", "77", "12"]], top=685)
+
+    assert [*read([*head, *frame, *levels, *body])[0][0]][:4] == [
+        ["State", "2003", "2004"],
+        ["Maine", "0", "13,077"],
+        ["Ohio", "935", "0"],
+        ["Iowa", "77", "12"],
+    ]
+
+
+def test_a_currency_sign_set_apart_belongs_to_its_number() -> None:
+    rows = [("Net sales", "1,200"), ("Taxes", "95"), ("Rent", "310")]
+    page = [PdfText(180, 700, "2003", 10)]
+    for at, (name, number) in enumerate(rows, start=1):
+        cells = ((70, name), (150, "$"), (180, number))
+        page += [PdfText(x, 700 - 14 * at, text, 10) for x, text in cells]
+
+    assert read(page)[0] == [[["", "2003"], *([name, f"$ {number}"] for name, number in rows)]]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Name:", "Ann Poe"], ["Number:", "4711"], ["Since:", "2019"]],
+        [["1.", "Open the valve V-7"], ["2.", "Wait for 30 seconds"], ["3.", "Close it at 2 bar"]],
+    ],
+)
+def test_fields_and_lists_are_no_tables(rows: list[list[str]]) -> None:
+    assert read(place(rows))[0] == []
+
+
+def test_a_chart_in_a_grid_is_no_table() -> None:
+    grid = draw_ruled_table(100, 700, [[""] * 6 for _ in range(6)], width=50)
+    labels = [PdfText(104 + 50 * at, 686, str(2000 + at), 9) for at in range(2)]
+    axis = [PdfText(104, 606, "0.5", 9), PdfText(204, 646, "0.7", 9)]
+
+    assert read([*grid, *labels, *axis])[0] == []
+
+
+def test_every_cell_knows_its_words_on_the_page() -> None:
+    [table] = [
+        one for one in parse(write_pdf([place(_STATES)]), Limits()).blocks if isinstance(one, Table)
+    ]
+
+    assert [word.text for word in table.words] == [cell for row in _STATES for cell in row]
