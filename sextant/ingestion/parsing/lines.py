@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph
@@ -74,7 +75,8 @@ def width(text: str) -> int:
     return len(text) + sum(char >= "\u2e80" for char in text)
 
 
-_LARGER = 1.12  # times the size of the body's letters
+_IN_A_ROW = 2  # headings of one look without text between them, at most
+_LARGER, _SMALLER = 1.12, 0.93  # times the size of the body's letters: a heading; small print
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,11 @@ class _HeadingStyle:
     plain: bool
     rank: int
 
+    @property
+    def order(self) -> tuple[float, bool]:
+        """Return where it stands without its number."""
+        return self.smallness, self.plain
+
 
 def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
     """Return the heading level of each line, None for body text, 0 for the document's title.
@@ -106,7 +113,12 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
     and a heading without number stands with the highest numbered one of its look.
     """
     body = _body(lines)
-    looks = [_look(line, body) for line in lines]
+    looks = [
+        None if _MARK.match(line.text) else look
+        for line, look in zip(
+            lines, _without_runs([_look(line, body) for line in lines]), strict=True
+        )
+    ]
     ranks: dict[tuple[float, bool], int] = {}
     for look in looks:
         if look and look.rank >= 0:
@@ -140,6 +152,27 @@ def infer_headings(blocks: Sequence[Block], looks: Mapping[int, Styled]) -> list
     ]
 
 
+def _without_runs(looks: Sequence[_HeadingStyle | None]) -> list[_HeadingStyle | None]:
+    """Return the looks without those of which many follow each other: headings have text or lower headings below them."""
+    kept = list[_HeadingStyle | None]()
+    for _, run in groupby(looks, key=bool):
+        together = list(run)
+        if len(together) <= _IN_A_ROW:
+            kept += together
+        else:
+            kept += map(_if_above, [None, *together[:-1]], together, [*together[1:], None])
+    return kept
+
+
+def _if_above(
+    before: _HeadingStyle | None, look: _HeadingStyle | None, after: _HeadingStyle | None
+) -> _HeadingStyle | None:
+    """Return the look if what follows looks lower, or if nothing follows and the one before looks otherwise."""
+    if not (look and after):
+        return look if look and before and before.order != look.order else None
+    return look if after.order > look.order else None
+
+
 def _number(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> list[int | None]:
     used = Counter(look for look in looks if look)
     order = sorted(used)
@@ -156,9 +189,12 @@ def _is_title(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) ->
 
 
 def _body(lines: Sequence[Styled]) -> tuple[float, bool]:
+    """Return the look of most of the text; prose tells it best, tables least."""
     characters = Counter[tuple[float, bool]]()
     for line in lines:
-        characters[(line.size, line.bold)] += len(line.text)
+        is_prose = not could_be_heading(line.text) or _MARK.match(line.text)
+        weight = 1 if line.is_body else 4 if is_prose else 2
+        characters[(line.size, line.bold)] += weight * len(line.text)
     return characters.most_common(1)[0][0] if characters else (0.0, False)
 
 
@@ -166,6 +202,8 @@ def _look(line: Styled, body: tuple[float, bool]) -> _HeadingStyle | None:
     if line.is_body or not could_be_heading(line.text):
         return None
     body_size, body_bold = body
+    if line.size < body_size * _SMALLER:
+        return None
     rank = number_rank(line.text)
     larger = line.size >= body_size * _LARGER if body_size else False
     bolder = line.bold and not body_bold
@@ -175,7 +213,9 @@ def _look(line: Styled, body: tuple[float, bool]) -> _HeadingStyle | None:
 
 
 # A line that goes on with "99.95 % of …" begins no item.
-_BULLET = re.compile(r"\s*(?:[-*+•·●○■□◆▪‣–—]\s+|[（(]?\d{1,3}(?:[）)、]|\.(?!\d))\s*|[①-⑳])")
+_MARKS = "[-*+•·●○◦■□◆▪‣–—]\\s+"
+_MARK = re.compile(_MARKS)
+_BULLET = re.compile(rf"\s*(?:{_MARKS}|[（(]?\d{{1,3}}(?:[）)、]|\.(?!\d))\s*|[①-⑳])")
 # A word divided at a line's end; these first parts keep their hyphen in any place, and so does a compound that has
 # one already (state-of-the-): typesetters break it there and nowhere else.
 _HYPHENATED = re.compile(

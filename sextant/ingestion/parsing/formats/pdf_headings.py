@@ -33,6 +33,7 @@ from sextant.text.characters import is_cjk
 
 _COLUMN_LINES = 3  # so many with something beside them make a column
 _SAME_SIZE = 0.6  # points
+_TITLE = 1.2  # times the usual size: lines of a title, which are broken by their sense
 _INDENT = 1.2  # letters' sizes: an indented line begins a paragraph
 _ROW_PITCH = 2.0  # times the usual distance of lines: that of a table's rows at most
 _FULL = 0.6  # of a column's width: a line that ends in the middle of a sentence goes on
@@ -206,12 +207,13 @@ def _continues(
     ):
         return False
     size = max(line.size, 1)
+    usual, is_bold = look
+    is_large = above.size > usual * _TITLE
     breaks_off = _breaks_off(above, line, right)
-    if not breaks_off and _could_have_fitted(above, line, right):
+    if not (breaks_off or is_large) and _could_have_fitted(above, line, right):
         return False
     distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column
-        usual, is_bold = look
         is_title = above.size > usual + _SAME_SIZE or (above.bold and not is_bold)
         # The foot of a form ("Weight 4120 kg") is as wide as its short column, but no line of running text.
         is_text = above.box.right - above.box.left > _LINE_OF_TEXT * size
@@ -367,10 +369,14 @@ def _page(region: Marked) -> int:
 
 
 def _levels(regions: Sequence[Region]) -> list[int | None]:
-    nothing = Styled("")
-    return infer_levels(
-        [region.styled() if isinstance(region, PageParagraph) else nothing for region in regions]
-    )
+    return infer_levels([_styled(region) for region in regions])
+
+
+def _styled(region: Region) -> Styled:
+    if isinstance(region, PageParagraph):
+        return region.styled()
+    text = "".join(cell for row in region.rows for cell in row)
+    return Styled(text, region.size, is_body=True)
 
 
 def _heading(paragraph: PageParagraph, level: int, source: HeadingSource) -> HeadingBlock:

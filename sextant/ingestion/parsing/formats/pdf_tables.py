@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
+from statistics import median
 
 from sextant.ingestion.parsing.blocks import Word
 from sextant.ingestion.parsing.formats.pdf_alignment import (
@@ -33,7 +34,7 @@ _MOST_CELLS = 5000  # of a page: squared paper has more
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table's page, its rows, the lines of that page's text that it took in, and their words in order."""
+    """A table's page, its rows, the lines of that page's text that it took in, their words in order, and their size."""
 
     page: int
     rows: list[list[str]]
@@ -41,6 +42,7 @@ class PageTable:
     last_page: int
     repeated: frozenset[tuple[int, int]] = frozenset()
     words: tuple[Word, ...] = ()
+    size: float = 0.0
 
     def continues_in(self, other: PageTable) -> bool:
         """Return whether `other`, which follows at once, is this table on the next page."""
@@ -75,19 +77,23 @@ def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) 
         lines_inside = [lines[index] for index in inside]
         cells, words = _cells(page, grid, lines_inside)
         if _is_table(cells):
-            tables.append(make_table(page, cells, words, inside, budget))
+            tables.append(
+                make_table(
+                    page.number, cells, words, dict(zip(inside, lines_inside, strict=True)), budget
+                )
+            )
     return _outermost(tables)
 
 
 def _is_table(cells: Sequence[SpannedCell]) -> bool:
-    """Return whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell."""
+    """Return whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell beside blank ones."""
     filled = [cell for cell in cells if cell.text]
     total = sum(len(cell.text) for cell in filled)
     return (
         len(filled) >= _FEWEST_CELLS
         and len({cell.row for cell in filled}) > 1
         and len({cell.column for cell in filled}) > 1
-        and 4 * max(len(cell.text) for cell in filled) <= 3 * total
+        and (len(filled) == len(cells) or 4 * max(len(cell.text) for cell in filled) <= 3 * total)
         and len(filled) >= _FILLED * len(cells)
     )
 
@@ -190,13 +196,13 @@ def _merge_positions(positions: Iterable[float]) -> list[float]:
 
 
 def make_table(
-    page: Page,
+    page: int,
     cells: Sequence[SpannedCell],
     words: CellWords,
-    lines: Iterable[int],
+    lines: Mapping[int, PdfLine],
     budget: CellBudget,
 ) -> PageTable:
-    """Lay a page's table out, which took in the lines of these indices.
+    """Lay a page's table out, which took in these lines.
 
     Its words are those of every place in order: those of a merged cell once for each that it spans.
     """
@@ -208,9 +214,8 @@ def make_table(
         for column in range(cell.column, cell.column + cell.columns)
     )
     placed = tuple(word for *_, corner in places for word in words.get(corner, ()))
-    return PageTable(
-        page.number, rows, frozenset(lines), page.number, repeated_cells(cells), placed
-    )
+    size = median(line.size for line in lines.values())
+    return PageTable(page, rows, frozenset(lines), page, repeated_cells(cells), placed, size)
 
 
 def _cells(

@@ -38,8 +38,10 @@ def find_unruled_tables(
             box = unite(line.box for row in run for line in row)
             members = [line for line in left if contains(box, line.box)]
             if aligned := _align(page, members, levels, is_mixed=ordered is _from_above):
-                inside = [place[id(line)] for line in members]
-                tables.append(make_table(page, aligned.spanned(), aligned.words(), inside, budget))
+                inside = {place[id(line)]: line for line in members}
+                tables.append(
+                    make_table(page.number, aligned.spanned(), aligned.words(), inside, budget)
+                )
                 left = [line for line in left if line not in members]
     return tables
 

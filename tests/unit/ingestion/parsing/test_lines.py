@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.parsing.lines import join_lines, starts_item
+from sextant.ingestion.parsing.lines import Styled, infer_levels, join_lines, starts_item
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,29 @@ def test_a_line_that_goes_on_with_a_number_begins_none(line: str) -> None:
 )
 def test_a_compound_keeps_its_hyphens(lines: list[str], joined: str) -> None:
     assert join_lines(lines) == joined
+
+
+class TestWhatIsNoHeading:
+    BODY = Styled("The supplier delivers the goods within thirty days of the order.", 10)
+
+    def test_bullets_and_small_print_are_none(self) -> None:
+        lines = [
+            self.BODY,
+            Styled("• With foo", 14),
+            self.BODY,
+            Styled("2.1 Scope of this", 8),
+            Styled("2.2 Terms", 10),
+        ]
+
+        assert infer_levels(lines) == [None, None, None, None, 1]
+
+    def test_of_many_in_a_row_only_those_above_lower_ones_are(self) -> None:
+        names = [Styled(name, 10, bold=True) for name in ("Ann Poe", "Bob Fry", "Cid Law")]
+        lines = [Styled("The pump P-20", 24), *names, self.BODY, Styled("Use", 14), self.BODY]
+
+        assert infer_levels(lines) == [0, None, None, None, None, 1, None]
+
+    def test_a_table_in_small_print_makes_no_headings_of_the_text(self) -> None:
+        table = Styled("Item Price Pump P-20 480 EUR", 8, is_body=True)
+
+        assert infer_levels([Styled("Price list 2026", 10), table, self.BODY]) == [None] * 3
