@@ -23,7 +23,7 @@ _BACK = 4  # a step back counts as so many ahead
 _MOST_TRIED = 40  # words that say the same, from the nearest on
 
 
-class _Token(NamedTuple):
+class _WordSpan(NamedTuple):
     """Letters and figures of the text, or of the word of that index, and where they begin in it."""
 
     text: str
@@ -32,7 +32,7 @@ class _Token(NamedTuple):
     is_first: bool = True
 
 
-def place_words(
+def locate_words(
     text: str, words: Sequence[Word], offset: int, *, is_table: bool = False
 ) -> list[PlacedText]:
     """Return the words with the characters of the document's text that they are; words that are not in it are left out.
@@ -50,9 +50,9 @@ class _Placing:
     def __init__(self, text: str, words: Sequence[Word], offset: int, *, is_table: bool) -> None:
         self._text, self._words, self._offset = text, words, offset
         self._is_table = is_table
-        self._stored = [_Token(found[0], found.start()) for found in _TOKEN.finditer(text)]
+        self._stored = [_WordSpan(found[0], found.start()) for found in _TOKEN.finditer(text)]
         self._drawn = [
-            _Token(found[0], found.start(), index, not number)
+            _WordSpan(found[0], found.start(), index, not number)
             for index, word in enumerate(words)
             for number, found in enumerate(_TOKEN.finditer(word.text))
         ]
@@ -131,7 +131,7 @@ class _Placing:
             start, done = done, done + len(token.text)
             yield from self._with_box(token, at[start], at[done - 1] + 1)
 
-    def _with_box(self, token: _Token, start: int, end: int) -> Iterator[PlacedText]:
+    def _with_box(self, token: _WordSpan, start: int, end: int) -> Iterator[PlacedText]:
         """Yield a word whole, at its first token; or the token with its share of the word's box."""
         word = self._words[token.word]
         begin, length = start - token.start, len(word.text)

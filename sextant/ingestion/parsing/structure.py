@@ -26,7 +26,7 @@ from sextant.ingestion.parsing.blocks import (
     TextKind,
     Word,
 )
-from sextant.ingestion.parsing.placing import place_words
+from sextant.ingestion.parsing.placing import locate_words
 from sextant.ingestion.parsing.tables import column_names, title_rows
 from sextant.tables.cells.stored import mark_across, mark_repeated
 from sextant.text.characters import clean_text
@@ -279,7 +279,7 @@ class _DocumentWriter:
         self._parts.append(text)
         self._length += len(text)
         if words:
-            self._placed += place_words(text, words, start, is_table=is_table)
+            self._placed += locate_words(text, words, start, is_table=is_table)
         return TextSpan(start, self._length)
 
 

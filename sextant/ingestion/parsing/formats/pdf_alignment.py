@@ -129,7 +129,7 @@ def _has_digit(word: PdfWord) -> bool:
     return any(map(str.isdigit, word.text))
 
 
-def _stand_apart(left: PdfWord, right: PdfWord) -> bool:
+def _are_separate(left: PdfWord, right: PdfWord) -> bool:
     """Return whether words have a wider gap between them than those of one phrase; figures need less."""
     space = max(left.space, right.space)
     if _has_digit(left) and _has_digit(right):
@@ -140,7 +140,7 @@ def _stand_apart(left: PdfWord, right: PdfWord) -> bool:
 def _segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
     segments = [[row[0]]]
     for left, right in pairwise(row):
-        if _stand_apart(left, right):
+        if _are_separate(left, right):
             segments.append([right])
         else:
             segments[-1].append(right)
@@ -221,7 +221,7 @@ def _row_cells(
         for left, right in pairwise(segment):
             crossed = [(lo, hi) for lo, hi in gaps if left.right <= hi + 1 and right.left >= lo - 1]
             if (
-                _stand_apart(left, right)
+                _are_separate(left, right)
                 or _is_ruled_off(left, right, uprights)
                 or (crossed and _has_digit(left) and _has_digit(right))
             ):

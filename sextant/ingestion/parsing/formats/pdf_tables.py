@@ -256,7 +256,7 @@ def _is_open(
     in_cell = defaultdict[tuple[int, int], list[PdfWord]](list)
     for line in lines:
         for word in line:
-            in_cell[owner[_place(grid, (word.left + word.right) / 2, word.base)]].append(word)
+            in_cell[owner[_find_cell(grid, (word.left + word.right) / 2, word.base)]].append(word)
     across = defaultdict[tuple[int, int], list[list[PdfWord]]](list)
     for corner, words in in_cell.items():
         rows = rows_of_words(words)
@@ -269,7 +269,7 @@ def _is_open(
     return any(have_columns([row for row in rows if row]) for rows in across.values())
 
 
-def _place(grid: _Grid, x: float, y: float) -> tuple[int, int]:
+def _find_cell(grid: _Grid, x: float, y: float) -> tuple[int, int]:
     row = bisect_right([-edge for edge in grid.rows], -y) - 1
     column = bisect_right(grid.columns, x) - 1
     return min(max(row, 0), len(grid.rows) - 2), min(max(column, 0), len(grid.columns) - 2)
@@ -318,7 +318,7 @@ def _cell_texts(
         cell = None
         for char, x, y, begun in page.characters(line):
             if not isnan(x):
-                cell = owner[_place(grid, x, y)]
+                cell = owner[_find_cell(grid, x, y)]
             if cell:
                 parts[cell] = parts.get(cell, "") + char
                 words[cell] += begun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sextant.ingestion.parsing.blocks import Word
-from sextant.ingestion.parsing.placing import place_words
+from sextant.ingestion.parsing.placing import locate_words
 
 
 def drawn(texts: str | Sequence[str]) -> list[Word]:
@@ -18,7 +18,7 @@ def placed(text: str, words: Sequence[Word], *, is_table: bool = False) -> list[
     """Return what of the text each word is, and which word that is."""
     return [
         (text[one.start : one.end], round(10 * one.x0))
-        for one in place_words(text, words, 0, is_table=is_table)
+        for one in locate_words(text, words, 0, is_table=is_table)
     ]
 
 
@@ -94,6 +94,6 @@ def test_cells_drawn_column_by_column_are_found_in_their_rows() -> None:
 
 
 def test_offsets_count_from_the_beginning_of_the_document() -> None:
-    [one] = place_words("belt", drawn("belt"), 100)
+    [one] = locate_words("belt", drawn("belt"), 100)
 
     assert (one.start, one.end) == (100, 104)
