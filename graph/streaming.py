@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 import anyio
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import NodeTimeoutError
-from langgraph.types import Command, Interrupt
+from langgraph.types import Command, Durability, Interrupt
 from pydantic import Field, TypeAdapter, ValidationError
 
 from sextant.domain.answers import (
@@ -77,12 +77,12 @@ def parse_event(data: Mapping[str, Any]) -> Event:
 
 async def stream_answer(
     graph: Workflow,
-    question: Mapping[str, Any] | Command[Any],
+    question: Mapping[str, Any] | Command[Any] | None,
     *,
     context: Context | Mapping[str, Any] | None = None,
     config: RunnableConfig | None = None,
 ) -> AsyncGenerator[Event]:
-    """Run `graph` on `question` (the keys of `InputState`, or what resumes a run) and yield what happens.
+    """Run `graph` on `question` (the keys of `InputState`, or what resumes a run: a decision, or None) and yield what happens.
 
     The last event is `Done`, whose answer is the text and citations that were streamed,
     `Failed`, or `Interrupted` where a person must decide first. Closing the generator, or cancelling the task that reads it, stops the run and its
@@ -108,7 +108,7 @@ async def stream_answer(
 
 async def _run(
     graph: Workflow,
-    question: Mapping[str, Any] | Command[Any],
+    question: Mapping[str, Any] | Command[Any] | None,
     context: Context | Mapping[str, Any] | None,
     config: RunnableConfig | None,
     queue: asyncio.Queue[Event],
@@ -117,20 +117,25 @@ async def _run(
     # LangGraph's clean-up is cancelled before it starts and the model would stream on to its end.
     values: dict[str, Any] = {}
     interrupts: Sequence[Interrupt] = ()
-    question_text = "" if isinstance(question, Command) else str(question.get("query") or "")
+    given: Mapping[str, Any] = question if isinstance(question, Mapping) else {}
+    question_text = str(given.get("query") or "")
+    # A report is made by a graph within the workflow's, and goes on behind the last of its checkpoints. Otherwise only the
+    # final checkpoint is kept, which takes a quarter of the time.
+    in_parts: bool = given.get("effort") == "high" or not isinstance(question, Mapping)
+    durability: Durability = "async" if in_parts else "exit"
     try:
         async for part in graph.astream(
             question,
             config,
             context=context,
             stream_mode=["custom", "values"],
-            # Only the final checkpoint is kept, which takes a quarter of the time.
-            durability="exit" if graph.checkpointer else None,
+            subgraphs=in_parts,
+            durability=durability if graph.checkpointer else None,
             version="v2",
         ):
             if part["type"] == "custom":
                 await queue.put(parse_event(part["data"]))
-            elif part["type"] == "values":
+            elif part["type"] == "values" and not part["ns"]:
                 values, interrupts = cast("dict[str, Any]", part["data"]), part["interrupts"]
         if interrupts:
             await queue.put(Interrupted(interrupts[0].value))

@@ -50,10 +50,17 @@ class Thread:
 
 @dataclass(slots=True)
 class ThreadTurn:
-    """A turn of a conversation under way: what its run is given, and whether it came to its end."""
+    """A turn of a conversation under way: what its run is given, and how it came to its end.
+
+    Attributes:
+        config: of the run.
+        done: whether it came to its end, or to a decision.
+        unfinished: whether it can be gone on with from where it was stopped.
+    """
 
     config: RunnableConfig
     done: bool = False
+    unfinished: bool = False
 
 
 class Threads(AsyncPostgresSaver):
@@ -112,7 +119,8 @@ class Threads(AsyncPostgresSaver):
     ) -> AsyncIterator[ThreadTurn]:
         """Hold a conversation for one turn, to the exclusion of all processes; only its end is kept.
 
-        A turn that failed leaves the conversation as it was, with nothing of what came with its question.
+        A turn that failed leaves the conversation as it was, with nothing of what came with its question, unless it can
+        be gone on with.
 
         Args:
             thread_id: the conversation; begun when it is new.
@@ -140,19 +148,22 @@ class Threads(AsyncPostgresSaver):
         try:
             yield turn
         finally:
-            if new and not turn.done:
+            if new and not (turn.done or turn.unfinished):
                 await to_its_end(self._forget([key]))
             else:
-                await to_its_end(self._ended(key, busy_until, done=turn.done))
+                await to_its_end(self._ended(key, busy_until, turn))
                 if new:
                     await self.forget_older(keep)
 
-    async def _ended(self, key: str, busy_until: datetime, *, done: bool) -> None:
+    async def _ended(self, key: str, busy_until: datetime, turn: ThreadTurn) -> None:
         values = {"key": key, "busy_until": busy_until}
         # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.
         async with self._database.transaction(self._user_id) as connection:
             if await (await connection.execute(_SQL["end"], values)).fetchone():
-                await connection.execute(_SQL["keep_one"], {"key": key, "done": done})
+                kept = {"key": key, "done": turn.done or turn.unfinished}
+                await connection.execute(_SQL["keep_one"], kept)
+                if not turn.unfinished:
+                    await connection.execute(_SQL["forget_parts"], {"key": key})
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
         """Return the conversations, the latest first; those that follow `after`, where it is given."""

@@ -1,4 +1,4 @@
-"""The workflow: analyze → route → retrieve → grade → refine (at most three times) → generate.
+"""The workflow: analyze → route → retrieve → grade → refine (at most three times) → generate, or a report.
 
 Nodes are plain functions of `(state, runtime)` in `nodes/`; here they are wired together and given
 their dependencies, their time limits and their second tries.
@@ -27,9 +27,10 @@ from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit, milliseconds_since
 from sextant.graph.dependencies import get_shared_dependencies
+from sextant.graph.research import build_research, compose
 from sextant.graph.streaming import as_failed
 from sextant.models.chat.allowance import Allowance, allowing
-from sextant.nodes.analyze import analyze
+from sextant.nodes.analyze import analyze, resolve_effort
 from sextant.nodes.budget import budget_of, deadline, judging_budget
 from sextant.nodes.context import Context, Dependencies, RunContext
 from sextant.nodes.generate import generate
@@ -98,6 +99,7 @@ _COSTS = ("calls", "prompt_tokens", "completion_tokens")
 # A second try for a connection that broke. Model calls have their own retries, and `generate` has
 # none: its first tokens are already on the user's screen.
 _TRIES = 2
+_WRITING = frozenset({"generate", "write"})
 _SECOND_TRY = RetryPolicy(max_attempts=_TRIES, initial_interval=0.2, retry_on=_is_transient)
 
 
@@ -137,6 +139,8 @@ def create_query_workflow(
     builder.add_node("grade", bound(grade))
     builder.add_node("refine", bound(refine))
     builder.add_node("generate", bound(generate))
+    builder.add_node("research", build_research(bound))
+    builder.add_node("compose", bound(compose))
     builder.add_edge(START, "analyze")
     builder.add_edge("analyze", "route")
     # What follows is read from the state, not said by the node: so it holds of a state that was edited, too.
@@ -145,14 +149,18 @@ def create_query_workflow(
     )
     builder.add_edge("retrieve", "grade")
     builder.add_conditional_edges(
-        "grade", _route_after(after_grade), {"enough": "generate", "weak": "refine"}
+        "grade",
+        _route_after(after_grade),
+        {"enough": "generate", "weak": "refine", "report": "research"},
     )
     builder.add_conditional_edges(
         "refine",
         _route_after(after_refine),
-        {"another query": "retrieve", "nothing new": "generate"},
+        {"another query": "retrieve", "nothing new": "generate", "report": "research"},
     )
+    builder.add_edge("research", "compose")
     builder.add_edge("generate", END)
+    builder.add_edge("compose", END)
     compiled = builder.compile(checkpointer=checkpointer, name="sextant")
     parts = {name: part for name, part in vars(compiled).items() if name != "__orig_class__"}
     return Workflow(**parts).with_config(recursion_limit=_MOST_STEPS)  # as `Pregel.copy` does
@@ -174,6 +182,8 @@ def _bound(resolve: Resolve, default: Context, node: Node, tries: int = 1) -> _B
             # Within another graph, a run that is given no context finds that of the graph around it.
             choices = runtime.context if isinstance(runtime.context, Context) else default
             context = RunContext(choices, await resolve())
+            effort = resolve_effort(state, context) if node is analyze else state.chosen_effort
+            context = context.for_effort(effort)
             started = time.perf_counter()
             if node is not analyze:  # which says itself what is wrong with a question
                 check_edits(state)
@@ -249,10 +259,10 @@ async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update
 
 
 def _calls_left(node: Node, state: State, run: RunContext) -> int:
-    """Return the chat-model calls that a node may make; all but `generate` leave the answer its own."""
+    """Return the chat-model calls that a node may make; all but those that write leave the answer its own."""
     # `analyze` begins a turn, and finds what the last one used and what it had found.
     begun = State() if node is analyze else state
-    return (budget_of if node is generate else judging_budget)(begun, run).calls
+    return (budget_of if node.__name__ in _WRITING else judging_budget)(begun, run).calls
 
 
 def _add_costs(

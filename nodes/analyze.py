@@ -6,13 +6,13 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from langgraph.runtime import Runtime
 from pydantic import Field
 
 from sextant import prompts
-from sextant.domain.answers import Usage
+from sextant.domain.answers import Effort, Usage
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import ChunkFilters, check_question
@@ -190,6 +190,22 @@ def _check_options(state: State) -> None:
         ChunkFilters.read(state.filters)
 
 
+def resolve_effort(state: State, run: RunContext) -> str:
+    """Return how much is to be done: what the input says, else the run's choice.
+
+    Raises:
+        OptionInvalid: there is no such effort.
+    """
+    effort: object = state.effort or run.choices.effort
+    if effort not in get_args(Effort):
+        raise OptionInvalid(
+            f"effort is {effort!r:.40}; it must be one of {', '.join(get_args(Effort))}.",
+            next_step="Leave it out for an ordinary answer (medium).",
+            field="effort",
+        )
+    return str(effort)
+
+
 def _no_history(message: str) -> OptionInvalid:
     return OptionInvalid(
         message,
@@ -209,6 +225,7 @@ def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[st
         "question": question,
         "search": question,
         "language": language_of(question) if language == "auto" else language,
+        "chosen_effort": resolve_effort(state, run),
         "may_ask": run.may_ask,
         "deadline": deadline(run),
     }

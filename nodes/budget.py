@@ -165,7 +165,13 @@ def usage_of_failure(error: Exception, messages: Messages, calls: int = 1) -> Us
 
 def limit_warning(limit: Limit, limits: LimitSettings) -> CodedWarning:
     """Return the warning that a limit was reached."""
-    return CodedWarning(_USED_UP[limit], {"most": getattr(limits, limit)})
+    most = getattr(limits, limit)
+    if limits.group == LimitSettings.group:
+        return CodedWarning(_USED_UP[limit], {"most": most})
+    name = "seconds" if limit is Limit.TIME else str(limit)
+    variable = f"SEXTANT_{limits.group}__{name}".upper()
+    params = {"most": most, "setting": f"{limits.group}.{name}", "variable": variable}
+    return CodedWarning(WarningCode.REPORT_LIMIT_REACHED, params)
 
 
 def merge_warnings(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
+from sextant.domain.answers import Effort
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
@@ -52,6 +53,11 @@ class Context(BaseModel):
         ge=0,
         le=MOST_ROUNDS,
         description="Refinement rounds after the first search; empty: the setting limits.max_attempts.",
+    )
+    effort: Effort = Field(
+        "medium",
+        description="How much is done, where the input leaves it open: low, one search; medium, searches until enough is "
+        "found; high, a researched report (docs/research.md).",
     )
     repair: bool = Field(
         default=True,
@@ -122,6 +128,14 @@ class RunContext:
         if not choices.interrupts:
             return []
         return ["names", "cost", *(["sources"] if choices.approve_sources else [])]
+
+    def for_effort(self, effort: str) -> RunContext:
+        """Return the same for an effort: one search and no more for `low`, the limits of a report for `high`."""
+        if effort == "low":
+            return replace(self, choices=self.choices.model_copy(update={"max_attempts": 0}))
+        if effort == "high":
+            return replace(self, deps=replace(self.deps, settings=self.deps.settings.for_report()))
+        return self
 
     @property
     def max_attempts(self) -> int:

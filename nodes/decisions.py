@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from sextant.domain.answers import Planned
 from sextant.domain.errors import OptionInvalid, Wording
 from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode
@@ -28,20 +29,27 @@ Kind = Literal["approve", "edit", "reject"]
 _MOST_MEANINGS = 6
 _SHOWN_CHARS = 160
 _NAME, _COST, _SOURCES = "choose_meaning", "approve_cost", "approve_sources"
+_PLAN = "approve_plan"
 _WORDINGS = {
     "en": {
         _NAME: "“{name}” may mean several things:\n{options}\nApprove to search for all of them, or write the number of one into `choice`.",
         _COST: "The answer will take up to {tokens} tokens, more than {most} (limits.ask_above_tokens).\n"
         "Approve to let the model write it, or reject to have quotations without the model.",
+        _PLAN: "The report will answer these questions:\n{options}\nIt takes about {calls} model calls and {tokens} tokens{time}.\n"
+        "Approve, leave in `choice` the numbers of those to answer, or reject to have quotations without the model.",
         _SOURCES: "The answer will be written from these passages:\n{options}\n"
         "Approve, leave in `choice` the numbers of those to use, or reject to use none.",
     },
     "zh": {
         _NAME: "“{name}”可能指：\n{options}\n批准则全部检索；或在 `choice` 中填写其中一个的编号。",
         _COST: "这个回答最多需要 {tokens} 个 token，超过 {most}（limits.ask_above_tokens）。\n批准则由模型撰写；拒绝则不用模型，直接引用原文。",
+        _PLAN: "报告将回答这些问题：\n{options}\n大约需要 {calls} 次模型调用、{tokens} 个 token{time}。\n"
+        "批准；或在 `choice` 中只保留要回答的编号；拒绝则不用模型，直接引用原文。",
         _SOURCES: "回答将依据这些段落：\n{options}\n批准；或在 `choice` 中只保留要使用的编号；拒绝则一个也不用。",
     },
 }
+
+_TIME = {"en": ", {:.0f} seconds", "zh": "、{:.0f} 秒"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +87,7 @@ def settle_before_answer(
     Raises:
         GraphInterrupt: a person is asked.
     """
-    if "sources" in state.may_ask and state.items:
-        state = _with_approved_sources(state)
+    state = approve_sources(state)
     most, needed = run.deps.settings.limits.ask_above_tokens, 0
     if "cost" in state.may_ask and most is not None and run.deps.chat is not None:
         needed = estimate_answer(state, run)
@@ -94,6 +101,39 @@ def settle_before_answer(
         return state, run, []
     without = RunContext(run.choices, run.deps.without_chat_models())
     return state, without, [CodedWarning(WarningCode.MODEL_DECLINED)]
+
+
+def settle_plan(state: State, run: RunContext, planned: Planned) -> list[int] | None:
+    """Return which questions of a report are answered, from 0; None: it is made without the chat model.
+
+    Nobody is asked about what costs nothing, or no more than `limits.ask_above_tokens`.
+
+    Raises:
+        GraphInterrupt: a person is asked.
+    """
+    everything = list(range(len(planned.questions)))
+    tokens = planned.prompt_tokens + planned.completion_tokens
+    if not planned.calls or tokens <= (run.deps.settings.limits.ask_above_tokens or 0):
+        return everything
+    options = [str(at + 1) for at in everything]
+    time = "" if planned.seconds is None else _TIME[state.language].format(planned.seconds)
+    wording = _WORDINGS[state.language][_PLAN].format(
+        options=_numbered(planned.questions), calls=planned.calls, tokens=tokens, time=time
+    )
+    args = {"options": options, "choice": ", ".join(options), "tokens": tokens}
+    decision = _ask_person(_PLAN, args, wording, ["approve", "edit", "reject"])
+    if decision.kind == "reject":
+        return None
+    return everything if decision.kind == "approve" else _read_choice(decision.choice, options)
+
+
+def approve_sources(state: State) -> State:
+    """Return a state with those of its passages that a person approves, where that was asked for.
+
+    Raises:
+        GraphInterrupt: a person is asked.
+    """
+    return _with_approved_sources(state) if "sources" in state.may_ask and state.items else state
 
 
 def read_decision(request: Mapping[str, Any], answer: object) -> Decision:

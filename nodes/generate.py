@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -79,10 +79,8 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     run, scope, decided = runtime.context, scope_of(state, runtime), list[CodedWarning]()
     if state.may_ask:
         state, run, decided = settle_before_answer(state, run)
-    attached = await _read_attachments(state, run)
-    tables, unread, costs = await _compute_found_tables(state, run, scope)
-    state = replace(state, **costs)
-    writer = _AnswerWriter(state, run, scope, attached, tables, [*decided, *unread])
+    writer = await open_writer(state, run, scope, decided)
+    state = writer.state
     answer, messages = Answer("", mode=state.strategy), AnswerMessages(state)
     async with aclosing(writer.events()) as events:
         async for event in events:
@@ -94,12 +92,25 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
                 messages.add(event)
     before = (warning for warning in state.coded_warnings if warning != writer.implied)
     coded_warnings = merge_warnings(before, *writer.warnings, *answer.coded_warnings)
+    usage = asdict(usage_of(state) + answer.usage + writer.lost)
+    return finish_turn(state, run, answer, coded_warnings, messages) | {"usage": usage}
+
+
+def finish_turn(
+    state: State,
+    run: RunContext,
+    answer: Answer,
+    coded_warnings: list[dict[str, Any]],
+    messages: AnswerMessages,
+) -> dict[str, Any]:
+    """Return what a turn ends with: its answer, and nothing of what it was made from."""
     warnings = word_warnings(map(CodedWarning.from_json, coded_warnings), state.language)
     most = run.deps.settings.conversations.turns
     return {
         "answer": answer.answer,
         "messages": closing(state, answer, warnings, most, messages),
         "mode": state.strategy,
+        "effort": state.chosen_effort,
         "citations": [asdict(citation) for citation in answer.citations],
         "sources": [asdict(source) for source in answer.sources],
         "trust": answer.trust.value,
@@ -107,7 +118,6 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "declined": answer.declined,
         "model": answer.model,
         "prompt": answer.prompt,
-        "usage": asdict(usage_of(state) + answer.usage + writer.lost),
         "warnings": list(warnings),
         "coded_warnings": coded_warnings,
         # No checkpoint of a finished turn holds the texts of passages: documents may be deleted. What came
@@ -117,6 +127,19 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "items": [],
         "graph_items": [],
     }
+
+
+async def open_writer(
+    state: State, run: RunContext, scope: Scope, warnings: Sequence[CodedWarning] = ()
+) -> AnswerWriter:
+    """Return what writes the answer to the state's question, once what comes before that is done.
+
+    The writer's state has what that has cost.
+    """
+    attached = await _read_attachments(state, run)
+    tables, unread, costs = await _compute_found_tables(state, run, scope)
+    state = replace(state, **costs)
+    return AnswerWriter(state, run, scope, attached, tables, [*warnings, *unread])
 
 
 async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem]:
@@ -166,7 +189,7 @@ def _quoted(reason: dict[str, Any]) -> CodedWarning:
 
 
 @dataclass(slots=True)
-class _AnswerWriter:
+class AnswerWriter:
     """The way in which one question is answered.
 
     Attributes:
@@ -178,6 +201,8 @@ class _AnswerWriter:
         warnings: what was not as it should be, beside those of the answer itself.
         lost: what a call that gave no answer has cost.
         implied: the earlier warning that these make superfluous.
+        prompt: what the chat model is told to write.
+        failure: why the chat model need not be asked again, if it failed so.
     """
 
     state: State
@@ -188,6 +213,8 @@ class _AnswerWriter:
     warnings: list[CodedWarning]
     lost: Usage = field(default_factory=Usage)
     implied: dict[str, Any] = field(default_factory=dict[str, Any])
+    prompt: prompts.Prompt = prompts.GENERATE
+    failure: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer, up to and with `Done`."""
@@ -250,6 +277,7 @@ class _AnswerWriter:
             if begun:
                 yield Reset(_quoted(reason).in_language(self.state.language))
             self.lost = error.usage or Usage(calls=1)
+            self.failure = reason if isinstance(error, ModelUnavailable) else {}
             async for event in self._instead_of_model(reason):
                 yield event
 
@@ -283,6 +311,7 @@ class _AnswerWriter:
                 instead=self._without_model.answer,
                 repair=self.run.deps.settings.answers.repair and self.run.choices.repair,
                 budget=self._budget.after(usage),
+                prompt=self.prompt,
             )
 
         if reads:

@@ -61,9 +61,11 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     return update
 
 
-def after_grade(state: State) -> Literal["enough", "weak"]:
-    """Return whether the answer is written: of passages that suffice, or of what there is when no round is left."""
-    return "enough" if state.sufficient or state.attempts >= state.rounds else "weak"
+def after_grade(state: State) -> Literal["enough", "report", "weak"]:
+    """Return whether the answer or report is written: of passages that suffice, or of what there is when no round is left."""
+    if state.sufficient or state.attempts >= state.rounds:
+        return "report" if state.chosen_effort == "high" else "enough"
+    return "weak"
 
 
 def by_rule(state: State) -> dict[str, Any]:

@@ -57,10 +57,12 @@ async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     return due | {"attempts": state.attempts + any(due.values())} | costs
 
 
-def after_refine(state: State) -> Literal["another query", "nothing new"]:
-    """Return whether anything is due to be searched."""
+def after_refine(state: State) -> Literal["another query", "nothing new", "report"]:
+    """Return whether anything is due to be searched, and what follows where nothing is."""
     due = (state.search, state.extra_queries, state.next_hop_queries, state.cross_lingual_queries)
-    return "another query" if any(due) else "nothing new"
+    if any(due):
+        return "another query"
+    return "report" if state.chosen_effort == "high" else "nothing new"
 
 
 def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:

@@ -16,6 +16,7 @@ from langgraph.types import Send
 from sextant.domain.answers import Retrieved, SearchKind, SearchReport, as_values
 from sextant.domain.errors import RetrievalError, Wording, describe_reason
 from sextant.domain.retrieval import (
+    AUTO,
     ItemKind,
     Mode,
     Retrieval,
@@ -28,7 +29,7 @@ from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.state import State
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
-from sextant.retrievers.modes import MODES
+from sextant.retrievers.modes import MODES, resolve_mode
 from sextant.retrievers.ranking.fusion import interleave, rrf
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
@@ -77,25 +78,63 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     except TimeoutError:
         return _late(state, run)
     found = {one.query: one.found for one in outcomes if one.found is not None}
-    failed = [one.cause for one in outcomes if one.cause is not None]
-    warnings = [*failed, *(warning for one in found.values() for warning in one.coded_warnings)]
-    sentences = word_warnings(distinct(warnings), state.language)
-    searches = tuple(one.report(state.language) for one in outcomes)
-    runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), sentences, searches)))
-    passages = {query: _passages(one) for query, one in found.items()}
+    costs = _report_outcomes(state, runtime, mode, outcomes)
+    passages = {query: passages_of(one) for query, one in found.items()}
     tabular = [item for query in due.tabular for item in passages.pop(query, ())]
     around = _once(
         [*(item for one in found.values() for item in one.graph_items), *state.graph_items]
     )
+    return costs | {
+        "items": with_tables(merge_evidence(state, passages, top_k), tabular, top_k),
+        "graph_items": around,
+        "graph_context": assemble_graph_context(around),
+    }
+
+
+async def search_questions(
+    state: State, runtime: Runtime[RunContext], questions: Sequence[str], seconds: float
+) -> tuple[list[Retrieval | None], dict[str, Any]]:
+    """Return what each of several questions finds by itself, all at once, and the state update that tells of it.
+
+    One that fails, or is not done in time, finds nothing, with a warning. Reports tell of the whole: where these were
+    searched for the question, its parts are searched as particular ones.
+    """
+    run = runtime.context
+    mode = state.strategy
+    if mode == Mode.GLOBAL:
+        mode = resolve_mode(AUTO, list(run.deps.retriever.lanes))[0].value
+    due = _PendingQueries(tuple(questions), (), (), ())
+    searching = _search_queries(state, runtime, due, mode, run.top_k(state))
+    try:
+        outcomes = await with_deadline(seconds, searching)
+    except TimeoutError:
+        late = limit_warning(Limit.TIME, run.deps.settings.limits)
+        return [None] * len(questions), {
+            "coded_warnings": merge_warnings(state.coded_warnings, late)
+        }
+    except RetrievalError as error:
+        failed = CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(error)})
+        warnings = merge_warnings(state.coded_warnings, failed)
+        return [None] * len(questions), {"coded_warnings": warnings}
+    return [one.found for one in outcomes], _report_outcomes(state, runtime, mode, outcomes)
+
+
+def _report_outcomes(
+    state: State, runtime: Runtime[RunContext], mode: str, outcomes: Sequence[_Outcome]
+) -> dict[str, Any]:
+    """Stream how the searches of a round fared, and return what the state keeps of that."""
+    found = [one.found for one in outcomes if one.found is not None]
+    failed = [one.cause for one in outcomes if one.cause is not None]
+    warnings = [*failed, *(warning for one in found for warning in one.coded_warnings)]
+    sentences = word_warnings(distinct(warnings), state.language)
+    searches = tuple(one.report(state.language) for one in outcomes)
+    runtime.stream_writer(as_values(_retrieved_event(mode, found, sentences, searches)))
     return {
-        "searched": [*state.searched, *due.queries],
+        "searched": [*state.searched, *(one.query for one in outcomes)],
         "searches": [
             *state.searches,
             *({**asdict(one), "round": state.attempts} for one in searches),
         ],
-        "items": with_tables(merge_evidence(state, passages, top_k), tabular, top_k),
-        "graph_items": around,
-        "graph_context": assemble_graph_context(around),
         "coded_warnings": merge_warnings(state.coded_warnings, *warnings),
     }
 
@@ -108,7 +147,7 @@ def _retrieved_event(
 ) -> Retrieved:
     """Return the event of one round."""
     longest = max(found, key=lambda one: one.timings["total"])
-    count = len({item.id for one in found for item in _passages(one)})
+    count = len({item.id for one in found for item in passages_of(one)})
     return Retrieved(mode, count, longest.timings, warnings, searches)
 
 
@@ -200,7 +239,7 @@ class _Outcome:
             return SearchReport(
                 self.query, self.kind, error=" ".join(word_warnings(causes, language))
             )
-        count = len(_passages(self.found))
+        count = len(passages_of(self.found))
         mode = str(self.found.mode)  # no enum: checkpoints hold plain values
         return SearchReport(self.query, self.kind, mode, count, self.found.timings)
 
@@ -338,7 +377,8 @@ def widen_mode(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
     return served[min(start + attempts, len(served) - 1)].value
 
 
-def _passages(found: Retrieval) -> list[RetrievedItem]:
+def passages_of(found: Retrieval) -> list[RetrievedItem]:
+    """Return the passages of what was found."""
     return [item for item in found.results if item.kind is ItemKind.CHUNK]
 
 

@@ -38,12 +38,12 @@ Items = Annotated[list[RetrievedItem], _replace_items]
 class InputState:
     """What a caller gives: the question as `query` or as the last of `messages` (`sextant.nodes.question.conversation`).
 
-    `mode` is one of the six modes or `auto`. `history` is the conversation so far; by default what
+    `mode` is one of the six modes or `auto`, `effort` is `low`, `medium` or `high` (empty: as the run chooses). `history` is the conversation so far; by default what
     `messages` say of it.
 
     With a checkpointer, what a turn leaves out keeps the value of the turn before. The question does
     not, with its images, tables and history, for they belong to one turn (small tables are kept:
-    `State.tables`); nor does `mode`: it is also an output, and the mode of one answer must not bind the
+    `State.tables`); nor do `mode` and `effort`: they are also outputs, and those of one answer must not bind the
     next. They are there for `analyze`, which takes from them what the rest of the turn needs.
     """
 
@@ -52,6 +52,7 @@ class InputState:
     graph_id: str = "default"
     user_id: str | None = None
     mode: Annotated[str, EphemeralValue] = AUTO
+    effort: Annotated[str, EphemeralValue] = ""
     top_k: int | None = None
     filters: dict[str, Any] | None = None
     rerank: bool = True
@@ -75,6 +76,7 @@ class OutputState:
     messages: Messages = field(default_factory=list[AnyMessage])
     answer: str = ""
     mode: Annotated[str, EphemeralValue] = ""
+    effort: Annotated[str, EphemeralValue] = ""
     citations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     sources: Annotated[list[dict[str, Any]], UntrackedValue] = field(
         default_factory=list[dict[str, Any]]
@@ -84,6 +86,7 @@ class OutputState:
     trust: str = Trust.UNSUPPORTED.value
     grounded: bool = False
     declined: bool = False
+    not_found: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
     coded_warnings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     language: Literal["en", "zh"] = "en"
@@ -104,6 +107,9 @@ class State(InputState, OutputState):
     the question's names, `linked` those of them that the graph knows, with ids. `keywords` holds both
     levels: names and terms (low), and what the question is about (high). `subquestions` are its parts,
     `unanswered` those that the passages do not answer.
+
+    `chosen_effort` is the effort in use. `sections` are those of a report as far as they are written
+    (`sextant.nodes.research`), of which this run has `streamed` so many.
 
     `search` is the query to run next, `extra_queries` others that run with it, and `next_hop_queries` others that are
     searched by meaning alone, `cross_lingual_queries` the question as it is searched in documents of the other
@@ -129,6 +135,9 @@ class State(InputState, OutputState):
     complexity: Complexity = "complex"
     strategy: str = ""
     reason: str = ""
+    chosen_effort: str = ""
+    sections: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    streamed: Annotated[int, UntrackedValue] = 0
     entities: list[str] = field(default_factory=list[str])
     linked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     keywords: list[str] = field(default_factory=list[str])

@@ -50,6 +50,7 @@ class AnswerGenerator:
         instead: answers from the passages where nothing that the model writes holds.
         repair: whether the model may mend sentences; without, they stay and are marked.
         budget: what the answer may still cost.
+        prompt: what the model is told to write, with the variables of `prompts.GENERATE`.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class AnswerGenerator:
         instead: Instead = quotations,
         repair: bool = True,
         budget: AnswerBudget = UNBOUNDED,
+        prompt: prompts.Prompt = prompts.GENERATE,
     ) -> None:
         self.chat = as_chat_model(llm)
         self._context_tokens = context_tokens
@@ -68,6 +70,7 @@ class AnswerGenerator:
         self._instead = instead
         self._repair = repair
         self._budget = budget
+        self._prompt = prompt
 
     def generate(self, query: str, context: ContextLike) -> Answer:
         """Answer `query` from `context`; blocks, and works inside a running event loop too.
@@ -139,7 +142,7 @@ class AnswerGenerator:
     ) -> AsyncGenerator[AnswerEvent]:
         """Answer from what is laid out already."""
         question = clean_text(query)
-        messages = prompts.GENERATE.messages(
+        messages = self._prompt.messages(
             language,
             question=prompts.as_data(question),
             passages=number_passages(layout.passages),
@@ -149,5 +152,5 @@ class AnswerGenerator:
         review = Review(
             question, layout.passages, language, self._checks, self._instead, repair=self._repair
         )
-        prompt = prompts.GENERATE.version(language)
+        prompt = self._prompt.version(language)
         return write_answer(Writing(self.chat, messages, prompt, self._budget), review)

@@ -25,6 +25,10 @@ class Trust(StrEnum):
     """None is supported, or none states anything."""
 
 
+Effort = Literal["low", "medium", "high"]
+"""How much is done for an answer: one search; searches until enough is found; a researched report."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A passage that an answer cites; `marker` is the n of `[n]`.
@@ -123,6 +127,7 @@ class Answer(Warned):
     `warnings` are the sentences of `coded_warnings` in `language`, that of the answer.
 
     `prompt` names the wording that the model was given, with its version: `generate.zh@3`.
+    `effort` is what was done for it; `not_found` has the questions of a report that the documents do not answer.
     `costs` breaks `usage` and `timings` down by node: `{"milliseconds", "calls", "prompt_tokens",
     "completion_tokens"}`, the rounds of one node added up.
     """
@@ -142,6 +147,8 @@ class Answer(Warned):
     costs: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     prompt: str = ""
     language: str = "en"
+    effort: str = "medium"
+    not_found: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Derive `grounded` and `warnings`."""
@@ -198,6 +205,39 @@ class Retrieved:
     warnings: tuple[str, ...] = ()
     searches: tuple[SearchReport, ...] = ()
     type: Literal["retrieval"] = "retrieval"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A report is planned, and nothing of it is searched or written yet.
+
+    Attributes:
+        questions: what will be searched and written about.
+        calls: of the chat model that it takes, estimated; 0 without a model.
+        prompt_tokens: of all their prompts.
+        completion_tokens: of all that the model writes.
+        seconds: by the model's measured speed; None: that is not known yet.
+        limits: where it ends in any case: `calls`, `prompt_tokens`, `seconds`.
+    """
+
+    questions: tuple[str, ...]
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float | None = None
+    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+    type: Literal["plan"] = "plan"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportProgress:
+    """How far a report is: `done` of `total` in a step, and what that is about."""
+
+    step: Literal["search", "section"]
+    done: int
+    total: int
+    title: str = ""
+    type: Literal["progress"] = "progress"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +307,21 @@ class Interrupted:
     type: Literal["interrupt"] = "interrupt"
 
 
-Event = Status | Retrieved | Token | Cited | Reset | Sources | Done | Failed | Interrupted
+Event = (
+    Status
+    | Retrieved
+    | Planned
+    | ReportProgress
+    | Token
+    | Cited
+    | Reset
+    | Sources
+    | Done
+    | Failed
+    | Interrupted
+)
 
-_FLAT = (Token, Status, Reset, Failed)
+_FLAT = (Token, Status, Reset, Failed, ReportProgress)
 
 
 def as_values(event: Event) -> dict[str, Any]:

@@ -20,7 +20,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 from pydantic import TypeAdapter
 
-from sextant.domain.answers import Citation, Done, Event, Interrupted, Source, Trust
+from sextant.domain.answers import (
+    Citation,
+    Done,
+    Event,
+    Interrupted,
+    Planned,
+    ReportProgress,
+    Source,
+    Trust,
+)
 from sextant.domain.errors import ConversationNotFound, OptionInvalid
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
@@ -177,19 +186,20 @@ class Conversations:
     async def resume(
         self, workflow: Workflow, thread_id: str, decision: object
     ) -> AsyncGenerator[Event]:
-        """Go on with the turn that stopped for a decision.
+        """Go on with the turn that stopped for a decision, or with the report that was stopped.
 
         Args:
             workflow: what answers.
             thread_id: the conversation.
-            decision: on what the turn stopped for (`sextant.nodes.decisions`).
+            decision: on what the turn stopped for (`sextant.nodes.decisions`); None: it did not stop for one.
 
         Raises:
-            ConversationNotFound: there is none, or nothing is to be decided in it.
+            ConversationNotFound: there is none, or nothing in it is to be decided or gone on with.
             OptionInvalid: the decision is none of those on offer; it may be made again.
             ConversationBusy: another question of it is being answered.
         """
-        answering = self._turn(workflow, Command(resume=decision), thread_id, "", None)
+        resumed: Command[Any] | None = None if decision is None else Command(resume=decision)
+        answering = self._turn(workflow, resumed, thread_id, "", None)
         async with aclosing(answering) as events:
             async for event in events:
                 yield event
@@ -197,21 +207,28 @@ class Conversations:
     async def _turn(
         self,
         workflow: Workflow,
-        question: Mapping[str, Any] | Command[Any],
+        question: Mapping[str, Any] | Command[Any] | None,
         thread_id: str,
         title: str,
         choices: Context | None,
     ) -> AsyncGenerator[Event]:
-        most = timedelta(seconds=self._settings.limits.answer_seconds) + _BESIDE
-        keep = timedelta(days=self._settings.conversations.days)
+        settings = self._settings
+        ordinary = isinstance(question, Mapping) and question.get("effort") != "high"
+        seconds = (settings if ordinary else settings.for_report()).limits.answer_seconds
+        most = timedelta(seconds=seconds) + _BESIDE
+        keep = timedelta(days=settings.conversations.days)
         remembering = workflow.copy({"checkpointer": self._threads})
         async with self._threads.turn(thread_id, title, most, keep) as turn:
-            if isinstance(question, Command):
-                await _check_decision(remembering, turn.config, question.resume)
+            if not isinstance(question, Mapping):
+                await _check_resumed(remembering, turn.config, question)
             answering = stream_answer(remembering, question, context=choices, config=turn.config)
             async with aclosing(answering) as events:
                 async for event in events:
                     turn.done = turn.done or isinstance(event, Done | Interrupted)
+                    turn.unfinished = isinstance(event, Interrupted) or (
+                        (turn.unfinished or isinstance(event, Planned | ReportProgress))
+                        and not isinstance(event, Done)
+                    )
                     yield event
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
@@ -240,19 +257,22 @@ class Conversations:
             raise _not_found()
 
 
-async def _check_decision(workflow: Workflow, config: RunnableConfig, decision: object) -> None:
-    """Refuse a decision while the turn that waits for one can still be given another."""
-    stopped = await workflow.aget_state(config)
-    if not stopped.interrupts:
+async def _check_resumed(
+    workflow: Workflow, config: RunnableConfig, command: Command[Any] | None
+) -> None:
+    """Refuse to go on where nothing waits, and a decision while the turn that waits for one can still be given another."""
+    state = await workflow.aget_state(config)
+    if not (state.interrupts if command else state.next):
         raise ConversationNotFound(
-            "Nothing is to be decided in a conversation of that name.",
+            "Nothing is to be decided or gone on with in a conversation of that name.",
             next_step="Ask a question in it; whoever decided first has its answer.",
             field="thread_id",
         )
-    try:
-        read_decision(stopped.interrupts[0].value, decision)
-    except OptionInvalid as error:
-        raise error.speak(stopped.values.get("language", "en")) from None
+    if state.interrupts:
+        try:
+            read_decision(state.interrupts[0].value, command and command.resume)
+        except OptionInvalid as error:
+            raise error.speak(state.values.get("language", "en")) from None
 
 
 def _turn(message: AnyMessage) -> ConversationTurn:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from sextant.domain.answers import Answer, Event, answer_of
+from sextant.domain.answers import Answer, Effort, Event, answer_of
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import ChunkFilters, in_range
 from sextant.domain.retrieval import AUTO, Retrieval
@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     thread_id: str | None
     interrupts: bool
     approve_sources: bool
+    effort: Effort
 
 
 class MultimodalOptions(TypedDict, total=False):
@@ -156,6 +157,7 @@ class Asking:
         thread_id: str | None = None,
         interrupts: bool = False,
         approve_sources: bool = False,
+        effort: Effort = "medium",
     ) -> AsyncGenerator[Event]:
         """Answer a question and tell what happens meanwhile.
 
@@ -173,6 +175,8 @@ class Asking:
             thread_id: the conversation that this is a turn of, of whatever name (docs/conversations.md).
             interrupts: stop where a person should decide; `resume` goes on. Needs a `thread_id`.
             approve_sources: stop before the answer is written, too.
+            effort: how much is done: `low`, one search; `medium`, searches until enough is found; `high`, a report
+                (docs/research.md), which with a `thread_id` can be resumed wherever it is stopped.
 
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
@@ -202,6 +206,7 @@ class Asking:
             "filters": dict(filters) if isinstance(filters, Mapping | ChunkFilters) else filters,
             "multimodal_content": multimodal_content,
             "rerank": rerank,
+            "effort": effort,
         }
         if thread_id is None:
             answering = stream_answer(workflow, state)
@@ -212,18 +217,19 @@ class Asking:
             async for event in events:
                 yield event
 
-    async def resume(self, thread_id: str, decision: object) -> AsyncGenerator[Event]:
-        """Go on with an answer that stopped for a decision, and tell what happens meanwhile.
+    async def resume(self, thread_id: str, decision: object = None) -> AsyncGenerator[Event]:
+        """Go on with an answer that stopped for a decision, or with a report that was stopped, and tell what happens.
 
         Args:
             thread_id: the conversation in which it stopped.
-            decision: `{"decisions": [{"type": "approve"}]}`, as agent-chat-ui has it (docs/studio.md).
+            decision: `{"decisions": [{"type": "approve"}]}`, as agent-chat-ui has it (docs/studio.md); None: there is
+                nothing to decide.
 
         Yields:
             As `stream`.
 
         Raises:
-            ConversationNotFound: there is no such conversation, or nothing is to be decided in it.
+            ConversationNotFound: there is no such conversation, or nothing in it is to be decided or gone on with.
             ConversationBusy: another question of the thread is being answered.
             OptionInvalid: the decision is none of those on offer; it may be made again.
         """

@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import Request, Response
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.answers import Answer, Event
+from sextant.domain.answers import Answer, Effort, Event
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
@@ -37,6 +37,10 @@ from sextant.text.characters import language_of
 # Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer
 # ranking has more, the first passages depend on how many are asked for. `auto` may choose `global`.
 _RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRID), 100)
+
+
+# Seconds of a report's run beyond the report's own: waiting for its turn, ending on what it has.
+_BESIDE_REPORT = 60.0
 
 
 async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
@@ -117,6 +121,11 @@ class AnswerRequest:
         """Return the language in which to tell what went wrong with the answer."""
         return language_of(self.question)
 
+    @property
+    def effort(self) -> Effort:
+        """Return how much may be done."""
+        return self.options.get("effort", "medium")
+
     def ask(self, rag: Sextant) -> AsyncGenerator[Event]:
         """Begin the answer."""
         return rag.stream(self.question, **self.options)
@@ -124,14 +133,24 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResumeRequest(AnswerRequest):
-    """A decision on what an answer stopped for."""
+    """A decision on what an answer stopped for; None: a report is gone on with, wherever it was stopped."""
 
     thread_id: str = ""
     decision: object = None
 
+    @property
+    def effort(self) -> Effort:
+        """Return the highest: what is resumed may be a report."""
+        return "high"
+
     def ask(self, rag: Sextant) -> AsyncGenerator[Event]:
         """Go on with the answer."""
         return rag.resume(self.thread_id, self.decision)
+
+
+def seconds_for(effort: Effort, rag: Sextant) -> float:
+    """Return the time that a run of its own gets; 0: that of an ordinary answer."""
+    return rag.settings.research.seconds + _BESIDE_REPORT if effort == "high" else 0.0
 
 
 async def whole(
@@ -157,7 +176,11 @@ async def whole(
     """
     rag = rag_of(request, principal)
     run = serving_of(request).runs.start(
-        principal, lambda: question.ask(rag), note, language=question.language
+        principal,
+        lambda: question.ask(rag),
+        note,
+        language=question.language,
+        seconds=seconds_for(question.effort, rag),
     )
     try:
         with _in_language_of(question.question):
@@ -193,7 +216,12 @@ def stream_answer(
     """
     runs, rag = serving_of(request).runs, rag_of(request, principal)
     run = runs.start(
-        principal, lambda: question.ask(rag), encode, keep=keep, language=question.language
+        principal,
+        lambda: question.ask(rag),
+        encode,
+        keep=keep,
+        language=question.language,
+        seconds=seconds_for(question.effort, rag),
     )
 
     async def begin() -> None:

@@ -112,6 +112,7 @@ class Runs:
         *,
         keep: bool = False,
         language: str = "en",
+        seconds: float = 0.0,
     ) -> AnswerRun:
         """Begin an answer if there is a slot for it; refused, it has cost nothing.
 
@@ -121,6 +122,7 @@ class Runs:
             encode: what is sent of its events.
             keep: have `find` find it, until `keep_seconds` after its end.
             language: in which to tell that it was late or cancelled.
+            seconds: that it may take, where that is longer than `runs.seconds`.
 
         Raises:
             Overloaded: the server has no slot left.
@@ -130,9 +132,8 @@ class Runs:
             expected.give_up()
         self._check_capacity(self.expected)
         self._check_share(principal)
-        run = AnswerRun(
-            principal.user_id, ask(), encode, self.settings.seconds, self._turns, language=language
-        )
+        limit = max(seconds, self.settings.seconds)
+        run = AnswerRun(principal.user_id, ask(), encode, limit, self._turns, language=language)
         self._live[run.run_id] = run
         self._of_caller[principal.quota_key] += 1
         run.when_over(lambda _: self._over(run, principal, keep=keep))

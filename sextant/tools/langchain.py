@@ -18,6 +18,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.v1 import ValidationError as ValidationErrorV1
 
+from sextant.domain.answers import Effort
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import DEFAULT_GRAPH
@@ -70,6 +71,10 @@ class AskArguments(_Arguments):
     query: Query
     mode: Mode = Field("auto", description="How to retrieve; auto lets the question decide.")
     filters: Bounds = None
+    effort: Effort = Field(
+        "medium",
+        description="low: one search; medium: searches until enough is found; high: a researched report, which takes minutes.",
+    )
 
 
 class RelatedArguments(_Arguments):
@@ -172,12 +177,12 @@ class _Calls:
         return texts.search_text(found), found
 
     async def ask(
-        self, query: str, mode: str, filters: ChunkFilters | None
+        self, query: str, mode: str, filters: ChunkFilters | None, effort: Effort = "medium"
     ) -> tuple[str, Answered]:
         """Answer a question."""
         rag, graph_id = await self._bound()
         bounds = filters.model_dump(mode="json", exclude_defaults=True) if filters else None
-        answer = await rag.query(query, graph_id=graph_id, mode=mode, filters=bounds)
+        answer = await rag.query(query, graph_id=graph_id, mode=mode, filters=bounds, effort=effort)
         found = answer_result(graph_id, answer, debug=False)
         return texts.answer_text(found), found
 

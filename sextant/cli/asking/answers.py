@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator
-from functools import partial
+from collections.abc import AsyncGenerator, Iterator, Mapping
 
 from sextant.cli import terminal
 from sextant.cli.terminal import Wrapping, width_of_terminal
-from sextant.domain.answers import Answer, Event, Reset, Source, Token, Trust, answer_of
+from sextant.domain.answers import (
+    Answer,
+    Event,
+    Planned,
+    ReportProgress,
+    Reset,
+    Source,
+    Token,
+    Trust,
+    answer_of,
+)
 from sextant.text.characters import language_of
 
 _SHOWN_CHARS = 300
@@ -24,6 +33,12 @@ _WORDINGS = {
         Trust.UNSUPPORTED: "no sentence supported",
         "page": "page {page}",
         "time": "{seconds:.1f} s",
+        "plan": "A report on:",
+        "cost": "About {calls} model calls and {tokens} tokens{time}; {most} calls at most.",
+        "free": "Quoted without a chat model, at no cost.",
+        "seconds": ", {seconds:.0f} s",
+        "section": "… section {done} of {total}: {title}",
+        "lead": "the question itself",
     },
     "zh": {
         "mode": "模式 {mode}",
@@ -36,6 +51,12 @@ _WORDINGS = {
         Trust.UNSUPPORTED: "没有一句有依据",
         "page": "第 {page} 页",
         "time": "{seconds:.1f} 秒",
+        "plan": "报告将回答：",
+        "cost": "大约 {calls} 次模型调用、{tokens} 个 token{time}；最多 {most} 次调用。",
+        "free": "不使用聊天模型，只引用原文，没有费用。",
+        "seconds": "、{seconds:.0f} 秒",
+        "section": "… 第 {done}/{total} 节：{title}",
+        "lead": "问题本身",
     },
 }
 _SEE_LOG = "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."
@@ -51,27 +72,69 @@ async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) ->
     Raises:
         SextantError: the run failed on the way.
     """
-    lines = Wrapping(terminal.write, width_of_terminal(sys.stdout))
-    warnings = set[str]()
-    show = None if quiet else partial(_show, lines, warnings)
+    printer = _Printer(quiet=quiet)
     try:
-        answer = await answer_of(events, show, next_step=_SEE_LOG)
+        answer = await answer_of(events, printer.show, next_step=_SEE_LOG)
     finally:
-        lines.end()
+        printer.lines.end()
     if not quiet:
-        _print_rest(answer, warnings)
+        _print_rest(answer, printer.warnings)
     return answer
 
 
-async def _show(lines: Wrapping, warnings: set[str], event: Event) -> None:
-    match event:
-        case Token(text=text):
-            lines.add(text)
-        case Reset(reason=reason):
-            lines.add("\n")
-            lines.end()
-            terminal.warn(reason)
-            warnings.add(reason)  # it is among the answer's warnings, too
+class _Printer:
+    """Prints what happens: the text on standard output, all else on standard error; if `quiet`, only what a report costs."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.lines = Wrapping(terminal.write, width_of_terminal(sys.stdout))
+        self.warnings = set[str]()
+        self._quiet = quiet
+        self._wordings = _WORDINGS["en"]
+        self._begun = False
+
+    async def show(self, event: Event) -> None:
+        """Print an event."""
+        match event:
+            case Planned(questions=questions):
+                self._wordings = _WORDINGS[language_of(" ".join(questions))]
+                terminal.note("\n".join(_plan_lines(event, self._wordings)))
+            case _ if self._quiet:
+                pass
+            case Token(text=text):
+                self._begun = True
+                self.lines.add(text)
+            case ReportProgress(step="section", done=done, total=total, title=title):
+                self._end_line()
+                title = title or self._wordings["lead"]
+                section = self._wordings["section"]
+                terminal.note(section.format(done=done, total=total, title=title))
+            case Reset(reason=reason):
+                self.lines.add("\n")
+                self.lines.end()
+                terminal.warn(reason)
+                self.warnings.add(reason)  # it is among the answer's warnings, too
+            case _:
+                pass
+
+    def _end_line(self) -> None:
+        """Begin a new line where both outputs are on one screen."""
+        if self._begun and sys.stdout.isatty():
+            self.lines.add("\n")
+            self.lines.end()
+
+
+def _plan_lines(plan: Planned, wordings: Mapping[str, str]) -> Iterator[str]:
+    """Yield what a report will be about, and what it will cost."""
+    yield wordings["plan"]
+    yield from (f"  {number}. {question}" for number, question in enumerate(plan.questions, 1))
+    if not plan.calls:
+        yield wordings["free"]
+        return
+    seconds = plan.seconds
+    time = "" if seconds is None else wordings["seconds"].format(seconds=seconds)
+    tokens = plan.prompt_tokens + plan.completion_tokens
+    most = int(plan.limits["calls"])
+    yield wordings["cost"].format(calls=plan.calls, tokens=tokens, time=time, most=most)
 
 
 def _print_rest(answer: Answer, warnings: set[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
-    from sextant.domain.answers import Answer
+    from sextant.domain.answers import Answer, Effort
     from sextant.facade import Sextant
     from sextant.facade.questions import Options
 
@@ -27,7 +27,7 @@ app = typer.Typer()
 def ask(
     question: Annotated[
         str, typer.Argument(metavar="QUESTION", help="The question, in Chinese or English.")
-    ],
+    ] = "",
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
     top_k: TopK = None,
@@ -54,9 +54,27 @@ def ask(
         bool,
         typer.Option(
             "--confirm",
-            help="Be asked which of several things a name means, and before an answer that costs more than limits.ask_above_tokens.",
+            help="Be asked which of several things a name means, before a report, and before an answer that costs more than "
+            "limits.ask_above_tokens.",
         ),
     ] = False,
+    effort: Annotated[
+        str,
+        typer.Option(
+            "--effort",
+            "-e",
+            metavar="low|medium|high",
+            help="low: one search; medium: searches until enough is found; high: a researched report.",
+        ),
+    ] = "medium",
+    resume: Annotated[
+        str,
+        typer.Option(
+            "--resume",
+            metavar="NAME",
+            help="Go on with a report that was stopped, by the name it gave.",
+        ),
+    ] = "",
     approve_sources: Annotated[
         bool,
         typer.Option("--approve-sources", help="Be asked which passages the answer may use, too."),
@@ -67,7 +85,12 @@ def ask(
 
     Images and tables given with it are taken into account.
     """
+    if bool(question) == bool(resume):
+        raise typer.BadParameter("give a question, or --resume with the name of a report")
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}
+    options["effort"] = cast("Effort", effort)
+    if resume:
+        options |= {"thread_id": resume, "effort": "high"}
     if confirm or approve_sources:
         options |= {"interrupts": True, "approve_sources": approve_sources}
     with_sextant(
@@ -90,33 +113,41 @@ async def _ask(
     from sextant.cli.asking.answers import print_answer
     from sextant.nodes.multimodal.local_files import read_attachments
 
-    options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
+    if question:
+        options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
     options["multimodal_content"] = await asyncio.to_thread(
         read_attachments, images, tables, rag.settings
     )
-    if options.get("interrupts"):
-        answer = await _ask_and_decide(rag, question, options, quiet=as_json)
+    if options.get("interrupts") or options.get("effort") == "high":
+        answer = await _ask_in_thread(rag, question, options, quiet=as_json)
     else:
         answer = await print_answer(rag.stream(question, **options), quiet=as_json)
     if as_json:
         terminal.emit(answer)
 
 
-async def _ask_and_decide(rag: Sextant, question: str, options: Options, *, quiet: bool) -> Answer:
-    """Answer a question, with what the person at the terminal decides on the way."""
+async def _ask_in_thread(rag: Sextant, question: str, options: Options, *, quiet: bool) -> Answer:
+    """Answer a question, with what the person at the terminal decides on the way; a report can be gone on with.
+
+    Without a question the thread that the options name goes on.
+    """
     import asyncio
     from uuid import uuid4
 
     from sextant.cli.asking.answers import print_answer
     from sextant.domain.errors import DecisionNeeded, OptionInvalid
 
-    thread_id = f"ask-{uuid4()}"
-    options["thread_id"] = thread_id
-    events = rag.stream(question, **options)
+    if question:
+        thread_id = options["thread_id"] = f"ask-{uuid4()}"
+        events = rag.stream(question, **options)
+    else:
+        thread_id = str(options.get("thread_id"))
+        events = rag.resume(thread_id)
+    is_done = False
     try:
         while True:
             try:
-                return await print_answer(events, quiet=quiet)
+                answer = await print_answer(events, quiet=quiet)
             except DecisionNeeded as stopped:
                 terminal.note(stopped.message)
                 decision = await asyncio.to_thread(_read_decision, stopped)
@@ -125,9 +156,15 @@ async def _ask_and_decide(rag: Sextant, question: str, options: Options, *, quie
                     raise
                 terminal.report(error, as_json=False)
                 decision = await asyncio.to_thread(_read_decision, error)
+            else:
+                is_done = True
+                return answer
             events = rag.resume(thread_id, decision)
     finally:
-        await _forget(rag, thread_id)
+        if is_done or options.get("effort") != "high":
+            await _forget(rag, thread_id)
+        elif any(one.thread_id == thread_id for one in await rag.conversations().known(10)):
+            terminal.note(f"Go on with it: sextant ask --resume {thread_id}")
 
 
 def _read_decision(otherwise: Exception) -> bool | str:

@@ -20,7 +20,12 @@ from sextant.domain.settings.ingestion import (
     IngestionSettings,
     WorkerSettings,
 )
-from sextant.domain.settings.limits import EndpointUrl, Folder, LimitSettings
+from sextant.domain.settings.limits import (
+    EndpointUrl,
+    Folder,
+    LimitSettings,
+    ResearchSettings,
+)
 from sextant.domain.settings.models import ModelSettings, RoleSettings
 from sextant.domain.settings.retrieval import (
     ChunkSearchSettings,
@@ -52,6 +57,7 @@ __all__ = [
     "MultimodalSettings",
     "ObserveSettings",
     "QuotaSettings",
+    "ResearchSettings",
     "RetrievalSettings",
     "RoleSettings",
     "RunSettings",
@@ -170,6 +176,7 @@ class Settings(BaseSettings):
     models: RoleSettings = RoleSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
+    research: ResearchSettings = ResearchSettings()
     answers: AnswerSettings = AnswerSettings()
     ingestion: IngestionSettings = IngestionSettings()
     communities: CommunitySettings = CommunitySettings()
@@ -185,6 +192,10 @@ class Settings(BaseSettings):
     observe: ObserveSettings = ObserveSettings()
     worker: WorkerSettings = WorkerSettings()
     conversations: ConversationSettings = ConversationSettings()
+
+    def for_report(self) -> Settings:
+        """Return the settings with the limits of a report."""
+        return self.model_copy(update={"limits": self.research.limits(self.limits)})
 
     @property
     def sees_images(self) -> bool:

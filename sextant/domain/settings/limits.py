@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -39,6 +39,9 @@ MOST_ROUNDS = 3
 
 class LimitSettings(Group):
     """Bounds on input and work."""
+
+    group: ClassVar[str] = "limits"
+    """Of these settings the name."""
 
     question_chars: int = Field(2000, ge=1, description="Longest question.")
     max_attempts: int = Field(
@@ -100,3 +103,34 @@ class LimitSettings(Group):
         ge=100_000_000,
         description="Address space of the parser process beyond its own start-up.",
     )
+
+
+class ResearchSettings(Group):
+    """A report (`effort` high): what it may cost in all (docs/research.md)."""
+
+    questions: int = Field(
+        6, ge=1, le=12, description="Questions that a report is planned by; each becomes a section."
+    )
+    rounds: int = Field(
+        1, ge=0, le=3, description="Rounds of further searches for what the first did not find."
+    )
+    model_calls: int = Field(24, ge=2, description="Chat-model calls for one report.")
+    prompt_tokens: int = Field(
+        120_000, ge=1000, description="Tokens of all prompts for one report together."
+    )
+    seconds: float = Field(600.0, gt=0, description="Time for one report.")
+
+    def limits(self, others: LimitSettings) -> LimitSettings:
+        """Return the limits of an answer with those of a report in their place."""
+        mine = {
+            "model_calls": self.model_calls,
+            "prompt_tokens": self.prompt_tokens,
+            "answer_seconds": self.seconds,
+        }
+        return _ReportLimits.model_construct(**(dict(others) | mine))
+
+
+class _ReportLimits(LimitSettings):
+    """The limits of a report, which are set elsewhere."""
+
+    group: ClassVar[str] = "research"

@@ -81,6 +81,7 @@ class WarningCode(StrEnum):
     CALLS_USED_UP = auto()
     TOKENS_USED_UP = auto()
     TIME_USED_UP = auto()
+    REPORT_LIMIT_REACHED = auto()
     JUDGED_BY_RULE = auto()
     TOO_SLOW_TO_JUDGE = auto()
     NO_DOCUMENTS_USED = auto()

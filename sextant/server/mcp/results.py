@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sextant.domain.answers import Answer, Trust
+from sextant.domain.answers import Answer, Effort, Trust
 from sextant.facade.knowledge.chunk_reader import NeighbourChunk, Preview
 from sextant.retrievers.chunk_search.hits import ChunkEntity
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
@@ -95,7 +95,8 @@ class Previewed(Wire):
 class Answered(Wire):
     """An answer with its citations; `trust`: what stands behind its sentences, `grounded`: every one is supported.
 
-    `declined`: the documents do not say, and what is cited is only the nearest.
+    `declined`: the documents do not say, and what is cited is only the nearest. `notFound`: the questions of a report that
+    they do not answer.
     """
 
     graph_id: str
@@ -108,6 +109,8 @@ class Answered(Wire):
     sources: tuple[SourceOut, ...]
     attempts: int
     model: str
+    effort: Effort = "medium"
+    not_found: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     coded_warnings: tuple[WarningBody, ...] = ()
     hint: str | None = None

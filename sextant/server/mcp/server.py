@@ -277,7 +277,9 @@ def _caller_of(call: Call) -> Caller:
     return cast("Caller", request.state.caller)
 
 
-async def _in_slot(runs: Runs, principal: Principal, ask: Ask) -> AsyncGenerator[Event]:
+async def _in_slot(
+    runs: Runs, principal: Principal, ask: Ask, seconds: float
+) -> AsyncGenerator[Event]:
     """Yield the events of an answer that has a slot of its own while it lasts; raises what `start` does."""
     queue = asyncio.Queue[Event]()
 
@@ -285,7 +287,7 @@ async def _in_slot(runs: Runs, principal: Principal, ask: Ask) -> AsyncGenerator
         queue.put_nowait(event)
         return b""
 
-    run = runs.start(principal, ask, told)
+    run = runs.start(principal, ask, told, seconds=seconds)
     try:
         while True:
             event = await queue.get()

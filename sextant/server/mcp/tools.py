@@ -18,11 +18,21 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from sextant.domain.answers import Event, Retrieved, Status, Token, answer_of
+from sextant.domain.answers import (
+    Effort,
+    Event,
+    Planned,
+    ReportProgress,
+    Retrieved,
+    Status,
+    Token,
+    answer_of,
+)
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_CHARS, MOST_RELATED
+from sextant.server.answers import seconds_for
 from sextant.server.mcp import texts
 from sextant.server.mcp.calls import find_passages, find_related
 from sextant.server.mcp.results import (
@@ -41,7 +51,7 @@ Events = AsyncGenerator[Event]
 Ask = Callable[[], Events]
 
 
-def _at_once(ask: Ask) -> Events:
+def _at_once(ask: Ask, _seconds: float) -> Events:
     return ask()
 
 
@@ -49,11 +59,11 @@ def _at_once(ask: Ask) -> Events:
 class Caller:
     """Who calls: `rag` are their knowledge bases.
 
-    `run` lets an answer begin when there is a slot, a search happens in a `place`.
+    `run` lets an answer begin when there is a slot, and take so many seconds where that is more than usual; a search happens in a `place`.
     """
 
     rag: Sextant
-    run: Callable[[Ask], Events] = _at_once
+    run: Callable[[Ask, float], Events] = _at_once
     place: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
 
@@ -186,6 +196,13 @@ class Tools:
             int | None, Field(ge=1, le=50, description="Passages the answer may use.")
         ] = None,
         filters: Filters = None,
+        effort: Annotated[
+            Effort,
+            Field(
+                description="low: one search; medium: searches until enough is found; high: a researched report of several "
+                "sections, which takes minutes."
+            ),
+        ] = "medium",
         debug: Debug = False,
     ) -> Annotated[CallToolResult, Answered]:
         """Answer a question from a knowledge base, every sentence cited.
@@ -195,7 +212,10 @@ class Tools:
         caller = self._caller_of(call)
         named, graphId = graphId, await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         ask = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
-        answer = await answer_of(caller.run(partial(ask, top_k=topK)), _progress(call))
+        events = caller.run(
+            partial(ask, top_k=topK, effort=effort), seconds_for(effort, caller.rag)
+        )
+        answer = await answer_of(events, _progress(call))
         found = answer_result(graphId, answer, debug=debug)
         return _result(found, texts.answer_text(found, chosen=graphId != named))
 
@@ -222,6 +242,11 @@ def _question_of(event: Event) -> str | None:
             return f"{node}{again}{': ' + detail if detail else ''}"
         case Retrieved(mode=mode, count=count):
             return f"found {count_noun(count, 'passage')} ({mode})"
+        case Planned(questions=questions, calls=calls):
+            taking = f", about {count_noun(calls, 'model call')}" if calls else ""
+            return f"planned {count_noun(len(questions), 'question')}{taking}"
+        case ReportProgress(step="section", done=done, total=total, title=title):
+            return f"section {done} of {total}{': ' if title else ''}{title}"
         case Token():
             return "writing the answer"
         case _:

@@ -190,10 +190,12 @@ def _usage(answer: Answer) -> dict[str, int]:
 def _ours(answer: Answer) -> dict[str, Any]:
     about = (
         "mode",
+        "effort",
         "attempts",
         "trust",
         "grounded",
         "declined",
+        "not_found",
         "warnings",
         "coded_warnings",
         "timings",

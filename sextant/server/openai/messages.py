@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast, get_args
 
+from sextant.domain.answers import Effort
 from sextant.domain.errors import NotFound, OptionInvalid, QuestionInvalid
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.scope import DEFAULT_GRAPH
@@ -19,37 +20,43 @@ from sextant.text.characters import clean_text
 
 _NAME = "sextant"
 _OWNER = "sextant"
+_EFFORTS: tuple[Effort, ...] = get_args(Effort)
+_MODEL = re.compile(
+    rf"{_NAME}(?:-(?P<mode>{'|'.join(Mode)}))?(?:-(?P<effort>{'|'.join(_EFFORTS)}))?"
+)
 
 
 class ModelNotFound(NotFound):
     """No model has this name; the code is OpenAI's own."""
 
 
-def chosen_by(model: str, graph_id: str | None) -> tuple[str, str]:
-    """Return the mode and the knowledge base that a model's name says.
+def chosen_by(model: str, graph_id: str | None) -> tuple[str, Effort, str]:
+    """Return the mode, the effort and the knowledge base that a model's name says.
 
     Args:
-        model: `sextant`, then `-` and a mode if not `auto`, then `:` and a knowledge base if not the
-            default one.
+        model: `sextant`, then `-` and a mode if not `auto`, then `-` and an effort if not `medium`, then `:` and a
+            knowledge base if not the default one.
         graph_id: the request's own word for the knowledge base, which outranks the name's.
 
     Raises:
         ModelNotFound: the name is none of these.
     """
     name, _, graph = model.partition(":")
-    base, _, mode = name.partition("-")
-    if base != _NAME or (name != _NAME and mode not in list(Mode)):
+    found = _MODEL.fullmatch(name)
+    if found is None:
         raise ModelNotFound(
             f"There is no model {model!r:.100}.",
             next_step=f"Models: {', '.join(names())}; a knowledge base follows after a colon.",
             field="model",
         )
-    return mode or AUTO, graph_id or graph or DEFAULT_GRAPH
+    effort: Effort = cast("Effort", found["effort"] or "medium")
+    return found["mode"] or AUTO, effort, graph_id or graph or DEFAULT_GRAPH
 
 
 def names() -> list[str]:
     """Return the models for the default knowledge base."""
-    return [_NAME, *(f"{_NAME}-{mode}" for mode in Mode)]
+    kinds = (*Mode, *(effort for effort in _EFFORTS if effort != "medium"))
+    return [_NAME, *(f"{_NAME}-{kind}" for kind in kinds)]
 
 
 def models_response(graphs: Iterable[str]) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ Chat = Annotated[ChatRequest, Body(examples=[examples.CHAT])]
 
 @router.get("/models", response_model=ModelList, responses=answers(examples.MODELS))
 async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
-    """List the models: one for each mode, and one for each further knowledge base."""
+    """List the models: one for each mode and effort, and one for each further knowledge base."""
     graphs = await rag_of(request, principal).graphs()
     return {"object": "list", "data": messages.models_response(graph.graph_id for graph in graphs)}
 
@@ -73,7 +73,7 @@ async def chat_completions(request: Request, principal: Reader, chat: Chat) -> R
 
 
 def _read_request(chat: ChatRequest, most_turns: int) -> AnswerRequest:
-    mode, graph_id = messages.chosen_by(chat.model, chat.graph_id)
+    mode, effort, graph_id = messages.chosen_by(chat.model, chat.graph_id)
     conversation = messages.read(chat.messages, most_turns)
     bounds = chat.filters
     options = Options(
@@ -83,5 +83,6 @@ def _read_request(chat: ChatRequest, most_turns: int) -> AnswerRequest:
         history=conversation.history,
         filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
         multimodal_content=conversation.images,
+        effort=effort,
     )
     return AnswerRequest(conversation.question, options)

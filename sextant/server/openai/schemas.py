@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_snake
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sextant.domain.answers import Trust
+from sextant.domain.answers import Effort, Trust
 from sextant.domain.errors import Wording
 from sextant.domain.warnings import CodedWarning
 from sextant.server.openapi import SAID, Responses, code_of
@@ -244,10 +244,12 @@ class About(BaseModel):
     """What we know of an answer beyond OpenAI's fields."""
 
     mode: str
+    effort: Effort
     attempts: int
     trust: Trust
     grounded: bool
     declined: bool
+    not_found: tuple[str, ...]
     warnings: tuple[str, ...]
     coded_warnings: tuple[CodedWarning, ...]
     timings: dict[str, float]

@@ -10,7 +10,16 @@ from typing import Annotated, Any
 import orjson
 from fastapi import Body, Header, Path, Request, Response
 
-from sextant.domain.answers import Answer, Done, Event, Failed, Retrieved, Status
+from sextant.domain.answers import (
+    Answer,
+    Done,
+    Event,
+    Failed,
+    Planned,
+    ReportProgress,
+    Retrieved,
+    Status,
+)
 from sextant.domain.errors import DecisionNeeded, RunNotFound
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade.questions import Options
@@ -101,8 +110,8 @@ async def resume_answer(
     body: Annotated[ResumeBody, Body(examples=[examples.RESUME])],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
-    """Decide what an answer stopped for, and have the rest of it."""
-    decision = {"decisions": list(body.decisions)}
+    """Decide what an answer stopped for, or go on with a report that was stopped, and have the rest of it."""
+    decision = {"decisions": list(body.decisions)} if body.decisions else None
     return await _answer(
         request,
         principal,
@@ -174,6 +183,7 @@ def _read_request(body: QueryRequest) -> AnswerRequest:
         thread_id=body.thread_id,
         interrupts=body.interrupts,
         approve_sources=body.approve_sources,
+        effort=body.effort,
     )
     return AnswerRequest(body.query, options)
 
@@ -198,7 +208,9 @@ class _Trace:
 
     def note(self, event: Event, _: str = "") -> bytes:
         """Keep it, if it is a step; there is nothing to send."""
-        if self.steps is not None and isinstance(event, Status | Retrieved):
+        if self.steps is not None and isinstance(
+            event, Status | Retrieved | Planned | ReportProgress
+        ):
             ms = round(milliseconds_since(self._began), 3)
             self.steps.append({"event": event.type, "ms": ms, **on_wire(event)})
         return b""

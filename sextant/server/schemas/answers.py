@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.answers import Answer, Trust
+from sextant.domain.answers import Answer, Effort, Trust
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import ConversationTurn
@@ -69,6 +69,11 @@ class QueryRequest(Wire):
     approve_sources: bool = Field(
         default=False, description="With `interrupts`: have the sources of the answer approved."
     )
+    effort: Effort = Field(
+        "medium",
+        description="`low`: one search. `medium`: searches until enough is found. `high`: a researched report, which takes "
+        "minutes and many model calls; with a `threadId` it can be resumed wherever it is stopped.",
+    )
     resume: bool = Field(
         default=False,
         description="Of a stream: go on when the client leaves, so that it can come back for the rest.",
@@ -76,13 +81,14 @@ class QueryRequest(Wire):
 
 
 class ResumeBody(Wire):
-    """A decision on what an answer stopped for."""
+    """What an answer goes on with: a decision where it stopped for one; nothing, where a report was stopped."""
 
     thread_id: str = Field(min_length=1, max_length=200, description="The conversation.")
     decisions: tuple[dict[str, Any], ...] = Field(
-        min_length=1,
+        (),
         max_length=1,
-        description='`{"type": "approve"}`, `{"type": "reject"}`, or `{"type": "edit", "edited_action": {"name": …, "args": '
+        description="None where nothing is to be decided; else "
+        '`{"type": "approve"}`, `{"type": "reject"}`, or `{"type": "edit", "edited_action": {"name": …, "args": '
         '{"choice": …}}}`, as agent-chat-ui has them.',
         examples=[[{"type": "approve"}]],
     )
@@ -175,6 +181,10 @@ class QueryResponse(Wire):
     costs: dict[str, dict[str, float]] = Field(description="By node: calls, tokens, milliseconds.")
     prompt: str = Field(description="The wording that the model was given, with its version.")
     language: Literal["zh", "en"] = Field(description="Of the answer.")
+    effort: Effort = Field(description="How much was done.")
+    not_found: tuple[str, ...] = Field(
+        description="Questions of a report that the documents do not answer."
+    )
     trace: tuple[dict[str, Any], ...] | None = None
 
 

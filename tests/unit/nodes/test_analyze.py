@@ -87,7 +87,7 @@ async def test_whatever_the_last_turn_left_is_forgotten_but_what_a_conversation_
     bench: Build,
 ) -> None:
     kept = {
-        "query", "messages", "graph_id", "user_id", "mode", "top_k", "filters", "rerank", "tables",
+        "query", "messages", "graph_id", "user_id", "mode", "effort", "top_k", "filters", "rerank", "tables",
         "history", "multimodal_content",
     }  # fmt: skip
     asked = vars(State(query="Why?"))

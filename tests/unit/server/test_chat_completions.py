@@ -79,20 +79,24 @@ def test_a_list_names_section_and_page_in_the_answers_language() -> None:
 @pytest.mark.parametrize(
     ("name", "graph_id", "chosen"),
     [
-        ("sextant", None, ("auto", "default")),
-        ("sextant-mix", None, ("mix", "default")),
-        ("sextant:hr", None, ("auto", "hr")),
-        ("sextant-naive:a:b-c", None, ("naive", "a:b-c")),
-        ("sextant-naive:hr", "law", ("naive", "law")),
+        ("sextant", None, ("auto", "medium", "default")),
+        ("sextant-mix", None, ("mix", "medium", "default")),
+        ("sextant-high", None, ("auto", "high", "default")),
+        ("sextant-mix-low:hr", None, ("mix", "low", "hr")),
+        ("sextant:hr", None, ("auto", "medium", "hr")),
+        ("sextant-naive:a:b-c", None, ("naive", "medium", "a:b-c")),
+        ("sextant-naive:hr", "law", ("naive", "medium", "law")),
     ],
 )
-def test_a_models_name_says_mode_and_knowledge_base(
-    name: str, graph_id: str | None, chosen: tuple[str, str]
+def test_a_models_name_says_mode_effort_and_knowledge_base(
+    name: str, graph_id: str | None, chosen: tuple[str, str, str]
 ) -> None:
     assert messages.chosen_by(name, graph_id) == chosen
 
 
-@pytest.mark.parametrize("name", ["", "gpt-9", "sextant-", "sextant-auto", "sextant mix", "hr"])
+@pytest.mark.parametrize(
+    "name", ["", "gpt-9", "sextant-", "sextant-auto", "sextant-high-mix", "sextant mix", "hr"]
+)
 def test_other_names_are_no_models(name: str) -> None:
     with pytest.raises(ModelNotFound):
         messages.chosen_by(name, None)
@@ -103,8 +107,9 @@ def test_every_listed_model_can_be_asked() -> None:
         messages.chosen_by(model["id"], None)
         for model in messages.models_response(["default", "hr"])
     ]
-    assert {graph for _, graph in chosen} == {"default", "hr"}
-    assert {mode for mode, _ in chosen} == {AUTO, *Mode}
+    assert {graph for _, _, graph in chosen} == {"default", "hr"}
+    assert {mode for mode, _, _ in chosen} == {AUTO, *Mode}
+    assert {effort for _, effort, _ in chosen} == {"low", "medium", "high"}
 
 
 def chat(*turns: tuple[str, str]) -> list[ChatMessage]:

@@ -85,8 +85,8 @@ export function upload(path, form, progress) {
  * Aborting `signal` ends the answer on the server too. Leaving it (`LEFT`), or the page, does so where no conversation
  * keeps the answer; any other goes on, and `begun` is told the place where it can be taken up.
  */
-export async function* answered(body, signal, broken, begun = (_place) => {}) {
-  const response = await post("api/query", { ...body, stream: true, resume: true });
+export async function* answered(body, signal, broken, begun = (_place) => {}, path = "api/query") {
+  const response = await post(path, { ...body, stream: true, ...(path === "api/query" ? { resume: true } : {}) });
   const place = (response.headers.get("Content-Location") ?? "").replace(/^\//, "");
   begun(place);
   const end = () => ended(place);

@@ -11,7 +11,7 @@ import { Turn } from "./turn.js";
 import { say } from "./words.js";
 
 const COMPARED = ["naive", "local", "global", "hybrid", "mix"];
-const [form, question, mode, turns, status] = ["ask", "question", "mode", "turns", "status"].map(byId);
+const [form, question, mode, effort, turns, status] = ["ask", "question", "mode", "effort", "turns", "status"].map(byId);
 let thread = "";
 let running = null; // what ends the answer that is on the page
 let only = null; // the document that questions are about
@@ -133,15 +133,25 @@ async function ask(text) {
   question.value = "";
   const left = { thread: begun, text, graphId: asked.graphId, at: Date.now() };
   remember(left);
-  const body = { ...asked, mode: mode.value, threadId: begun };
+  const body = { ...asked, mode: mode.value, effort: effort.value, threadId: begun };
   const good = compare ? await side(text, asked, attached, signal)
-    : await one(place(new Turn(text, { attached, graphId: asked.graphId })), body,
+    : await one(place(new Turn(text, { attached, graphId: asked.graphId, effort: effort.value })), body,
       answered(body, signal, broken, (place) => {
         remember({ ...left, place });
         if (signal.reason === LEFT) showThreads(thread); // where it can be gone back to
       }));
   if (good) attachments.clear();
   settle(left, good, signal);
+}
+
+/** Go on with a report that was stopped: what is written of it comes again, then the rest. */
+async function goOnWith(text, graphId) {
+  const left = { thread, text, graphId, at: Date.now() };
+  running = new AbortController();
+  const { signal } = running;
+  busy(true);
+  const events = answered({ threadId: left.thread, debug: true }, signal, broken, () => {}, "api/query/resume");
+  settle(left, await one(place(new Turn(text, { graphId, effort: "high" })), { query: text, graphId }, events), signal);
 }
 
 /** A question has its answer, or stands where it can be asked again; one that was left is taken up later. */
@@ -187,6 +197,7 @@ async function one(turn, { query, graphId }, events, told = (text) => tell(statu
     for await (const event of events) {
       turn.show(event);
       if (event.type === "retrieval") told(say("found", event.data.count));
+      else if (event.type === "progress" && event.data.step === "section") told(say("section", event.data.done, event.data.total, event.data.title));
       else if (event.type === "error") throw new Problem({ ...event.data, detail: event.data.message, nextStep: event.data.detail?.next_step });
       else if (event.type === "done") told(say("answered", ((performance.now() - turn.began) / 1000).toFixed(1), event.data.mode));
     }
@@ -196,9 +207,11 @@ async function one(turn, { query, graphId }, events, told = (text) => tell(statu
     if (!turn.element.isConnected) return false; // another conversation was opened
     const stopped = error.name === "AbortError";
     const message = stopped ? say("stopped") : error.message;
-    const again = button(say("retry"), () => {
+    const resumable = turn.planned && thread;
+    const again = button(say(resumable ? "goOn" : "retry"), () => {
       if (running) return;
       turn.element.remove();
+      if (resumable) return void goOnWith(query, graphId);
       question.value = query;
       form.requestSubmit();
       byId("stop").focus();
@@ -237,6 +250,8 @@ function busy(is) {
 }
 
 mode.replaceChildren(...Object.entries(say("modes")).map(([value, textContent]) => element("option", { value, textContent })));
+effort.replaceChildren(...Object.entries(say("efforts")).map(([value, textContent]) => element("option", { value, textContent })));
+effort.value = "medium";
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (!running && question.value.trim()) ask(question.value.trim());

@@ -1,7 +1,7 @@
 // What was done when, as bars: one line of all steps, and a row for each.
 
 import { element } from "./dom.js";
-import { say } from "./words.js";
+import { nameOf, say } from "./words.js";
 
 // What `timings` of a retrieval holds beside its lanes.
 const NO_LANES = ["total", "fusion", "texts"];
@@ -15,7 +15,7 @@ function steps(trace, total) {
   return begun.map((step, index) => {
     const end = begun[index + 1]?.ms ?? total;
     const told = trace.find(({ event, ms }) => event === "retrieval" && ms >= step.ms && ms <= end);
-    const name = [say(step.node) ?? step.node, step.attempt ? `#${step.attempt + 1}` : "", step.detail].filter(Boolean).join(" ");
+    const name = [nameOf(step.node), step.attempt ? `#${step.attempt + 1}` : "", step.detail].filter(Boolean).join(" ");
     return { node: step.node, name, from: step.ms, end, found: told?.count, lanes: lanes(told) };
   });
 }

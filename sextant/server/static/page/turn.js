@@ -6,9 +6,10 @@ import { draw } from "./graph.js";
 import { openPassage, placeOf } from "./passage.js";
 import { prose } from "./prose.js";
 import { bars, strip } from "./trace.js";
-import { kind, say } from "./words.js";
+import { kind, nameOf, say } from "./words.js";
 
 const NODES = ["analyze", "route", "retrieve", "grade", "refine", "generate"];
+const REPORT = [...NODES.slice(0, -1), "plan", "search", "outline", "write"];
 // Lanes that find; `mix` and other modes fuse what these found.
 const FINDING = ["keyword", "vector", "walk", "reports"];
 // As the server ends sentences (docs/streaming.md): what is read out loud comes by whole ones.
@@ -16,7 +17,7 @@ const SENTENCE = /^[^]*(?:[。！？!?]|\.(?=\s)|\n)(?:\[[^\]]*\])*/;
 
 /** A question and its answer on the page; `show` takes the events of the stream. */
 export class Turn {
-  constructor(question, { attached = [], mode = "", graphId = "" } = {}) {
+  constructor(question, { attached = [], mode = "", graphId = "", effort = "medium" } = {}) {
     this.began = performance.now();
     this.graphId = graphId;
     this.text = "";
@@ -24,12 +25,13 @@ export class Turn {
     this.citations = [];
     this.sources = [];
     this.drawing = 0;
+    this.planned = false; // a report that can be gone on with where it is stopped
     this.element = element("article");
     if (mode) this.element.append(element("h3", { textContent: mode }));
     else this.element.append(element("h3", { className: "question", textContent: question }));
     if (attached.length) this.element.append(element("ul", { className: "chips" }, attached));
-    this.steps = element("ol", { className: "steps" }, NODES.map((node) => {
-      const item = element("li", { textContent: say(node) });
+    this.steps = element("ol", { className: "steps" }, (effort === "high" ? REPORT : NODES).map((node) => {
+      const item = element("li", { textContent: nameOf(node) });
       item.dataset.node = node;
       return item;
     }));
@@ -43,6 +45,8 @@ export class Turn {
   show({ type, data }) {
     if (type === "status") this.step(data.node, data.attempt);
     else if (type === "retrieval") this.found(data.count);
+    else if (type === "plan") this.plan(data);
+    else if (type === "progress") this.progress(data);
     else if (type === "token") this.text += data.text;
     else if (type === "citation") this.citations.push(data.citation);
     else if (type === "reset") [this.text, this.citations, this.spoken] = ["", [], 0];
@@ -66,6 +70,20 @@ export class Turn {
   found(count) {
     const item = /** @type {HTMLElement} */ (this.steps.querySelector("[data-node=retrieve]"));
     item.textContent = say("stepFound", item.textContent.split(/[:：]/)[0], say("passages", count));
+  }
+
+  /** What a report will be about, and what it will cost. */
+  plan({ questions, calls, promptTokens, completionTokens, seconds }) {
+    this.planned = true;
+    const cost = calls ? say("cost", calls, promptTokens + completionTokens, seconds) : say("noCost");
+    this.rest.replaceChildren(element("p", { className: "note", textContent: `${say("planIs")} ${cost}` }),
+      element("ol", { className: "note" }, questions.map((textContent) => element("li", { textContent }))));
+  }
+
+  /** Which section of a report is written. */
+  progress({ step, done, total }) {
+    const item = /** @type {HTMLElement} */ (this.steps.querySelector("[data-node=write]"));
+    if (item && step === "section") item.textContent = `${nameOf("write")} ${done}/${total}`;
   }
 
   /** The answer is whole: what it rests on, and how it came about. */

@@ -22,6 +22,11 @@ export const WORDS = {
       local: "local: entities", global: "global: topics", naive: "naive: similar passages",
       bypass: "bypass: no documents", compare: "compare: modes side by side",
     },
+    effort: "Effort", effortHint: "How much is done for the answer", efforts: { low: "low: one search", medium: "medium: until enough is found", high: "high: a researched report" },
+    reportSteps: { plan: "Plan", confirm: "Agree", search: "Search on", find_gaps: "Find gaps", outline: "Outline", write: "Write", compose: "Join" },
+    planIs: "A report on these questions.", noCost: "Quoted without a chat model, at no cost.", goOn: "Go on",
+    cost: (calls, tokens, seconds) => `About ${many(calls, "model call")}, ${tokens} tokens${seconds == null ? "" : `, ${Math.round(seconds)} s`}.`,
+    section: (done, total, title) => `Section ${done} of ${total}${title ? `: ${title}` : ""}`,
     analyze: "Understand", route: "Route", retrieve: "Search", grade: "Weigh", refine: "Search again", generate: "Answer",
     queue: "Wait for a turn", working: "Working…", stopped: "Stopped.", again: "The connection broke. Taking up the answer again…",
     stepFound: (step, passages) => `${step}: ${passages}`, found: (count) => `${count} passages found.`, answered: (seconds, mode) => `Answered in ${seconds} s, mode ${mode}.`,
@@ -83,6 +88,11 @@ export const WORDS = {
         ["bypass", "No search: the chat model answers alone, without citations."],
         ["compare", "Asks several modes at once and shows their answers side by side."],
       ]],
+      ["Efforts", [
+        ["low", "One search, then the answer."],
+        ["medium", "Searches again, with other words, until enough is found."],
+        ["high", "A report: questions are planned, each is searched for, and a section is written for each. What it will cost is shown first. It can be stopped and gone on with."],
+      ]],
       ["Citations", [
         ["[1]", "A number leads to the passage behind the sentence. Open it: the quote is marked in the document's own text. Every quote has been found in the stored document, character by character."],
         ["words #2, graph #1", "How a source was found: second by its words, first by the knowledge graph."],
@@ -114,6 +124,11 @@ export const WORDS = {
       local: "local：实体", global: "global：主题", naive: "naive：相似段落",
       bypass: "bypass：不查文档", compare: "compare：并排比较各模式",
     },
+    effort: "力度", effortHint: "为回答做多少工作", efforts: { low: "low：检索一次", medium: "medium：直到找够为止", high: "high：研究报告" },
+    reportSteps: { plan: "计划", confirm: "确认", search: "深入检索", find_gaps: "找缺口", outline: "列提纲", write: "撰写", compose: "汇总" },
+    planIs: "报告将回答这些问题。", noCost: "不使用聊天模型，只引用原文，没有费用。", goOn: "继续",
+    cost: (calls, tokens, seconds) => `大约 ${calls} 次模型调用、${tokens} 个 token${seconds == null ? "" : `、${Math.round(seconds)} 秒`}。`,
+    section: (done, total, title) => `第 ${done} 节，共 ${total} 节${title ? `：${title}` : ""}`,
     analyze: "理解", route: "路由", retrieve: "检索", grade: "评估", refine: "再检索", generate: "回答",
     queue: "排队", working: "正在处理…", stopped: "已停止。", again: "连接中断，正在接续回答…",
     stepFound: (step, passages) => `${step}：${passages}`, found: (count) => `找到 ${count} 个段落。`, answered: (seconds, mode) => `用时 ${seconds} 秒，模式 ${mode}。`,
@@ -175,6 +190,11 @@ export const WORDS = {
         ["bypass", "不检索，由聊天模型单独回答，没有引用。"],
         ["compare", "同时用几种模式提问，并排显示各自的回答。"],
       ]],
+      ["力度", [
+        ["low", "检索一次，然后回答。"],
+        ["medium", "换个说法再检索，直到找够为止。"],
+        ["high", "研究报告：先计划若干问题，分别检索，再为每个问题写一节。费用会先显示出来。可以停下，之后继续。"],
+      ]],
       ["引用", [
         ["[1]", "编号指向句子所依据的段落。点开后，引文在文档原文中高亮显示。每段引文都已在存储的文档中逐字找到。"],
         ["词语 #2、图谱 #1", "来源是怎样找到的：按词语排第二，按知识图谱排第一。"],
@@ -216,6 +236,9 @@ export function say(name, ...filling) {
 
 /** What the server says of a problem; a Chinese page says first what it is about. */
 export const told = (code, detail) => (language === "zh" && PROBLEMS[code] ? `${PROBLEMS[code]}（${detail}）` : detail);
+
+/** The step of an answer or a report, by its node. */
+export const nameOf = (node) => say("reportSteps")[node] ?? say(node) ?? node;
 
 /** What a type of entity is called; those of one's own stay as they are, but are not shouted. */
 export const kind = (type) => say("kindsOf")[type] ?? (type === type.toUpperCase() ? type.replaceAll("_", " ").toLowerCase() : type);

@@ -51,6 +51,12 @@ delete from checkpoint_blobs b using kept k where b.thread_id = k.thread_id
   and b.checkpoint_ns = k.checkpoint_ns
   and b.version is distinct from (k.checkpoint -> 'channel_versions' ->> b.channel);
 
+-- name: forget_parts
+-- Of graphs within the conversation's own (a report in the making), of which nothing is gone on with.
+with parts as (delete from checkpoints where thread_id = %(key)s and checkpoint_ns <> ''),
+  writes as (delete from checkpoint_writes where thread_id = %(key)s and checkpoint_ns <> '')
+delete from checkpoint_blobs where thread_id = %(key)s and checkpoint_ns <> '';
+
 -- name: forget
 -- Conversations with all that was kept of them.
 with gone as (delete from checkpoints where thread_id = any(%(keys)s) returning thread_id),

@@ -1,0 +1,144 @@
+"""outline: the sections of the report, each for questions that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from langgraph.runtime import Runtime
+from pydantic import Field
+
+from sextant import prompts
+from sextant.models.chat.replies import Numbers, Sentence
+from sextant.models.chat.structured import AtMost, ModelReply
+from sextant.nodes.answers.sanitizer import sanitize_output
+from sextant.nodes.citing.citations import escape_markers
+from sextant.nodes.citing.markers import strip_markers
+from sextant.nodes.citing.support import headings
+from sextant.nodes.context import RunContext
+from sextant.nodes.decisions import approve_sources
+from sextant.nodes.judgements import ask
+from sextant.nodes.research.cost import LEAST_FOR_OUTLINE
+from sextant.nodes.research.search import MOST_OF_TOPIC
+from sextant.nodes.research.state import (
+    PlannedSection,
+    ResearchState,
+    Topic,
+    passages_by_id,
+    plain,
+    topics_of,
+)
+
+_MOST_SECTIONS = 12
+_TITLE_CHARS = 120
+
+
+class SectionChoice(ModelReply):
+    """A section of the report: its heading, and the numbers of the questions that it answers."""
+
+    title: Sentence = ""
+    questions: Numbers = Field(default_factory=list[int])
+
+
+class ReportOutline(ModelReply):
+    """The report's sections, in their order."""
+
+    sections: Annotated[list[SectionChoice], AtMost(_MOST_SECTIONS)] = Field(
+        default_factory=list[SectionChoice]
+    )
+
+
+async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Order what was found into sections; the first answers the question itself.
+
+    A question for which nothing was found has no section, and is told as not answered.
+
+    Raises:
+        GraphInterrupt: a person is to approve the sources, before anything is written.
+    """
+    approved = approve_sources(state)
+    known = {item.id for item in approved.items}
+    topics = topics_of(state)
+    for topic in topics:
+        topic.found = [id_ for id_ in topic.found if id_ in known]
+    there = [topic for topic in topics if topic.found]
+    choices, costs = await _ask_for_outline(state, runtime.context, there)
+    sections = arrange_sections(there, choices)
+    lead = PlannedSection("", [state.question], [""], _leading(state, sections, known))
+    shown = [item.text for item in approved.items]
+    for section in sections:
+        section.title = _as_heading(section.title, shown, state.language)
+    return {
+        "items": approved.items,
+        "graph_items": approved.graph_items,
+        "outline": plain([lead, *sections]),
+        "not_found": [topic.question for topic in topics if not topic.found],
+        **costs,
+    }
+
+
+def arrange_sections(
+    topics: Sequence[Topic], choices: Sequence[SectionChoice]
+) -> list[PlannedSection]:
+    """Return the sections that were chosen, then one for each topic that none of them has; each topic once."""
+    left = dict(enumerate(topics, start=1))
+    sections = list[PlannedSection]()
+    for choice in choices:
+        chosen = [left.pop(number) for number in dict.fromkeys(choice.questions) if number in left]
+        if chosen:
+            title = choice.title or chosen[0].title
+            sections.append(_join(title, chosen))
+    return [*sections, *(_join(topic.title, [topic]) for topic in left.values())]
+
+
+def _join(title: str, topics: Sequence[Topic]) -> PlannedSection:
+    """Return a section for topics, whose passages take turns."""
+    rankings = [topic.found for topic in topics]
+    ranked = [
+        id_
+        for rank in range(max(map(len, rankings)))
+        for ids in rankings
+        for id_ in ids[rank : rank + 1]
+    ]
+    found = list(dict.fromkeys(ranked))[: MOST_OF_TOPIC + len(topics) - 1]
+    questions = [topic.question for topic in topics]
+    return PlannedSection(title, questions, [topic.subject for topic in topics], found)
+
+
+def _leading(
+    state: ResearchState, sections: Sequence[PlannedSection], known: set[str]
+) -> list[str]:
+    """Return the passages that the question itself found, then the best of each section."""
+    own = [item.id for item in state.items[: state.evidence_count] if item.id in known]
+    return list(dict.fromkeys([*own, *(section.found[0] for section in sections)]))
+
+
+def _as_heading(title: str, passages: Sequence[str], language: str) -> str:
+    """Return a title that is one line of text, whatever a model or a document has written."""
+    line = " ".join(strip_markers(title).split()).strip("#*_ ")[:_TITLE_CHARS]
+    return escape_markers(sanitize_output(line, passages, language))
+
+
+async def _ask_for_outline(
+    state: ResearchState, run: RunContext, topics: Sequence[Topic]
+) -> tuple[Sequence[SectionChoice], dict[str, Any]]:
+    """Return the chat model's sections; none where there are too few topics to be ordered."""
+    if len(topics) < LEAST_FOR_OUTLINE:
+        return (), {}
+    lines = [
+        f"{number}. {topic.question} ({_found_in(topic, state)})"
+        for number, topic in enumerate(topics, start=1)
+    ]
+    messages = prompts.OUTLINE.messages(
+        state.language,
+        question=prompts.as_data(state.question),
+        found=prompts.as_data("\n".join(lines)),
+    )
+    judged = await ask(state, run, messages, ReportOutline)
+    return (judged.reply.sections if judged.reply else ()), judged.costs
+
+
+def _found_in(topic: Topic, state: ResearchState) -> str:
+    """Return where the best passages of a topic stand."""
+    best = passages_by_id(state, topic.found[:2])
+    return "; ".join(dict.fromkeys(map(headings, best)))

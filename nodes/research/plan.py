@@ -1,0 +1,162 @@
+"""plan: the questions of a report, and what it will cost; confirm: have a person agree to both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+from langgraph.runtime import Runtime
+from pydantic import Field
+
+from sextant import prompts
+from sextant.domain.answers import as_values
+from sextant.domain.retrieval import ItemKind, Mode, RetrievedItem
+from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.models.chat.replies import Sentences
+from sextant.models.chat.structured import AtMost, ModelReply
+from sextant.nodes.budget import merge_warnings
+from sextant.nodes.citing.support import headings
+from sextant.nodes.context import RunContext
+from sextant.nodes.decisions import settle_plan
+from sextant.nodes.judgements import ask
+from sextant.nodes.question.wording import telling_words, wording_of
+from sextant.nodes.research.cost import estimate_report
+from sextant.nodes.research.state import ResearchState, Topic, plain, topics_of
+from sextant.text.characters import clean_text, normalise
+from sextant.text.vocabulary import Vocabulary
+
+_MOST_QUESTIONS = 12
+# Headings and names of what was found that the plan is made by, and passages whose names lead on.
+_SHOWN, _LEADS = 20, 5
+_ABOUT = {"en": "What do the documents say about {name}?", "zh": "关于{name}，文档中有哪些内容？"}
+
+
+class Plan(ModelReply):
+    """The questions that the chat model would answer in a report."""
+
+    questions: Annotated[Sentences, AtMost(_MOST_QUESTIONS)] = Field(default_factory=list[str])
+
+
+async def plan(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Choose what the report asks, by the chat model and else by rule, and tell what it will cost."""
+    run = runtime.context
+    most = run.deps.settings.research.questions
+    suggested, costs = await _ask_for_plan(state, run)
+    by_rule = list(plan_by_rules(state))
+    topics = list(_distinct([*suggested, *([] if len(suggested) > 1 else by_rule)]))[:most]
+    estimate = estimate_report(state, run, topics)
+    runtime.stream_writer(as_values(estimate))
+    return {
+        "topics": plain(topics),
+        "due": [{"topic": at, "query": topic.query} for at, topic in enumerate(topics)],
+        "evidence_count": len(state.items),
+        **costs,
+    }
+
+
+async def confirm(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Have a person agree to plan and cost, where the caller can be asked and a model would write.
+
+    A node of its own: whatever comes before a decision in a node is done again after it.
+
+    Raises:
+        GraphInterrupt: a person is asked.
+    """
+    run, topics = runtime.context, topics_of(state)
+    if "cost" not in state.may_ask or run.deps.chat is None:
+        return {}
+    estimate = estimate_report(state, run, topics)
+    kept = settle_plan(state, run, estimate)
+    if kept is None:
+        declined = merge_warnings(state.coded_warnings, CodedWarning(WarningCode.MODEL_DECLINED))
+        return {"model_declined": True, "by_rule": True, "coded_warnings": declined}
+    chosen = [topics[at] for at in kept]
+    return {
+        "topics": plain(chosen),
+        "due": [{"topic": at, "query": topic.query} for at, topic in enumerate(chosen)],
+    }
+
+
+def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
+    """Yield what a report may ask: the question's parts, its names, what the graph leads on to, subjects of reports.
+
+    Names that the question has not are taken from its first passages, where the graph knows them.
+    """
+    for part in state.subquestions:
+        yield Topic(_as_title(part, state.question), part, part)
+    words = telling_words(state.question)
+    linked = [str(link["name"]) for link in state.linked]
+    reports = [str(item.metadata["title"]) for item in _of_kind(state, ItemKind.COMMUNITY)]
+    if state.strategy == Mode.GLOBAL:
+        yield from (_about(title, state, ()) for title in reports)
+    if len(linked) > 1:
+        yield from (_about(name, state, words) for name in linked)
+    yield from (_about(name, state, words) for name in _next_names(state))
+    yield from (_about(title, state, ()) for title in reports)
+
+
+def _next_names(state: ResearchState) -> Iterator[str]:
+    """Yield names of entities that the first passages tell and the question does not, most important first."""
+    question = normalise(state.question)
+    texts = [wording_of(item) for item in state.items[:_LEADS]]
+    for entity in _of_kind(state, ItemKind.ENTITY):
+        name = str(entity.metadata["name"])
+        folded = normalise(name)
+        if folded not in question and any(text.says(folded) for text in texts):
+            yield name
+
+
+def _as_title(part: str, question: str) -> str:
+    """Return a part as a heading: without the subject that was added in brackets to make it stand alone."""
+    title = part if part in question else part.partition(" (")[0]
+    return title[:1].upper() + title[1:]
+
+
+def _about(name: str, state: ResearchState, words: Iterable[str]) -> Topic:
+    """Return the topic of a name or subject, searched with what the question asks."""
+    others = [word for word in words if word not in normalise(name)]
+    question = _ABOUT[state.language].format(name=name)
+    return Topic(name, question, " ".join([name, *others]), subject=name)
+
+
+def _distinct(topics: Iterable[Topic]) -> Iterator[Topic]:
+    seen = set[str]()
+    for topic in topics:
+        if (plain_title := normalise(topic.title)) not in seen:
+            seen.add(plain_title)
+            yield topic
+
+
+def _of_kind(state: ResearchState, kind: ItemKind) -> list[RetrievedItem]:
+    return [item for item in state.graph_items if item.kind is kind]
+
+
+async def _ask_for_plan(
+    state: ResearchState, run: RunContext
+) -> tuple[list[Topic], dict[str, Any]]:
+    """Return the chat model's questions, none of which is the question itself or made of other words than it was shown."""
+    found = list(dict.fromkeys(headings(item) for item in state.items))[:_SHOWN]
+    names = [
+        *(str(item.metadata["title"]) for item in _of_kind(state, ItemKind.COMMUNITY)),
+        *(str(item.metadata["name"]) for item in _of_kind(state, ItemKind.ENTITY)),
+    ][:_SHOWN]
+    most = run.deps.settings.research.questions
+    messages = prompts.PLAN.messages(
+        state.language,
+        question=prompts.as_data(state.question),
+        history=prompts.format_turns(state.before),
+        sections=prompts.as_data("\n".join(found)),
+        names=prompts.as_data("\n".join(names)),
+        most=str(most),
+    )
+    judged = await ask(state, run, messages, Plan)
+    if judged.reply is None:
+        return [], judged.costs
+    said = (turn["content"] for turn in state.before)
+    vocabulary = Vocabulary(state.question, *said, *found, *names)
+    longest = run.deps.settings.limits.question_chars
+    questions = [
+        clean_text(one)[:longest] for one in judged.reply.questions if vocabulary.gives(one)
+    ]
+    own = normalise(state.question)
+    return [Topic(one, one, one) for one in questions if normalise(one) != own], judged.costs

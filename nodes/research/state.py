@@ -1,0 +1,100 @@
+"""The state of a report in the making, beside that of its question: plain values, since every step is a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.state import State
+
+
+@dataclass(kw_only=True)
+class ResearchState(State):
+    """What the nodes of a report pass on.
+
+    `items` are all passages found, first those that the question itself found, `evidence_count` of them. `topics` are
+    what the report is planned by (`Topic`), `due` the queries to search next, each with its topic, `rounds_done` the
+    rounds of further searches. `outline` has the sections (`PlannedSection`), the first of which answers the question
+    itself. `model_declined`: a person has decided that no chat model writes it.
+    """
+
+    topics: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    due: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    outline: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    evidence_count: int = 0
+    rounds_done: int = 0
+    model_declined: bool = False
+
+
+@dataclass(slots=True)
+class Topic:
+    """One question that the report is planned by.
+
+    Attributes:
+        title: what it is about, as a heading.
+        question: what is asked.
+        query: what is searched for it first.
+        subject: what it is about, where it asks nothing in particular.
+        found: ids of passages, best first.
+    """
+
+    title: str
+    question: str
+    query: str
+    subject: str = ""
+    found: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True)
+class PlannedSection:
+    """A section to be written.
+
+    Attributes:
+        title: its heading; none: it answers the question of the report itself.
+        questions: what it answers.
+        subjects: of each question, as topics have them.
+        found: ids of the passages that it is written from.
+    """
+
+    title: str
+    questions: list[str]
+    subjects: list[str]
+    found: list[str]
+
+    @property
+    def question(self) -> str:
+        """Return its questions as one."""
+        return " ".join(self.questions)
+
+
+def topics_of(state: ResearchState) -> list[Topic]:
+    """Return the topics of a state."""
+    return [Topic(**values) for values in state.topics]
+
+
+def outline_of(state: ResearchState) -> list[PlannedSection]:
+    """Return the sections of a state, written or not."""
+    return [PlannedSection(**values) for values in state.outline]
+
+
+def plain(records: Iterable[Topic | PlannedSection]) -> list[dict[str, Any]]:
+    """Return topics or sections as a state holds them."""
+    return [asdict(record) for record in records]
+
+
+def passages_by_id(state: ResearchState, ids: Sequence[str]) -> list[RetrievedItem]:
+    """Return passages in the order of their ids; of an edited state some may be gone."""
+    known = {item.id: item for item in state.items}
+    return [known[id_] for id_ in ids if id_ in known]
+
+
+def after_gaps(state: ResearchState) -> Literal["another search", "outline"]:
+    """Return whether anything is due to be searched."""
+    return "another search" if state.due else "outline"
+
+
+def after_write(state: ResearchState) -> Literal["next section", "done"]:
+    """Return whether a section is left to be written."""
+    return "next section" if len(state.sections) < len(state.outline) else "done"
