@@ -117,6 +117,7 @@ async def _run(
     # LangGraph's clean-up is cancelled before it starts and the model would stream on to its end.
     values: dict[str, Any] = {}
     interrupts: Sequence[Interrupt] = ()
+    own: tuple[str, ...] | None = None
     given: Mapping[str, Any] = question if isinstance(question, Mapping) else {}
     question_text = str(given.get("query") or "")
     # A report is made by a graph within the workflow's, and goes on behind the last of its checkpoints. Otherwise only the
@@ -133,9 +134,11 @@ async def _run(
             durability=durability if graph.checkpointer else None,
             version="v2",
         ):
+            # Within another graph's run its own parts have a namespace, too; the first is its own in any case.
+            own = part["ns"] if own is None else own
             if part["type"] == "custom":
                 await queue.put(parse_event(part["data"]))
-            elif part["type"] == "values" and not part["ns"]:
+            elif part["type"] == "values" and part["ns"] == own:
                 values, interrupts = cast("dict[str, Any]", part["data"]), part["interrupts"]
         if interrupts:
             await queue.put(Interrupted(interrupts[0].value))

@@ -121,7 +121,7 @@ def settle_plan(state: State, run: RunContext, planned: Planned) -> list[int] | 
         options=_numbered(planned.questions), calls=planned.calls, tokens=tokens, time=time
     )
     args = {"options": options, "choice": ", ".join(options), "tokens": tokens}
-    decision = _ask_person(_PLAN, args, wording, ["approve", "edit", "reject"])
+    decision = _ask_person(_PLAN, args, wording, ["approve", "edit", "reject"], state.language)
     if decision.kind == "reject":
         return None
     return everything if decision.kind == "approve" else _read_choice(decision.choice, options)

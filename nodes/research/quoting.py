@@ -48,16 +48,20 @@ class SectionAnswerer(ExtractiveAnswerer):
         return Extraction(tuple(quotations), nearest)
 
     def _about(self, subject: str, items: Sequence[RetrievedItem]) -> Sequence[Quotation]:
-        """Return sentences that name a subject, of each passage the one that has most of the report's question."""
+        """Return sentences that name a subject, of each passage the one that has most of the report's question.
+
+        One that has nothing of the question is left out.
+        """
         if not subject:
             return ()
-        named, claim = claim_of(subject), claim_of(f"{subject} {self._question}")
+        named, asked = claim_of(subject), claim_of(self._question)
         quotations = list[Quotation]()
         for source, item in enumerate(items):
             found = [
-                (lookup.covers(claim), span)
+                (lookup.covers(asked), span)
                 for span in quotable_spans(item.text)
                 if (lookup := TermLookup(item.text[slice(*span)])).covers(named) > _LEAST_NAMED
+                and (lookup.held(asked) or not len(asked))
             ]
             if found:
                 _, (start, end) = max(found, key=lambda one: one[0])

@@ -79,7 +79,7 @@ class LimitSettings(Group):
         None,
         ge=0,
         description="Where the caller can be asked (`interrupts`): tokens of one answer, prompts and all, above which a "
-        "person is; unset: never.",
+        "person is; unset: never, but before each report.",
     )
     context_tokens: int = Field(
         6000, ge=200, description="Tokens of retrieved context in a prompt."

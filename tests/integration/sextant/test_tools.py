@@ -129,12 +129,13 @@ async def test_what_goes_wrong_is_a_message_that_says_what_to_do(rag: Sextant) -
     assert strange.text.startswith("chunk_not_found: ")
 
 
-async def test_an_agent_looks_up_and_answers(rag: Sextant) -> None:
+@pytest.mark.parametrize("effort", ["medium", "high"])
+async def test_an_agent_looks_up_and_answers(rag: Sextant, effort: str) -> None:
     def reply(request: ApiRequest) -> Reply | str:
         tools = [one["function"]["name"] for one in request.body["tools"]]
         assert tools == ["kb_search", "kb_ask", "kb_related"]
         if request.messages[-1]["role"] == "user":
-            return calling("kb_ask", query=QUESTION)
+            return calling("kb_ask", query=QUESTION, effort=effort)
         return "Twenty days [1]." if "twenty days" in request.prompt else "I do not know."
 
     async with ScriptedOpenAI(reply) as server:

@@ -1,0 +1,172 @@
+"""What a report asks, how its sections are arranged, what it will cost, what is searched next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.settings import AnswerSettings, ResearchSettings, Settings
+from sextant.nodes.context import Context, RunContext
+from sextant.nodes.research.cost import estimate_report
+from sextant.nodes.research.outline import SectionChoice, arrange_sections, outline
+from sextant.nodes.research.plan import plan, plan_by_rules
+from sextant.nodes.research.search import find_gaps, search
+from sextant.nodes.research.state import (
+    ResearchState,
+    Topic,
+    after_gaps,
+    after_write,
+    outline_of,
+    plain,
+    topics_of,
+)
+from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
+
+QUESTION = "What is known of the bridge of Arta?"
+BRIDGE = item("The bridge of Arta spans the Arachthos.", "bridge")
+RIVER = item("The Arachthos rises in the Pindus.", "river")
+
+
+def named(name: str) -> RetrievedItem:
+    return RetrievedItem(ItemKind.ENTITY, name, name, 0.5, metadata={"name": name})
+
+
+def report_on(title: str) -> RetrievedItem:
+    metadata = {"title": title, "findings": []}
+    return RetrievedItem(ItemKind.COMMUNITY, title, title, 0.5, metadata=metadata)
+
+
+def state(**values: Any) -> ResearchState:
+    begun: dict[str, Any] = {
+        "question": QUESTION,
+        "search": QUESTION,
+        "strategy": "mix",
+        "chosen_effort": "high",
+        "items": [BRIDGE],
+        "graph_items": [named("Arta"), named("Arachthos"), named("London"), report_on("Bridges")],
+    }
+    return ResearchState(**begun | values)
+
+
+def titles(of: ResearchState) -> list[str]:
+    return [topic.title for topic in plan_by_rules(of)]
+
+
+def test_rules_plan_by_parts_names_and_subjects() -> None:
+    assert titles(state()) == ["Arachthos", "Bridges"]
+    both = [{"name": "Arta", "ids": ["1"]}, {"name": "Ioannina", "ids": ["2"]}]
+    parts = ["when was it built? (Arta)"]
+    assert titles(state(linked=both, subquestions=parts)) == [
+        "When was it built?", "Arta", "Ioannina", "Arachthos", "Bridges",
+    ]  # fmt: skip
+    assert titles(state(strategy="global"))[0] == "Bridges"
+    assert titles(state(items=[], graph_items=[])) == []
+
+
+async def test_a_models_questions_come_from_what_it_was_shown(bench: Build) -> None:
+    questions = [QUESTION, "Who lives in Atlantis?", "What is the Arachthos?", "How old is Arta?"]
+    reply = str({"questions": questions}).replace("'", '"')
+    at = bench(chat=chat(reply))
+    update = await plan(state(), at.runtime)
+    assert [one["question"] for one in update["topics"]] == questions[2:]
+    assert [one["query"] for one in update["due"]] == questions[2:]
+    [planned] = at.streamed
+    assert planned["type"] == "plan"
+    assert planned["questions"] == tuple(questions[2:])
+
+
+async def test_a_plan_has_as_many_questions_as_the_settings_say(bench: Build) -> None:
+    settings = Settings(_env_file=None, research=ResearchSettings(questions=1))
+    update = await plan(state(), bench(settings=settings).runtime)
+    assert [one["title"] for one in update["topics"]] == ["Arachthos"]
+
+
+def test_the_cost_is_bounded_and_nothing_without_a_model(bench: Build) -> None:
+    topics = [Topic(str(number), f"What is {number}?", "") for number in range(6)]
+    offline = estimate_report(state(), bench().runtime.context, topics)
+    assert (offline.calls, offline.prompt_tokens, offline.seconds) == (0, 0, 0.0)
+    settings = Settings(
+        _env_file=None,
+        answers=AnswerSettings(passage_tokens=1000),
+        research=ResearchSettings(model_calls=5, prompt_tokens=4000, seconds=60.0),
+    )
+    at = bench(chat=chat(), settings=settings)
+    run = RunContext(Context(), at.deps).for_effort("high")
+    planned = estimate_report(state(), run, topics)
+    assert (planned.calls, planned.prompt_tokens, planned.seconds) == (5, 4000, None)
+    assert planned.limits == {"calls": 5, "prompt_tokens": 4000, "seconds": 60.0}
+    assert at.deps.chat is not None
+    at.deps.chat.speed.observe_stream(1000, 100, 100, 1.0, 1.0)
+    assert estimate_report(state(), run, topics).seconds == 33.4
+    slow = bench(chat=chat(), settings=settings)
+    assert slow.deps.chat is not None
+    slow.deps.chat.speed.observe_stream(1000, 100, 100, 100.0, 100.0)
+    run = RunContext(Context(), slow.deps).for_effort("high")
+    assert estimate_report(state(), run, topics).seconds == 60.0
+
+
+TOPICS = [Topic(name, f"What of {name}?", "", found=[f"{name}1", f"{name}2"]) for name in "abc"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "arranged"),
+    [
+        ([], [("a", ["a1", "a2"]), ("b", ["b1", "b2"]), ("c", ["c1", "c2"])]),
+        (
+            [SectionChoice(title="Both", questions=[3, 1, 3, 9])],
+            [("Both", ["c1", "a1", "c2", "a2"]), ("b", ["b1", "b2"])],
+        ),
+        (
+            [SectionChoice(title="", questions=[2]), SectionChoice(title="Twice", questions=[2])],
+            [("b", ["b1", "b2"]), ("a", ["a1", "a2"]), ("c", ["c1", "c2"])],
+        ),
+    ],
+)
+def test_every_topic_stands_in_exactly_one_section(
+    choices: list[SectionChoice], arranged: list[tuple[str, list[str]]]
+) -> None:
+    sections = arrange_sections(TOPICS, choices)
+    assert [(one.title, one.found) for one in sections] == arranged
+
+
+async def test_an_outline_begins_with_the_question_and_its_headings_are_plain_lines(
+    bench: Build,
+) -> None:
+    topics = [
+        Topic("## [x](https://evil.example) a\nb [1]", "What?", "", found=["river"]),
+        Topic("Nothing", "Where?", ""),
+    ]
+    begun = state(items=[BRIDGE, RIVER], evidence_count=1, topics=plain(topics))
+    update = await outline(begun, bench().runtime)
+    lead, section = outline_of(ResearchState(outline=update["outline"]))
+    assert (lead.title, lead.questions, lead.found) == ("", [QUESTION], ["bridge", "river"])
+    assert "](" not in section.title
+    assert "\n" not in section.title
+    assert not section.title.startswith("#")
+    assert update["not_found"] == ["Where?"]
+
+
+async def test_what_is_found_goes_to_its_topic_and_gaps_are_searched_by_name(bench: Build) -> None:
+    retriever = ScriptedRetriever([[BRIDGE]], around=(named("Arachthos"),))
+    at = bench(retriever=retriever)
+    source = "Where does the river below the bridge rise?"
+    begun = state(
+        topics=plain([Topic("Source", source, source)]), due=[{"topic": 0, "query": source}]
+    )
+    found = ResearchState(**vars(begun) | await search(begun, at.runtime))
+    assert topics_of(found)[0].found == ["bridge"]
+    assert (found.due, found.searched) == ([], [source])
+    gaps = ResearchState(**vars(found) | await find_gaps(found, at.runtime))
+    assert {one["topic"] for one in gaps.due} == {0}
+    assert any(one["query"].startswith("Arachthos") for one in gaps.due)
+    assert (gaps.rounds_done, after_gaps(gaps)) == (1, "another search")
+    again = ResearchState(**vars(gaps) | await find_gaps(gaps, at.runtime))
+    assert after_gaps(again) == "outline", "one round is all there is"
+
+
+def test_sections_are_written_until_none_is_left() -> None:
+    planned = [{"title": "", "questions": ["?"], "subjects": [""], "found": []}] * 2
+    assert after_write(state(outline=planned, sections=[{}])) == "next section"
+    assert after_write(state(outline=planned, sections=[{}, {}])) == "done"
