@@ -164,10 +164,11 @@ def _count_furniture(read: _PdfContent, body: Body) -> None:
 
 
 def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:
-    ruled = find_ruled_tables(page, lines, budget)
+    strokes = page.strokes()
+    ruled = find_ruled_tables(page, lines, strokes, budget)
     taken = frozenset[int]().union(*(table.lines for table in ruled))
     free = [at for at in range(len(lines)) if at not in taken]
-    return [*ruled, *find_unruled_tables(page, lines, free, budget)]
+    return [*ruled, *find_unruled_tables(page, lines, free, strokes, budget)]
 
 
 def _nothing_read(read: _PdfContent) -> str:

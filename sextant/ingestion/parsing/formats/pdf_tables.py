@@ -65,11 +65,13 @@ class PageTable:
         )
 
 
-def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:
+def find_ruled_tables(
+    page: Page, lines: Sequence[PdfLine], strokes: Sequence[PdfBox], budget: CellBudget
+) -> list[PageTable]:
     """Return tables of at least two rows and columns whose cells are separated by ruled lines."""
     tables = list[PageTable]()
-    for strokes in _group_strokes(page.strokes()):
-        grid = _grid(strokes)
+    for group in _group_strokes(strokes):
+        grid = _grid(group)
         size = (len(grid.columns) - 1) * (len(grid.rows) - 1)
         if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
             continue

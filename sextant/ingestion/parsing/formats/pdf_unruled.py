@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from sextant.ingestion.parsing.formats.pdf_alignment import AlignedTable, align
+from sextant.ingestion.parsing.formats.pdf_alignment import AlignedTable, align, is_figure
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, PdfWord, unite
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import columns_in_order, is_item, rows_of
@@ -18,6 +18,7 @@ _ROWS = 3  # of a table, at least
 _FIGURES = 0.4  # of the cells beside the first column, at least
 _FILLED = 0.45  # of the cells, at least
 _FILLED_MIXED = 0.7  # where lines of several columns of text may stand side by side
+_RULES = 2  # across the table, at least, where it has no figures
 _WORDS = 8  # of a cell at most, in the mean
 _LONG = 4  # words of a line of text, at least
 _EVEN = 0.7  # of the longest line: the usual one of a column of text
@@ -25,36 +26,46 @@ _WIDE = 0.7  # of the table's width: a rule of its own
 
 
 def find_unruled_tables(
-    page: Page, lines: Sequence[PdfLine], free: Sequence[int], budget: CellBudget
+    page: Page,
+    lines: Sequence[PdfLine],
+    free: Sequence[int],
+    strokes: Sequence[PdfBox],
+    budget: CellBudget,
 ) -> list[PageTable]:
     """Return the tables among lines that are free, which stand in no ruled table."""
     place = {id(lines[at]): at for at in free}
     left = [lines[at] for at in free if lines[at].rightward]
-    levels = [one for one in page.strokes() if one.right - one.left > one.top - one.bottom]
-    tables = list[PageTable]()
+    levels = [one for one in strokes if one.right - one.left > one.top - one.bottom]
+    tables, tried, ordered = list[PageTable](), set[frozenset[int]](), columns_in_order(left)
     # Tables are drawn row by row, column by column, or the names of the rows at last.
-    for ordered in (columns_in_order, _from_above):
-        for run in _runs(rows_of(ordered(left))):
+    for is_mixed in (False, True):
+        for run in _runs(rows_of(ordered)):
             box = unite(line.box for row in run for line in row)
+            is_code = all(line.mono for row in run for line in row)
+            near = [] if is_mixed or is_code else _near(levels, box, run[0][0].size)
+            ids = frozenset(id(line) for row in run for line in row)
+            if ids in tried or (len(near) < _RULES and not _has_figures(run)):
+                continue
+            tried.add(ids)
             members = [line for line in left if contains(box, line.box)]
-            if aligned := _align(page, members, levels, is_mixed=ordered is _from_above):
+            words = [word for line in members for word in page.words(line)]
+            aligned = align(words, near) if words else None
+            if aligned and _is_table(aligned, words, near, is_mixed=is_mixed):
                 inside = {place[id(line)]: line for line in members}
                 tables.append(
                     make_table(page.number, aligned.spanned(), aligned.words(), inside, budget)
                 )
                 left = [line for line in left if line not in members]
+        ordered, before = _from_above(left), ordered
+        if ordered == before:
+            break
     return tables
 
 
-def _align(
-    page: Page, members: Sequence[PdfLine], levels: Sequence[PdfBox], *, is_mixed: bool
-) -> AlignedTable | None:
-    words = [word for line in members for word in page.words(line)]
-    near = _near(levels, members)
-    aligned = align(words, near) if words else None
-    if is_mixed or all(line.mono for line in members):
-        near = []
-    return aligned if aligned and _is_table(aligned, words, near, is_mixed=is_mixed) else None
+def _has_figures(run: Sequence[Sequence[PdfLine]]) -> bool:
+    """Return whether there may be enough figures for a table, before each word's place is asked for."""
+    cells = [line for row in run for line in row[1:]]
+    return 2 * sum(is_figure(line.text) for line in cells) >= _FIGURES * len(cells)
 
 
 def _from_above(lines: Sequence[PdfLine]) -> list[PdfLine]:
@@ -115,9 +126,7 @@ def _reaches_across(row: Sequence[PdfLine], run: Sequence[Sequence[PdfLine]]) ->
     return row[0].box.right - row[0].box.left > _WIDE * (box.right - box.left)
 
 
-def _near(levels: Sequence[PdfBox], members: Sequence[PdfLine]) -> list[PdfBox]:
-    box = unite(line.box for line in members)
-    size = members[0].size
+def _near(levels: Sequence[PdfBox], box: PdfBox, size: float) -> list[PdfBox]:
     return [
         one
         for one in levels
@@ -142,11 +151,11 @@ def _is_table(
     figures = sum(cell.is_figure for cell in others) >= _FIGURES * max(len(others), 1)
     filled = sum((one.right - one.left + 1) * (one.bottom - one.top + 1) for one in cells)
     wide = max(word.right for word in words) - min(word.left for word in words)
-    rules = sum(one.right - one.left >= _WIDE * wide for one in levels)
+    rules = sum(one.right - one.left >= _WIDE * wide for one in levels) >= _RULES
     return (
         filled >= (_FILLED_MIXED if is_mixed else _FILLED) * table.width * table.height
         and len(words) <= _WORDS * len(cells)
-        and (figures or rules > 1)
+        and (figures or rules)
         and not ((is_mixed or not figures) and _has_prose(table))
     )
 
