@@ -27,7 +27,7 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 fi
 
 extras=$(echo "$*" | tr ' ' ',')
-echo "Installing Sextant${extras:+ [$extras]} into .venv (once; about 560 MB)"
+echo "Installing Sextant${extras:+ [$extras]} into .venv (once; 560 to 740 MB)"
 .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
     --constraint constraints.txt --editable ".${extras:+[$extras]}"
 # Compile what ingesting and asking import (5 s of CPU), so that the first question does not wait for it;

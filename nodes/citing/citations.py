@@ -22,6 +22,7 @@ from sextant.domain.answers import (
     Usage,
 )
 from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.documents import Modality
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.warnings import CodedWarning, distinct
 from sextant.nodes.citing.markers import LABEL
@@ -129,6 +130,7 @@ class Citations:
             end=quote.end,
             support=round(quote.support, 3),
             cell=self.shown(index, quote.place)[1:-1] if attached else "",
+            ocr=_is_scan(self._passages[index]),
         )
         self.citations.append(citation)
         return Cited(citation)
@@ -151,7 +153,12 @@ def as_source(item: RetrievedItem, marker: int) -> Source:
         kind=attachment.kind.value if attachment else "document",
         label=label_of(item),
         external_id=item.external_id,
+        ocr=_is_scan(item),
     )
+
+
+def _is_scan(item: RetrievedItem) -> bool:
+    return item.metadata.get("modality") == Modality.SCAN
 
 
 def _name(item: RetrievedItem) -> str:

@@ -131,7 +131,8 @@ def _lines() -> OnProgress:
                 terminal.on_one_line(progress.filename),
                 _so_far(progress.done, progress.total),
             )
-            say(f"… {name}: {progress.stage.value} {far}".rstrip())
+            thing = " page" if progress.stage is JobStage.OCR else ""
+            say(f"… {name}: {progress.stage.value}{thing} {far}".rstrip())
 
     return show
 

@@ -35,6 +35,7 @@ class Source:
 
     What came with the question is no document: its `kind` is `image` or `table`, its `marker` 0, and its
     `label` is what markers call it, `I1` or `T1`. `external_id` is the user's own id of an imported chunk.
+    `ocr`: the passage was read by OCR, so letters in it may be wrong.
     """
 
     marker: int
@@ -50,6 +51,7 @@ class Source:
     kind: str = "document"
     label: str = ""
     external_id: str | None = None
+    ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class Citation:
 
     `quote` is byte for byte `document.text[start:end]` (character offsets into the document's
     text); `support` in 0..1 says how much of the sentence the quote carries. Of an attachment the
-    text is that of its source, `marker` is 0, and `cell` is what the marker says: `T1:r3c2`, `I1`.
+    text is that of its source, `marker` is 0, and `cell` is what the marker says: `T1:r3c2`, `I1`. `ocr`: the quote
+    was read by OCR.
     """
 
     marker: int
@@ -69,6 +72,7 @@ class Citation:
     end: int
     support: float
     cell: str = ""
+    ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ class Modality(StrEnum):
     TEXT = "text"
     TABLE = "table"
     IMAGE = "image"
+    SCAN = "scan"  # text read by OCR
 
 
 class HeadingSource(StrEnum):
@@ -175,6 +176,7 @@ class JobStage(StrEnum):
 
     QUEUED = "queued"
     PARSE = "parse"
+    OCR = "ocr"
     EMBED = "embed"
     PUBLISH = "publish"
     GRAPH = "graph"

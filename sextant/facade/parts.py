@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sextant.ingestion.captions import Captioner
     from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
     from sextant.ingestion.importer import Importer
+    from sextant.ingestion.ocr import OcrReader
     from sextant.ingestion.parsing.hosts import ParserHosts
     from sextant.ingestion.pipeline import Ingestor
     from sextant.nodes.context import Dependencies
@@ -79,6 +80,7 @@ class Parts:
         self._opening = asyncio.Lock()
         self._workflow: tuple[Dependencies, Workflow] | None = None
         self._hosts: ParserHosts | None = None
+        self._reader: OcrReader | None = None
         self._hybrid: HybridRetrievers | None = None
         self._chunk_search: ChunkSearch | None = None
         self._entity_search: EntitySearch | None = None
@@ -191,7 +193,16 @@ class Parts:
             extractor=await self.extractor(renewed=working) if by_model else None,
             hosts=self._parser_hosts(),
             captioner=await self._captioner(),
+            reader=self._ocr_reader(),
         )
+
+    def _ocr_reader(self) -> OcrReader | None:
+        """Return what reads scans, where the extra is installed; one for all, so that they share the cores."""
+        from sextant.ingestion.ocr import open_reader
+
+        if self._reader is None:
+            self._reader = open_reader(self._database)
+        return self._reader
 
     async def _captioner(self) -> Captioner | None:
         """Return what describes images in documents, where a vision model is configured."""

@@ -13,7 +13,12 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.images import Captions, FoundImage
-from sextant.models.chat.pictures import EncodedPicture
+from sextant.models.chat.pictures import (
+    EncodedPicture,
+    PictureLimits,
+    read_picture,
+    size_of,
+)
 from sextant.stores.documents.document_reader import CaptionStore
 
 if TYPE_CHECKING:
@@ -35,6 +40,7 @@ class Captioner:
         self._vision = vision
         self._captions = captions
         self._at_once = asyncio.Semaphore(settings.multimodal.concurrency)
+        self._limits = PictureLimits(edge=settings.multimodal.image_edge)
 
     async def describe(
         self,
@@ -87,6 +93,14 @@ class Captioner:
         prompt = prompts.PICTURE.messages(
             language, title=prompts.as_data(title), caption=prompts.as_data(image.alt)
         )
+        picture = await asyncio.to_thread(self._shrink, image)
         async with self._at_once:
-            description = await self._vision.describe(EncodedPicture(image.jpeg, 0, 0), prompt)
+            description = await self._vision.describe(picture, prompt)
         return " ".join(description.text.split())
+
+    def _shrink(self, image: FoundImage) -> EncodedPicture:
+        """Return an image as the model is to see it; OCR is given a larger one."""
+        width, height = size_of(image.jpeg)
+        if max(width, height) <= self._limits.edge:
+            return EncodedPicture(image.jpeg, width, height)
+        return read_picture(image.jpeg, self._limits)

@@ -39,9 +39,11 @@ from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer, Indexed
 from sextant.ingestion.metadata.offline_descriptions import Described, describe
+from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.draft import DocumentDraft
-from sextant.ingestion.parsing.hosts import Describe, ParserHosts, parse_file
+from sextant.ingestion.parsing.hosts import Describe, ParserHosts, Recognise, parse_file
 from sextant.ingestion.parsing.images import Captions
+from sextant.ingestion.parsing.recognised import Recognised
 from sextant.ingestion.progress import OnProgress, Progress, Stages, silent
 from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
 from sextant.ingestion.workers import Heartbeats, WorkShares
@@ -87,6 +89,7 @@ class JobRunner:
         extractor: ModelExtractor | None,
         hosts: ParserHosts,
         captioner: Captioner | None = None,
+        reader: OcrReader | None = None,
     ) -> None:
         self._documents = documents
         self._jobs = jobs
@@ -96,6 +99,7 @@ class JobRunner:
         self._extractor = extractor
         self._hosts = hosts
         self._captioner = captioner
+        self._reader = reader
         self._heartbeats = Heartbeats(jobs, settings.ingestion.job_heartbeat)
         self._shares = WorkShares()
 
@@ -156,7 +160,7 @@ class JobRunner:
                 next_step="Check that there is memory enough, then ingest the file again.",
             )
         report(Progress(job.filename, JobStage.PARSE))
-        parsed = await self._parse(job, given)
+        parsed = await self._parse(job, given, report)
         if await self._is_published(job):
             described = await asyncio.to_thread(describe, parsed)
         else:
@@ -245,7 +249,9 @@ class JobRunner:
         async with self._shares.embedding(job.scope.user_id):
             return await self._embedder.embed_passages(texts)
 
-    async def _parse(self, job: Job, given: SourceContent | None) -> ParsedDocument:
+    async def _parse(
+        self, job: Job, given: SourceContent | None, report: OnProgress
+    ) -> ParsedDocument:
         given = given or await self._documents.read_source(job.scope, job.document_id)
         if is_packed(given.content):
             return await asyncio.to_thread(unpack, given.content, job.document_id)
@@ -257,6 +263,7 @@ class JobRunner:
                 settings=self._settings,
                 hosts=self._hosts,
                 describe=self._describer(job),
+                recognise=self._recogniser(job, given.content, report),
             )
         # What the user says of it counts as the document's own, tags above all.
         document = replace(parsed, metadata={**parsed.metadata, **given.metadata})
@@ -277,6 +284,21 @@ class JobRunner:
             )
 
         return describe
+
+    def _recogniser(self, job: Job, content: bytes, report: OnProgress) -> Recognise | None:
+        reader = self._reader
+        if reader is None:
+            return None
+
+        def show(done: int, total: int) -> None:
+            report(Progress(job.filename, JobStage.OCR, done, total))
+
+        async def recognise(made: DocumentDraft) -> Recognised:
+            return await reader.read(
+                job.scope, job.document_id, content, made, show, again=job.attempts > 1
+            )
+
+        return recognise
 
     async def _embed(
         self, job: Job, parsed: ParsedDocument, stored: set[UUID], report: OnProgress

@@ -28,6 +28,7 @@ from sextant.ingestion.files import Paths, find_files, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.job_runner import JobRunner
+from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits, check_size
@@ -101,6 +102,7 @@ class Ingestor:
         extractor: reads them with a chat model, after that; None: nothing does.
         hosts: parse the files; by default some of its own.
         captioner: says what images in documents show; None: nobody does.
+        reader: reads scanned pages and the words in images; None: there is no OCR.
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class Ingestor:
         extractor: ModelExtractor | None = None,
         hosts: ParserHosts | None = None,
         captioner: Captioner | None = None,
+        reader: OcrReader | None = None,
     ) -> None:
         self.documents = documents
         self._jobs = jobs
@@ -132,6 +135,7 @@ class Ingestor:
             extractor=extractor,
             hosts=hosts or ParserHosts(),
             captioner=captioner,
+            reader=reader,
         )
 
     async def ingest(

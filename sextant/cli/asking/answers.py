@@ -32,6 +32,7 @@ _WORDINGS = {
         Trust.PARTIAL: "not every sentence supported",
         Trust.UNSUPPORTED: "no sentence supported",
         "page": "page {page}",
+        "ocr": "read by OCR",
         "time": "{seconds:.1f} s",
         "plan": "A report on:",
         "cost": "About {calls} model calls and {tokens} tokens{time}; {most} calls at most.",
@@ -50,6 +51,7 @@ _WORDINGS = {
         Trust.PARTIAL: "并非每句都有依据",
         Trust.UNSUPPORTED: "没有一句有依据",
         "page": "第 {page} 页",
+        "ocr": "由 OCR 识别",
         "time": "{seconds:.1f} 秒",
         "plan": "报告将回答：",
         "cost": "大约 {calls} 次模型调用、{tokens} 个 token{time}；最多 {most} 次调用。",
@@ -153,10 +155,12 @@ def _print_rest(answer: Answer, warnings: set[str]) -> None:
 
 
 def _location(answer: Answer, source: Source) -> str:
-    """Return where a source lies: file, section path, and page in the answer's words."""
+    """Return where a source lies: file, section path, page, and whether OCR read it, in the answer's words."""
     parts = [source.filename, " › ".join(source.section_path)]
     if source.page is not None:
         parts.append(_wordings(answer)["page"].format(page=source.page))
+    if source.ocr:
+        parts.append(_wordings(answer)["ocr"])
     return " · ".join(part for part in parts if part)
 
 

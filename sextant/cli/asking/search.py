@@ -10,6 +10,7 @@ import typer
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
 from sextant.cli.with_sextant import chosen_graph, with_part, with_sextant
+from sextant.domain.documents import Modality
 
 if TYPE_CHECKING:
     from sextant.domain.retrieval import Retrieval, RetrievedItem
@@ -92,6 +93,7 @@ def _item_location(item: RetrievedItem) -> str:
         str(item.metadata.get("filename", item.id)),
         " › ".join(item.metadata.get("section_path", ())),
         f"page {page}" if page is not None else "",
+        "read by OCR" if item.metadata.get("modality") == Modality.SCAN else "",
     ]
     return " · ".join(part for part in parts if part)
 

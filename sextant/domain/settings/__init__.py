@@ -13,7 +13,12 @@ from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sextant.domain.scope import DEFAULT_USER
-from sextant.domain.settings.answers import AnswerSettings, ConversationSettings, MultimodalSettings
+from sextant.domain.settings.answers import (
+    AnswerSettings,
+    ConversationSettings,
+    MultimodalSettings,
+    OcrSettings,
+)
 from sextant.domain.settings.ingestion import (
     CommunitySettings,
     ExtractionSettings,
@@ -56,6 +61,7 @@ __all__ = [
     "ModelSettings",
     "MultimodalSettings",
     "ObserveSettings",
+    "OcrSettings",
     "QuotaSettings",
     "ResearchSettings",
     "RetrievalSettings",
@@ -185,6 +191,7 @@ class Settings(BaseSettings):
     chunk_search: ChunkSearchSettings = ChunkSearchSettings()
     entity_search: EntitySearchSettings = EntitySearchSettings()
     multimodal: MultimodalSettings = MultimodalSettings()
+    ocr: OcrSettings = OcrSettings()
     auth: AuthSettings = AuthSettings()
     quota: QuotaSettings = QuotaSettings()
     http: HttpSettings = HttpSettings()

@@ -62,6 +62,34 @@ class MultimodalSettings(Group):
     )
 
 
+class OcrSettings(Group):
+    """How scanned pages and the words in pictures are read (extra `ocr`)."""
+
+    pages: int = Field(
+        500, ge=0, description="Pages of one document that OCR reads; 0: OCR is off."
+    )
+    images: int = Field(
+        30, ge=0, description="Pictures inside of one document whose words OCR reads."
+    )
+    page_seconds: int = Field(
+        60, ge=1, description="Time for one page; one that takes longer is left out."
+    )
+    memory_bytes: int = Field(
+        1_500_000_000,
+        ge=500_000_000,
+        description="Memory of the process that reads a page, beyond the models.",
+    )
+    concurrency: int = Field(
+        0, ge=0, le=64, description="Pages read at a time; 0: as many as there are cores."
+    )
+    sure: float = Field(
+        0.8,
+        ge=0,
+        le=1,
+        description="Confidence of a page's characters; below, a warning says that the page should be checked.",
+    )
+
+
 class ConversationSettings(Group):
     """What is kept of conversations (docs/conversations.md)."""
 

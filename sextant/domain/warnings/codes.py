@@ -29,6 +29,10 @@ class WarningCode(StrEnum):
     LINES_NOT_IMPORTED = auto()
     IMAGES_NOT_LOOKED_AT = auto()
     IMAGES_NOT_DESCRIBED = auto()
+    IMAGES_OVER_LIMIT = auto()
+    OCR_OVER_LIMIT = auto()
+    OCR_FAILED = auto()
+    OCR_UNSURE = auto()
     PASSAGES_NOT_READ = auto()
 
     # A knowledge base does not follow its documents in everything.

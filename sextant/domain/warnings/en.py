@@ -57,14 +57,19 @@ def word_count(things: Mapping[str, Any]) -> str:
     return f"{count_noun(number, noun)}{where}"
 
 
+_READ_THEM = (
+    "Install the extra `ocr` (docs/multimodal.md), then delete the document and ingest it again."
+)
+
 WORDINGS: Mapping[str, str] = {
     WarningCode.CAUSE: "{reason}",
     WarningCode.UNREADABLE_CHARACTERS: "{number} unreadable characters",
     WarningCode.ENCODING_GUESSED: "It was read as {encoding}, which may be wrong. If it reads badly, save the file "
     "as UTF-8 and add it again.",
-    WarningCode.PAGES_OF_IMAGES: "{blank} of {pages} pages hold only images",
-    WarningCode.PAGES_UNREADABLE: "{unmapped} of {pages} pages were left out: their fonts do not say which letters "
-    "they draw. Run the file through a text recognition (OCR) program and add the result.",
+    WarningCode.PAGES_OF_IMAGES: "{blank} of {pages} pages hold only images and were not read ({at}). "
+    + _READ_THEM,
+    WarningCode.PAGES_UNREADABLE: "{unmapped} of {pages} pages were left out ({at}): their fonts do not say which "
+    "letters they draw. " + _READ_THEM,
     WarningCode.RUNNING_HEADS: "Left out as running heads and feet: {heads}{others}",
     WarningCode.ATTACHMENTS_NOT_READ: "{number} attachments were not read: {names}. Save them and add them by "
     "themselves.",
@@ -88,6 +93,13 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.IMAGES_NOT_LOOKED_AT: "{images} not looked at: no vision model is configured. Set "
     "SEXTANT_VISION_MODEL to a model that takes images, then delete the document and ingest it again.",
     WarningCode.IMAGES_NOT_DESCRIBED: "{failed} of {images} images were not described: {reason}",
+    WarningCode.IMAGES_OVER_LIMIT: "{images} not looked at: of one document, {most} are. Raise "
+    "SEXTANT_MULTIMODAL__DOCUMENT_IMAGES or SEXTANT_OCR__IMAGES, then delete the document and ingest it again.",
+    WarningCode.OCR_OVER_LIMIT: "OCR has not read {things}: of one document it reads {most} pages. Split the file, or "
+    "raise SEXTANT_OCR__PAGES.",
+    WarningCode.OCR_FAILED: "OCR could not read {things}: {reason}",
+    WarningCode.OCR_UNSURE: "OCR is not sure of what it read on {things}. Check against the original what is cited "
+    "from there.",
     WarningCode.PASSAGES_NOT_READ: "The chat model has not read {missing} of {passages}{why}. They can be found; "
     "`sextant entities extract` reads them.",
     WarningCode.GRAPH_NOT_REFRESHED: "The knowledge graph was not brought up to date. {reason} Then run `sextant "

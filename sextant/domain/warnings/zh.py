@@ -27,6 +27,7 @@ _REASONS = {
 }
 _NOUNS = {
     "image": "张图像",
+    "page": "页",
     "passage": "个段落",
     "row": "行",
     "slide": "张幻灯片",
@@ -79,13 +80,16 @@ def word_count(things: Mapping[str, Any]) -> str:
     return f"{number} {_NOUNS.get(noun, f'处 {noun}')}{where}"
 
 
+_READ_THEM = "请安装扩展 `ocr`（docs/multimodal.md），再删除此文档并重新添加。"
+
 WORDINGS: Mapping[str, str] = {
     WarningCode.CAUSE: "{reason}",
     WarningCode.UNREADABLE_CHARACTERS: "有 {number} 个字符无法识别。",
     WarningCode.ENCODING_GUESSED: "文字编码按 {encoding} 读取，可能有误。如显示有误，请另存为 UTF-8 后重新添加。",
-    WarningCode.PAGES_OF_IMAGES: "共 {pages} 页，其中 {blank} 页只有图像，没有文字。",
-    WarningCode.PAGES_UNREADABLE: "共 {pages} 页，其中 {unmapped} 页的字体没有说明所画的是哪些字，未读取。"
-    "请用文字识别（OCR）软件处理后重新添加。",
+    WarningCode.PAGES_OF_IMAGES: "共 {pages} 页，其中 {blank} 页只有图像，未读取（第 {at} 页）。"
+    + _READ_THEM,
+    WarningCode.PAGES_UNREADABLE: "共 {pages} 页，其中 {unmapped} 页的字体没有说明所画的是哪些字，未读取（第 {at} 页）。"
+    + _READ_THEM,
     WarningCode.RUNNING_HEADS: "页眉页脚已略去：{heads}{others}。",
     WarningCode.ATTACHMENTS_NOT_READ: "{number} 个附件未读取：{names}。请另存后单独添加。",
     WarningCode.FORMULAS_NOT_COMPUTED: "{number} 个单元格的公式没有保存结果，此处为空。请用表格软件打开并保存后重新添加。",
@@ -103,6 +107,11 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.IMAGES_NOT_LOOKED_AT: "{images}未读取：没有配置视觉模型。请把 SEXTANT_VISION_MODEL 设为能读图像的模型，"
     "再删除此文档并重新添加。",
     WarningCode.IMAGES_NOT_DESCRIBED: "{images} 张图像中有 {failed} 张未能描述：{reason}",
+    WarningCode.IMAGES_OVER_LIMIT: "{images}未读取：每份文档最多读 {most} 张。如需更多，请调高 "
+    "SEXTANT_MULTIMODAL__DOCUMENT_IMAGES 或 SEXTANT_OCR__IMAGES，再删除此文档并重新添加。",
+    WarningCode.OCR_OVER_LIMIT: "OCR 没有识别{things}：每份文档最多识别 {most} 页。请拆分文件，或调高 SEXTANT_OCR__PAGES。",
+    WarningCode.OCR_FAILED: "OCR 未能识别{things}：{reason}",
+    WarningCode.OCR_UNSURE: "OCR 对{things}的识别没有把握，引用其中内容时请核对原件。",
     WarningCode.PASSAGES_NOT_READ: "聊天模型没有读完{passages}中的 {missing} 个{why}。它们可以检索到；"
     "`sextant entities extract` 会读取它们。",
     WarningCode.GRAPH_NOT_REFRESHED: "知识图谱未能更新。{reason}然后请运行 `sextant communities build`。",

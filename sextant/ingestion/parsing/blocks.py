@@ -78,20 +78,22 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture's file, and what the document says it shows."""
+    """A picture's file, and what the document says it shows. `is_read`: its words are among the document's text."""
 
     content: bytes
     alt: str = ""
     page: int | None = None
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The words that stand for an image."""
+    """The words that stand for an image. `by_ocr`: those that are written in it."""
 
     text: str
     page: int | None = None
     words: Sequence[Word] = ()
+    by_ocr: bool = False
 
 
 Block = HeadingBlock | Paragraph | Table | Image | Caption
@@ -102,6 +104,7 @@ class Blocks:
     """A parsed file before it has offsets. `title` is the file's own metadata title, if it has one.
 
     `omissions` counted on the way what of the file is in none of the blocks.
+    `ocr_pages` are the pages whose text was read by OCR, `unread_pages` those that only OCR can read.
     """
 
     blocks: Sequence[Block]
@@ -110,6 +113,8 @@ class Blocks:
     warnings: tuple[CodedWarning, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     omissions: Omissions | None = None
+    ocr_pages: frozenset[int] = frozenset()
+    unread_pages: tuple[int, ...] = ()
 
 
 def lines_of(blocks: Iterable[Block]) -> Iterator[str]:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
+from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe, SextantError
+from sextant.domain.system import install_extra
 from sextant.ingestion.parsing.coverage import measure_coverage
 from sextant.ingestion.parsing.detect import CONVERTED, OFFICE, FileType, detect
 from sextant.ingestion.parsing.draft import DocumentDraft, draft, to_wire
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 _NO_TEXT = defaultdict(
     lambda: "Check that it holds text.",
     {
-        FileType.IMAGE: "Set SEXTANT_VISION_MODEL to a model that takes images, and see that it answers.",
+        FileType.IMAGE: f"{install_extra('ocr')[:-1]} to have its words read, or set SEXTANT_VISION_MODEL to a model "
+        "that takes images, and see that it answers.",
     },
 )
 _KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
@@ -94,12 +96,34 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
             f"The file cannot be read as {file_type.value.upper()} ({type(error).__name__}: {error}).",
             next_step="Open it in its program, save it again and retry.",
         ) from error
-    if not made.cuts and (limits.captions or not images):
+    if not (made.cuts or images or made.unread_pages):
         raise FileEmpty("No text was found in the file.", next_step=_NO_TEXT[file_type])
-    if not limits.captions:
+    if not (limits.captions or limits.recognised):
         made = replace(made, images=tuple(images))
+    if limits.recognised:
+        from sextant.ingestion.parsing.formats.scans import summary  # few files are scans
+
+        made.metadata["ocr"] = summary(limits.recognised)
     made.metadata["format"] = file_type.value
     return made
+
+
+def recognise(content: bytes, page: int, limits: Limits) -> bytes:
+    """Return one JSON line that says how it went; after success what OCR read on the page follows."""
+    from sextant.ingestion.parsing import ocr_engine
+
+    try:
+        try:
+            found = ocr_engine.recognise(content, page, limits)
+        except SextantError:
+            raise
+        except Exception as error:  # the edge: what decoders and models raise at hostile pages
+            raise FileUnsafe(f"It cannot be read ({type(error).__name__}: {error}).") from error
+        return b'{"ok":true}\n' + orjson.dumps(found.to_json())
+    except SextantError as error:
+        return orjson.dumps(
+            {"code": error.code, "message": error.message, "next_step": error.next_step}
+        )
 
 
 def restrict(limits: Limits) -> None:

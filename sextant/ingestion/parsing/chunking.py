@@ -4,7 +4,7 @@ Promises: a chunk lies in one section; chunks come in order and do not overlap; 
 that is not blank and not part of a heading is in exactly one chunk; prose ends at a sentence where
 the text has sentences; a table is never mixed with prose; a line that ends in a colon is not parted from
 what it introduces. A heading is in its section's path, not in a chunk, except that a section with nothing
-but a heading gives a chunk of it (a title slide).
+but a heading gives a chunk of it (a title slide). What OCR read is never mixed with other text.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
     pieces = [*_with_captions(structure), *_lonely_headings(structure)]
     pieces.sort(key=lambda piece: piece.span.start)
     cuts: list[Cut] = []
-    for (_, is_table, is_image), group in groupby(
-        pieces, key=lambda piece: (piece.section, bool(piece.rows), piece.is_image)
+    for (_, is_table, is_image, by_ocr), group in groupby(
+        pieces, key=lambda piece: (piece.section, bool(piece.rows), piece.is_image, piece.by_ocr)
     ):
         if is_image:
             for image in group:
-                cuts.extend(cutter.prose([image], Modality.IMAGE))
+                cuts.extend(cutter.prose([image], Modality.SCAN if by_ocr else Modality.IMAGE))
         elif is_table:
             for table in group:
                 cuts.extend(cutter.table(table))
         else:
-            cuts.extend(cutter.prose(list(group)))
+            cuts.extend(cutter.prose(list(group), Modality.SCAN if by_ocr else Modality.TEXT))
     return cuts
 
 
@@ -86,7 +86,8 @@ def _lonely_headings(structure: Structure) -> Iterator[Piece]:
     occupied.update(section.parent for section in structure.sections if section.parent is not None)
     for index, section in enumerate(structure.sections):
         if index not in occupied and section.heading.start < section.heading.end:
-            yield Piece(index, section.heading, section.page)
+            by_ocr = section.page in structure.ocr_pages
+            yield Piece(index, section.heading, section.page, by_ocr=by_ocr)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from sextant.domain.errors import FileBroken, FileEncrypted, FileTypeUnknown
 from sextant.ingestion.parsing.encodings import decode, is_binary
-from sextant.models.chat.pictures import is_picture
+from sextant.models.chat.pictures import is_picture, is_scan
 
 
 class FileType(StrEnum):
@@ -104,6 +104,9 @@ _IMAGES = {
     ".jpeg": "image/jpeg",
     ".webp": "image/webp",
     ".gif": "image/gif",
+    ".bmp": "image/bmp",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
 }
 OFFICE = frozenset({FileType.DOCX, FileType.PPTX, FileType.XLSX})
 CONTAINERS = OFFICE | {FileType.EPUB, FileType.ODT, FileType.ODS, FileType.ODP}
@@ -143,6 +146,7 @@ _OTHER_MAGIC = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
     b"GIF8": "a GIF image",
+    b"BM": "a BMP image",
     b"II*\x00": "a TIFF image",
     b"MM\x00*": "a TIFF image",
     b"RIFF": "a media file",
@@ -210,7 +214,8 @@ def detect(content: bytes, filename: str) -> FileType:
         return _container_type(content, filename)
     if content.startswith(_OLE):
         return _ole_type(content, filename)
-    if is_picture(content) and PurePath(filename).suffix.lower() in _IMAGES:
+    is_image = is_picture(content) or is_scan(content)
+    if is_image and PurePath(filename).suffix.lower() in _IMAGES:
         return FileType.IMAGE
     for magic, kind in _OTHER_MAGIC.items():
         if content.startswith(magic) and _is_really(magic, content):

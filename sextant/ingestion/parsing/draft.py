@@ -38,8 +38,8 @@ _GENERIC_TITLE = re.compile(
 class DocumentDraft:
     """A document's text, sections and chunks, before it belongs to a stored document.
 
-    `images` are those that nobody has described yet; `boxes` say where its words stand on its pages
-    (`sextant.domain.page_boxes`).
+    `images` are those that nobody has described yet, `unread_pages` what OCR is still to read; `boxes` say where its
+    words stand on its pages (`sextant.domain.page_boxes`).
     """
 
     title: str
@@ -53,11 +53,12 @@ class DocumentDraft:
     images: tuple[FoundImage, ...] = ()
     boxes: bytes = b""
     coverage: Coverage | None = None
+    unread_pages: tuple[int, ...] = ()
 
 
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
     """Lay blocks out as one text with sections and cut it."""
-    structure = build_structure(blocks.blocks)
+    structure = build_structure(blocks.blocks, blocks.ocr_pages)
     return DocumentDraft(
         title=_title(structure, blocks.title, filename),
         text=structure.text,
@@ -68,6 +69,7 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
         warnings=blocks.warnings,
         metadata=blocks.metadata,
         boxes=pack_boxes(structure.placed),
+        unread_pages=blocks.unread_pages,
     )
 
 
@@ -100,8 +102,10 @@ def to_wire(made: DocumentDraft) -> bytes:
             "boxes": b64encode(made.boxes).decode(),
             "coverage": asdict(made.coverage) if made.coverage else None,
             "images": [
-                (image.sha256, b64encode(image.jpeg).decode(), image.alt) for image in made.images
+                (image.sha256, b64encode(image.jpeg).decode(), image.alt, image.is_read)
+                for image in made.images
             ],
+            "unread_pages": made.unread_pages,
             "sections": [
                 (
                     s.title,
@@ -146,9 +150,11 @@ def from_wire(data: bytes) -> DocumentDraft:
         metadata=plain["metadata"],
         coverage=Coverage(**plain["coverage"]) if plain["coverage"] else None,
         images=tuple(
-            FoundImage(sha256, b64decode(jpeg), alt) for sha256, jpeg, alt in plain["images"]
+            FoundImage(sha256, b64decode(jpeg), alt, is_read)
+            for sha256, jpeg, alt, is_read in plain["images"]
         ),
         boxes=b64decode(plain["boxes"]),
+        unread_pages=tuple(plain["unread_pages"]),
     )
 
 

@@ -10,8 +10,9 @@ of the request in the socket.
 A fork costs more than reading a small text does, so one process reads several of these, one after the other.
 Python alone reads them, within a fraction of the memory, and leaves nothing behind that the next could meet.
 
-Request: four bytes of length, as many of JSON `{"filename", "limits", "size"}`, `size` bytes of file.
-Answer: eight bytes of length, as many of what `sextant.ingestion.parsing.child.answer` gives.
+Request: four bytes of length, as many of JSON `{"filename", "limits", "size", "page"}`, `size` bytes of file. With a
+`page` OCR reads that page, and the models are loaded once, before the fork; without, the file is parsed.
+Answer: eight bytes of length, as many of what `sextant.ingestion.parsing.child.answer` gives, or `recognise`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from sextant.domain.errors import FileRejected
+from sextant.domain.errors import FileRejected, SextantError
 from sextant.ingestion.parsing import child
 from sextant.ingestion.parsing.detect import CONVERTED, FileType, detect, type_of_name
 from sextant.ingestion.parsing.formats import parser_for
@@ -56,7 +57,7 @@ def main() -> None:
         head = _head(channel)
         while head:
             request: _Request = orjson.loads(head)
-            _load(request["filename"])
+            _load(request)
             head = _in_fork(lambda: _serve(channel, request)) or _head(channel)  # noqa: B023 - it ends before the next
 
 
@@ -69,13 +70,19 @@ def receive(channel: socket.socket, size: int) -> bytearray:
     return data[:done]
 
 
-def _load(filename: str) -> None:
-    """Import the parser that the name asks for, to have it for this file and those to come.
+def _load(request: _Request) -> None:
+    """Import the parser that the name asks for, or the models of OCR, to have it for this file and those to come.
 
     On macOS libraries for fonts and images may not be used on both sides of a fork.
     """
-    file_type = type_of_name(filename)
-    if file_type is not None and file_type not in CONVERTED and sys.platform == "linux":
+    if sys.platform != "linux":
+        return
+    if request["page"]:
+        with suppress(SextantError):  # said when the page is to be read
+            import_module("sextant.ingestion.parsing.ocr_engine").load()
+        return
+    file_type = type_of_name(request["filename"])
+    if file_type is not None and file_type not in CONVERTED:
         parser_for(file_type)
 
 
@@ -92,7 +99,10 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
     for left in reversed(range(MOST_TOGETHER)):
         child.restrict_time(limits, shared=_is_light(request))
         content = bytes(receive(channel, request["size"]))
-        answer = child.answer(content, request["filename"], limits)
+        if page := request["page"]:
+            answer = child.recognise(content, page, limits)
+        else:
+            answer = child.answer(content, request["filename"], limits)
         channel.sendall(len(answer).to_bytes(8))
         channel.sendall(answer)
         channel.sendall(READY)
@@ -109,7 +119,7 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
 def _is_light(request: _Request, content: bytes | None = None) -> bool:
     """Return whether it is a small text: by its name, and by its content where that is known."""
     filename = request["filename"]
-    if request["size"] > SMALL_FILE or type_of_name(filename) not in _LIGHT:
+    if request["page"] or request["size"] > SMALL_FILE or type_of_name(filename) not in _LIGHT:
         return False
     with suppress(FileRejected):
         return content is None or detect(content, filename) in _LIGHT

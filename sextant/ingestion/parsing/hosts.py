@@ -16,7 +16,7 @@ import sys
 import weakref
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from uuid import UUID
 
@@ -31,6 +31,7 @@ from sextant.ingestion.parsing.host import READY
 from sextant.ingestion.parsing.images import Captions
 from sextant.ingestion.parsing.libreoffice import convert
 from sextant.ingestion.parsing.limits import Limits, check_size
+from sextant.ingestion.parsing.recognised import Recognised
 
 _ROOT = Path(__file__).parents[3]
 # No variable of ours reaches the parsers: they have no use for keys or database addresses.
@@ -38,6 +39,9 @@ _ENVIRONMENT = {
     "PYTHONPATH": str(_ROOT),
     "PYTHONUTF8": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    # A host works on one thing at a time, and threads do not outlive a fork.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
     **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
 }
 
@@ -79,17 +83,28 @@ class ParserHosts:
         Raises:
             HostEnded: the file brought the parser down.
         """
+        return await self._ask(_HostRequest(content, filename, limits))
+
+    async def recognise(self, content: bytes, page: int, limits: Limits) -> bytes:
+        """Return what `sextant.ingestion.parsing.child.recognise` says to a page; as `parse` does.
+
+        Raises:
+            HostEnded: the page brought OCR down.
+        """
+        return await self._ask(_HostRequest(content, "", limits, page))
+
+    async def _ask(self, request: _HostRequest) -> bytes:
         try:
-            return await self._parse(content, filename, limits)
+            return await self._ask_once(request)
         except HostEnded as error:
             if not error.killed:
                 raise
-        return await self._parse(content, filename, limits)
+        return await self._ask_once(request)
 
-    async def _parse(self, content: bytes, filename: str, limits: Limits) -> bytes:
+    async def _ask_once(self, request: _HostRequest) -> bytes:
         host = await self._ready()
         try:
-            answer = await host.ask(content, filename, limits)
+            answer = await host.ask(request)
         except EOFError:
             raise HostEnded(await asyncio.to_thread(host.wait)) from None
         finally:
@@ -108,6 +123,21 @@ class ParserHosts:
         if not await host.is_ready():
             raise HostEnded(await asyncio.to_thread(host.wait))
         return host
+
+
+@dataclass(frozen=True, slots=True)
+class _HostRequest:
+    """A file to parse, or a page of it that OCR is to read."""
+
+    content: bytes
+    filename: str
+    limits: Limits
+    page: int = 0
+
+    def head(self) -> bytes:
+        """Return what is sent before the file."""
+        fields = {"filename": self.filename, "limits": asdict(self.limits), "page": self.page}
+        return orjson.dumps({**fields, "size": len(self.content)})
 
 
 class _Host:
@@ -141,15 +171,14 @@ class _Host:
                 self.end()
         return ready
 
-    async def ask(self, content: bytes, filename: str, limits: Limits) -> bytes:
+    async def ask(self, request: _HostRequest) -> bytes:
         """Send a file and receive the answer; EOFError when the host ends."""
         self.busy = True
-        request = {"filename": filename, "limits": asdict(limits), "size": len(content)}
-        head = orjson.dumps(request)
+        head = request.head()
         loop = asyncio.get_running_loop()
         with suppress(ConnectionError):  # it has ended, which receiving shows
             await loop.sock_sendall(self._channel, len(head).to_bytes(4) + head)
-            await loop.sock_sendall(self._channel, content)
+            await loop.sock_sendall(self._channel, request.content)
         answer = await self._receive(int.from_bytes(await self._receive(8)))
         self.busy = False
         return answer
@@ -198,6 +227,8 @@ def _end_all(hosts: list[_Host]) -> None:
 
 Describe = Callable[[DocumentDraft], Awaitable[Captions]]
 """Says what the images of a parsed file show."""
+Recognise = Callable[[DocumentDraft], Awaitable[Recognised]]
+"""Reads what of a parsed file only OCR can read."""
 
 
 async def parse_file(
@@ -208,6 +239,7 @@ async def parse_file(
     settings: Settings,
     hosts: ParserHosts | None = None,
     describe: Describe | None = None,
+    recognise: Recognise | None = None,
 ) -> ParsedDocument:
     """Parse one file into text, sections and chunks.
 
@@ -223,13 +255,13 @@ async def parse_file(
         hosts: what forks the process; by default one that is started for this file.
         describe: says what images show; None: nobody does. A file with images is parsed twice, since
             their captions become part of its text.
+        recognise: reads scanned pages and the words in images; None: there is no OCR. They become part of
+            the text in the same way.
 
     Raises:
         FileRejected: one of its kinds, with what to do about it.
     """
-    limits = Limits.of(settings)
-    if describe is None:
-        limits = replace(limits, images=0)
+    limits = Limits.of(settings, describes=describe is not None, reads=recognise is not None)
     check_size(content, filename, limits)
     hosts = hosts or ParserHosts()
     readable = content
@@ -239,15 +271,17 @@ async def parse_file(
         readable = await convert(content, filename, needed.target, limits)
         filename = str(PurePath(filename).with_suffix(f".{needed.target}"))
         made = await _draft(readable, filename, limits, hosts)
-    if describe is not None and made.images:
-        captions = await describe(made)
-        if captions.texts:
-            captioned = replace(limits, captions=captions.texts)
-            made = await _draft(readable, filename, captioned, hosts)
-        made = replace(made, warnings=(*made.warnings, *captions.warnings))
+    if made.images or made.unread_pages:
+        read = await recognise(made) if recognise is not None else Recognised()
+        shown = await describe(made) if describe is not None and made.images else Captions({})
+        if read.pages or shown.texts:
+            known = replace(limits, captions=shown.texts, recognised=read.pages)
+            made = await _draft(readable, filename, known, hosts)
+        warnings = (*read.warnings, *shown.warnings)
+        made = replace(made, warnings=(*made.warnings, *warnings))
         if not made.cuts:
             raise FileEmpty(
-                "No text was found in the file.", next_step=" ".join(map(str, captions.warnings))
+                "No text was found in the file.", next_step=" ".join(map(str, warnings))
             )
     return await asyncio.to_thread(_finish, made, document_id, content)
 
@@ -285,10 +319,19 @@ def _finish(made: DocumentDraft, document_id: UUID, content: bytes) -> ParsedDoc
 
 
 def _read_answer(answer: bytes) -> DocumentDraft:
+    return from_wire(body_of(answer))
+
+
+def body_of(answer: bytes) -> bytes:
+    """Return what a host's answer holds.
+
+    Raises:
+        SextantError: what it says went wrong.
+    """
     head, _, body = answer.partition(b"\n")
     status = orjson.loads(head)
     if "convert_to" in status:
         raise ConversionNeeded(status["convert_to"])
     if "code" in status:
         raise error_of(status["code"], status["message"], next_step=status["next_step"])
-    return from_wire(body)
+    return body

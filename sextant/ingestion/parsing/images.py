@@ -17,6 +17,7 @@ from sextant.domain.errors import FileRejected
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.recognised import OCR_EDGE, OcrPage
 from sextant.models.chat.pictures import EncodedPicture, PictureLimits, read_picture, size_of
 
 _SCHEMES = ("http://", "https://", "ftp://", "ftps://", "mailto:")
@@ -79,11 +80,15 @@ def _bare(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FoundImage:
-    """An image that is to be described: a JPEG, its sha256, and what the document says it is."""
+    """An image that is to be looked at: a JPEG, its sha256, and what the document says it is.
+
+    `is_read`: its words are among the document's text, so OCR need not look for them.
+    """
 
     sha256: str
     jpeg: bytes
     alt: str
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +117,29 @@ def image_in(address: str | None, alt: str, load: Load | None = None) -> Image |
 
 
 def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundImage]]:
-    """Put captions in the place of images; and return the images that have none yet.
+    """Put captions, and the words that OCR read, in the place of images; and return the images that have none yet.
 
     Without captions an image is represented by its alternative text (`alt`), or by nothing. Each image counts
-    once, however often it is shown; small ones are decoration; what cannot be read is left out. Where nobody
-    looks at images, a warning says how many there are.
+    once, however often it is shown; small ones are decoration; what cannot be decoded is left out. A warning says
+    how many were not looked at.
     """
     if not limits.images:
         return _without_images(blocks, limits), []
     found: dict[str, FoundImage] = {}
-    placed: set[str] = set()
+    placed = dict[str, bool]()
     left = list[Block]()
     for block in blocks.blocks:
         if isinstance(block, Image):
             left += _describe_image(block, limits, found, placed)
         else:
             left.append(block)
-    return replace(blocks, blocks=left), list(found.values())
+    warnings = blocks.warnings
+    if over := len(placed) - len(found):
+        params = {"images": count(over, "image"), "most": limits.images}
+        warnings += (CodedWarning(WarningCode.IMAGES_OVER_LIMIT, params),)
+    if not limits.describes:
+        warnings += not_looked_at(sum(not has_words for has_words in placed.values()) - over)
+    return replace(blocks, blocks=left, warnings=warnings), list(found.values())
 
 
 def not_looked_at(images: int) -> tuple[CodedWarning, ...]:
@@ -155,7 +166,7 @@ def _without_images(blocks: Blocks, limits: Limits) -> Blocks:
 
 
 def _describe_image(
-    image: Image, limits: Limits, found: dict[str, FoundImage], placed: set[str]
+    image: Image, limits: Limits, found: dict[str, FoundImage], placed: dict[str, bool]
 ) -> Iterator[Block]:
     picture = _read(image, limits)
     if picture is None or picture.sha256 in placed:
@@ -163,16 +174,29 @@ def _describe_image(
             yield Caption(image.alt, image.page)
         return
     sha256 = picture.sha256
-    placed.add(sha256)
     if len(found) < limits.images:
-        found[sha256] = FoundImage(sha256, picture.jpeg, image.alt)
-    caption = limits.captions.get(sha256, "")
+        found[sha256] = FoundImage(sha256, picture.jpeg, image.alt, image.is_read)
+    caption, words = limits.captions.get(sha256, ""), _words_in(sha256, limits)
+    placed[sha256] = bool(words) or image.is_read
     if text := "\n".join(filter(None, (image.alt, caption))):
         yield Caption(text, image.page)
+    if words:
+        yield Caption(words, image.page, by_ocr=True)
+
+
+def _words_in(sha256: str, limits: Limits) -> str:
+    """Return what OCR read in an image, paragraph by paragraph."""
+    if sha256 not in limits.recognised:
+        return ""
+    # Only here, since most files hold no such image.
+    from sextant.ingestion.parsing.formats.scans import lay_out_picture
+
+    return lay_out_picture(OcrPage.from_json(limits.recognised[sha256]))
 
 
 def _read(image: Image, limits: Limits) -> EncodedPicture | None:
-    bounds = PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)
+    edge = max(limits.image_edge, OCR_EDGE) if limits.reads else limits.image_edge
+    bounds = PictureLimits(limits.image_bytes, limits.image_pixels, edge)
     try:
         picture = read_picture(image.content, bounds)
     except FileRejected:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from xml.parsers import expat
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
@@ -41,17 +41,29 @@ class Limits:
     wall_seconds: float = 120
     memory_bytes: int = 1_000_000_000
     chunk_tokens: int = 320
-    images: int = 0  # described, of one document; 0: images are passed over
+    images: int = 0  # looked at, of one document; 0: images are passed over
+    describes: bool = True  # a vision model says what images show
+    reads: bool = False  # OCR reads pages without text, and the words in images
     image_bytes: int = 10_000_000
     image_pixels: int = 40_000_000
     image_edge: int = 1536
     smallest_edge: int = 64
     captions: Mapping[str, str] = field(default_factory=dict[str, str])  # by sha256 of the image
+    # What OCR read (`sextant.ingestion.parsing.recognised.OcrPage`), by number of the page or sha256 of the image.
+    recognised: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Return the limits that `settings` asks for."""
-        limits, multimodal = settings.limits, settings.multimodal
+    def of(cls, settings: Settings, *, describes: bool = False, reads: bool = False) -> Self:
+        """Return the limits that `settings` asks for.
+
+        Args:
+            settings: of the installation.
+            describes: whether a vision model says what images show.
+            reads: whether OCR reads scanned pages, and the words in images.
+        """
+        limits, multimodal, ocr = settings.limits, settings.multimodal, settings.ocr
         return cls(
             file_bytes=limits.file_bytes,
             pdf_pages=limits.pdf_pages,
@@ -64,7 +76,9 @@ class Limits:
             wall_seconds=limits.parse_wall_seconds,
             memory_bytes=limits.parse_memory_bytes,
             chunk_tokens=settings.ingestion.chunk_tokens,
-            images=multimodal.document_images if settings.sees_images else 0,
+            images=max(multimodal.document_images * describes, ocr.images * reads),
+            describes=describes,
+            reads=reads,
             image_bytes=multimodal.image_bytes,
             image_pixels=multimodal.image_pixels,
             image_edge=multimodal.image_edge,

@@ -158,7 +158,7 @@ class SectionNode:
 class Piece:
     """Prose (`rows` empty), a table (`rows`: one span a line) or an image's words inside one section.
 
-    `header_lines` counts the lines of a table that name its columns, the rule below included.
+    `by_ocr`: it was read by OCR. `header_lines` counts the lines of a table that name its columns, the rule below included.
     """
 
     section: int
@@ -167,35 +167,39 @@ class Piece:
     rows: tuple[TextSpan, ...] = ()
     header_lines: int = 0
     is_image: bool = False
+    by_ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
     """A document's text, its sections in reading order (root first), what stands in them, and its words on their pages.
 
-    Sections nest: a child lies inside its parent, siblings follow each other without overlap.
+    Sections nest: a child lies inside its parent, siblings follow each other without overlap. `ocr_pages` are the
+    pages that were read by OCR.
     """
 
     text: str
     sections: tuple[SectionNode, ...]
     pieces: tuple[Piece, ...]
     placed: tuple[PlacedText, ...] = ()
+    ocr_pages: frozenset[int] = frozenset()
 
 
-def build_structure(blocks: Iterable[Block]) -> Structure:
+def build_structure(blocks: Iterable[Block], ocr_pages: frozenset[int] = frozenset()) -> Structure:
     """Write blocks one below the other and note where each section begins and ends.
 
     Text is cleaned here, before the first offset is taken (`clean_text`). Heading levels may jump
     (1, then 3): a section's parent is the nearest heading above it of a smaller level.
     """
-    writer = _DocumentWriter()
+    writer = _DocumentWriter(ocr_pages)
     for block in blocks:
         writer.add(block)
     return writer.finish()
 
 
 class _DocumentWriter:
-    def __init__(self) -> None:
+    def __init__(self, ocr_pages: frozenset[int]) -> None:
+        self._ocr_pages = ocr_pages
         self._parts: list[str] = []
         self._placed: list[PlacedText] = []
         self._length = 0
@@ -210,12 +214,15 @@ class _DocumentWriter:
                 self._add_heading(block)
             case Paragraph():
                 if text := _tidy(block.text):
-                    span = self._write(text, block.words)
-                    self._pieces.append(Piece(self._current, span, block.page))
+                    span, by_ocr = self._write(text, block.words), block.page in self._ocr_pages
+                    self._pieces.append(Piece(self._current, span, block.page, by_ocr=by_ocr))
             case Caption():
                 if text := _tidy(block.text):
                     span = self._write(text, block.words)
-                    self._pieces.append(Piece(self._current, span, block.page, is_image=True))
+                    piece = Piece(
+                        self._current, span, block.page, is_image=True, by_ocr=block.by_ocr
+                    )
+                    self._pieces.append(piece)
             case Table():
                 self._add_table(block)
             case Image():
@@ -225,7 +232,8 @@ class _DocumentWriter:
         while self._open:
             self._close()
         sections, pieces = tuple(self._sections), tuple(self._pieces)
-        return Structure("".join(self._parts), sections, pieces, tuple(self._placed))
+        placed = tuple(self._placed)
+        return Structure("".join(self._parts), sections, pieces, placed, self._ocr_pages)
 
     @property
     def _current(self) -> int:

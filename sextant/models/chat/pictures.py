@@ -10,6 +10,8 @@ import hashlib
 import threading
 import warnings
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 # What Pillow may decode: each decoder that is left out is one that a hostile file cannot reach.
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+# Scanners write these as well; vision models do not take them. A TIFF may hold many pages.
+SCAN_FORMATS = ("TIFF", "BMP")
+_SCAN_MAGIC = (b"II*\x00", b"MM\x00*", b"BM")
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 _NAMED = "PNG, JPEG, WebP or GIF"
 _QUALITY = 88
@@ -61,6 +66,11 @@ def is_picture(content: bytes) -> bool:
     return content.startswith(_MAGIC) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP")
 
 
+def is_scan(content: bytes) -> bool:
+    """Return whether the content begins as a TIFF or a BMP."""
+    return content.startswith(_SCAN_MAGIC)
+
+
 def size_of(content: bytes) -> tuple[int, int]:
     """Return width and height as an image file's head says; (0, 0) of what is no image. Nothing is decoded."""
     from PIL import Image
@@ -84,40 +94,68 @@ def read_picture(content: bytes, limits: PictureLimits) -> EncodedPicture:
         FileBroken: it cannot be decoded.
     """
     if len(content) > limits.max_bytes:
-        raise FileTooLarge(
-            f"The image has more than {limits.max_bytes:,} bytes.",
-            next_step="Save it smaller.",
-        )
+        raise _too_large(limits)
     if not is_picture(content):
         raise FileTypeUnknown(
             f"The content is not an image in one of the formats that are read ({_NAMED}).",
             next_step=f"Give a {_NAMED} file.",
         )
-    with _DECODING:
+    with _DECODING, _decoding(limits):
         return _reencode(content, limits)
 
 
-def _reencode(content: bytes, limits: PictureLimits) -> EncodedPicture:
-    from PIL import Image, ImageOps
+def count_pages(content: bytes, limits: PictureLimits) -> int:
+    """Return how many pages an image file has, after checking the size of each; only a TIFF has more than one.
+
+    Raises:
+        FileTooLarge: it has more bytes than allowed.
+        FileUnsafe: a page has too many pixels, or it is an animation.
+        FileBroken: its head cannot be read.
+    """
+    from PIL import Image
+
+    if len(content) > limits.max_bytes:
+        raise _too_large(limits)
+    with _decoding(limits), Image.open(BytesIO(content), formats=FORMATS + SCAN_FORMATS) as image:
+        frames: int = getattr(image, "n_frames", 1)
+        for frame in range(frames):
+            image.seek(frame)
+            _check(image.width, image.height, 1 if image.format == "TIFF" else frames, limits)
+    return frames
+
+
+def decode_page(content: bytes, number: int, limits: PictureLimits) -> Image.Image:
+    """Return a page of an image file, counted from 1: upright, opaque, no larger than the edge allows.
+
+    Raises:
+        FileUnsafe: it has too many pixels.
+        FileBroken: it cannot be decoded.
+    """
+    from PIL import Image
+
+    with _decoding(limits), Image.open(BytesIO(content), formats=FORMATS + SCAN_FORMATS) as image:
+        image.seek(number - 1)
+        _check(image.width, image.height, 1, limits)
+        return _upright(image, limits.edge)
+
+
+def as_jpeg(image: Image.Image) -> bytes:
+    """Return a picture as the file of a JPEG, without anything but its pixels."""
+    written = BytesIO()
+    image.info.clear()  # Pillow would write a comment or a profile on
+    image.save(written, "JPEG", quality=_QUALITY)
+    return written.getvalue()
+
+
+@contextmanager
+def _decoding(limits: PictureLimits) -> Iterator[None]:
+    """Raise what is wrong with an image as one of our errors."""
+    from PIL import Image
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our limit is lower
-            with Image.open(BytesIO(content), formats=FORMATS) as image:
-                size = image.size
-                _check(image.width, image.height, getattr(image, "n_frames", 1), limits)
-                image.verify()
-            with Image.open(BytesIO(content), formats=FORMATS) as image:
-                image.draft(
-                    "RGB", (limits.edge, limits.edge)
-                )  # JPEG: decoded no larger than needed
-                image.load()
-                upright = ImageOps.exif_transpose(image)
-                upright.thumbnail((limits.edge, limits.edge))
-                written = BytesIO()
-                paper = _opaque(upright)
-                paper.info.clear()  # Pillow would write a comment or a profile on
-                paper.save(written, "JPEG", quality=_QUALITY)
+            yield
     except FileUnsafe:
         raise
     except Image.DecompressionBombError as error:
@@ -127,7 +165,38 @@ def _reencode(content: bytes, limits: PictureLimits) -> EncodedPicture:
             f"The image is damaged ({type(error).__name__}).",
             next_step="Open it in its program, save it again and retry.",
         ) from error
-    return EncodedPicture(written.getvalue(), *size)
+
+
+def _reencode(content: bytes, limits: PictureLimits) -> EncodedPicture:
+    from PIL import Image
+
+    with Image.open(BytesIO(content), formats=FORMATS) as image:
+        size = image.size
+        _check(image.width, image.height, getattr(image, "n_frames", 1), limits)
+        image.verify()
+    with Image.open(BytesIO(content), formats=FORMATS) as image:
+        return EncodedPicture(as_jpeg(_upright(image, limits.edge)), *size)
+
+
+def _upright(image: Image.Image, edge: int) -> Image.Image:
+    """Decode an image as it is looked at."""
+    from PIL import ImageOps
+
+    image.draft("RGB", (edge, edge))  # JPEG: decoded no larger than needed
+    image.load()
+    upright = ImageOps.exif_transpose(image)
+    if upright.mode == "1":  # in black and white alone letters do not get smaller without tearing
+        upright = upright.convert("L")
+    elif upright.mode.startswith("I;16"):  # a plain conversion would cut off all above 255
+        upright = upright.convert("I").point(lambda value: value / 256).convert("L")
+    upright.thumbnail((edge, edge))
+    return _opaque(upright)
+
+
+def _too_large(limits: PictureLimits) -> FileTooLarge:
+    return FileTooLarge(
+        f"The image has more than {limits.max_bytes:,} bytes.", next_step="Save it smaller."
+    )
 
 
 def _check(width: int, height: int, frames: int, limits: PictureLimits) -> None:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from sextant.domain.answers import Trust
+from sextant.domain.documents import Modality
 from sextant.retrievers.chunk_search.hits import SearchHit
 from sextant.server.mcp.results import (
     Answered,
@@ -124,6 +125,7 @@ def answer_text(found: Answered, *, chosen: bool = False) -> str:
 def _hit(rank: int, hit: SearchHit) -> str:
     heading = " › ".join((hit.filename, *hit.parent_section_path))
     page = f", page {hit.page}" if hit.page is not None else ""
+    page += ", read by OCR" if hit.modality == Modality.SCAN else ""
     around = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
     return "\n".join(
         [
@@ -148,6 +150,7 @@ def _passage_location(passage: FoundPassage) -> str:
 def _source(one: SourceOut) -> str:
     path = " › ".join((one.filename, *one.section_path))
     page = f", page {one.page}" if one.page is not None else ""
+    page += ", read by OCR" if one.ocr else ""
     return f"[{one.marker}] {path}{page}, chunk {one.chunk_id}"
 
 

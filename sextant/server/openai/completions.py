@@ -49,7 +49,8 @@ def without_list(text: str) -> str:
 def _source_location(source: Source) -> str:
     names = [_plain(name) for name in (source.filename, *source.section_path)]
     page = [f"p. {source.page}"] if source.page else []
-    return " › ".join(filter(None, [*names, *page]))
+    ocr = ["OCR"] if source.ocr else []
+    return " › ".join(filter(None, [*names, *page, *ocr]))
 
 
 def _plain(name: str) -> str:

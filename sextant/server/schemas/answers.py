@@ -118,6 +118,7 @@ class CitationOut(Wire):
     end: int
     support: float
     cell: str
+    ocr: bool = Field(default=False, description="The quote was read by OCR.")
 
 
 class SourceOut(Wire):
@@ -139,6 +140,7 @@ class SourceOut(Wire):
     kind: Literal["document", "image", "table"]
     label: str
     external_id: str | None = None
+    ocr: bool = Field(default=False, description="The passage was read by OCR.")
 
 
 class UsageOut(Wire):
@@ -252,6 +254,7 @@ class StoredSource(Wire):
     kind: Literal["document", "image", "table"]
     label: str
     external_id: str | None = None
+    ocr: bool = False
 
 
 class TurnBody(Wire):

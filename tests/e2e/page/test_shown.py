@@ -95,6 +95,12 @@ def test_a_source_says_which_lanes_found_it_and_where(page: Page) -> None:
     expect(page.locator(".sources .rank")).to_have_text(["words #1", "meaning #2"])
 
 
+def test_a_source_that_ocr_read_says_so(page: Page) -> None:
+    scanned = {**SOURCE, "filename": "scan.pdf", "page": 3, "ocr": True}
+    answered(page, {"answer": "The BM-40 costs 980.[1]", "sources": [scanned]})
+    expect(page.locator(".sources")).to_contain_text("scan.pdf › page 3 › read by OCR")
+
+
 @pytest.mark.parametrize(
     ("declined", "trust", "said"),
     [

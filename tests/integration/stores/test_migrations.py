@@ -83,6 +83,7 @@ async def make_older(connection: AsyncConnection[Any], version: int) -> None:
         create = "create function {}(text, int) returns void language sql as 'select 1'"
         await connection.execute(sql.SQL(create).format(sql.Identifier(name)))
     await name_functions_as_before(connection)
+    await connection.execute("drop table ocr_pages")
     await connection.execute("alter table document_versions drop column boxes")
     await connection.execute("alter table document_versions drop column coverage cascade")
     await connection.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")

@@ -68,6 +68,18 @@ async def test_page_and_last_line_are_in_the_answers_language(
     assert lines[-1].startswith("模式 naive · extractive · 逐字引用")
 
 
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [("Thirst.[1]", "page 7 · read by OCR"), ("口渴是早期症状。[1]", "第 7 页 · 由 OCR 识别")],
+)
+async def test_what_ocr_read_is_said_to_be(
+    answer: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scanned = replace(ANSWER, answer=answer, sources=(replace(SOURCE, ocr=True),))
+    await print_answer(told(Done(scanned)))
+    assert capsys.readouterr().out.splitlines()[2].endswith(shown)
+
+
 async def test_the_last_line_is_not_in_the_language_of_what_is_quoted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

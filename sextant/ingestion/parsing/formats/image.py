@@ -1,18 +1,74 @@
-"""A file that is an image: its words are what the vision model says of it."""
+"""A file that is an image: what OCR reads in it page by page, and what the vision model says of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from sextant.domain.errors import FileUnsafe
 from sextant.ingestion.parsing.blocks import Blocks, Image
 from sextant.ingestion.parsing.limits import Limits
-from sextant.models.chat.pictures import PictureLimits, read_picture
+from sextant.ingestion.parsing.structure import Omissions
+from sextant.models.chat.pictures import (
+    PictureLimits,
+    as_jpeg,
+    count_pages,
+    decode_page,
+    is_scan,
+    read_picture,
+)
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read a PNG, JPEG, WebP or GIF.
+    """Read a PNG, JPEG, WebP, GIF, BMP or TIFF.
 
     Raises:
-        FileRejected: it is too large, damaged, or has more than one frame.
+        FileRejected: it is too large, damaged, or an animation.
     """
     bounds = PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)
-    read_picture(content, bounds)  # says what is wrong with it; elsewhere such an image is left out
-    return Blocks([Image(content)] if limits.images else [])
+    if is_scan(content):
+        bounds = PictureLimits(limits.file_bytes, limits.image_pixels, limits.image_edge)
+        pages = count_pages(content, bounds)
+        if pages > limits.pdf_pages:
+            raise FileUnsafe(
+                f"The TIFF has {pages:,} pages; the limit is {limits.pdf_pages:,}.",
+                next_step="Split it, or raise SEXTANT_LIMITS__PDF_PAGES.",
+            )
+    else:
+        read_picture(
+            content, bounds
+        )  # says what is wrong with it; elsewhere such an image is left out
+        pages = 1
+    return _read(content, pages, bounds, limits)
+
+
+def _read(content: bytes, pages: int, bounds: PictureLimits, limits: Limits) -> Blocks:
+    # Only here, since few files are images.
+    from sextant.ingestion.parsing.formats.pdf import lay_out
+    from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages
+
+    scans = scanned_pages(limits)
+    pages_of_lines = list(lines_of(scans).values())
+    omissions = Omissions()
+    frames = [frame_of(page) for page in scans.values()]
+    blocks, warnings = lay_out(pages_of_lines, frames, omissions)
+    if limits.describes and limits.images:
+        blocks += _images(content, min(pages, limits.images), bounds, limits)
+    return Blocks(
+        blocks,
+        page_count=pages if is_scan(content) or scans else None,
+        warnings=warnings,
+        omissions=omissions,
+        ocr_pages=frozenset(scans),
+        unread_pages=tuple(page for page in range(1, pages + 1) if page not in scans)
+        if limits.reads
+        else (),
+    )
+
+
+def _images(content: bytes, pages: int, bounds: PictureLimits, limits: Limits) -> Iterator[Image]:
+    if not is_scan(content):
+        yield Image(content, is_read=limits.reads)
+        return
+    for page in range(1, pages + 1):
+        jpeg = as_jpeg(decode_page(content, page, bounds))
+        yield Image(jpeg, page=page, is_read=limits.reads)

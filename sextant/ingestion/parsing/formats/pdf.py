@@ -14,6 +14,7 @@ import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
+from sextant.domain.system import install_extra
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import (
     Block,
@@ -40,16 +41,18 @@ from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, find_ruled_tables
 from sextant.ingestion.parsing.formats.pdf_unruled import find_unruled_tables
+from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages
 from sextant.ingestion.parsing.images import not_looked_at
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import starts_item
 from sextant.ingestion.parsing.raised import write_raised
+from sextant.ingestion.parsing.recognised import OcrPage, page_ranges
 from sextant.ingestion.parsing.structure import Omissions
 from sextant.ingestion.parsing.tables import header_rows
 
 _SPACE = re.compile(r"\s+")
 _HEADS_SHOWN = 5
-_RECOGNISE = "Run it through a text recognition (OCR) program and ingest the result."
+_RECOGNISE = install_extra("ocr")
 _MIN_OUTLINE = 2  # entries; a lone one is the document's name
 
 
@@ -70,17 +73,35 @@ def parse(content: bytes, limits: Limits) -> Blocks:
                 next_step="Split it, or raise SEXTANT_LIMITS__PDF_PAGES.",
             )
         read = _read(document, limits)
-        body = without_furniture(read.pages, read.frames)
-        regions = join_regions(map(arrange, body.pages))
-        outline = _outline(document)
-        marked = mark_outline(regions, outline) if outline else mark_records(mark_inferred(regions))
-        title = document.get_metadata_value("Title")
-        blocks = write_raised(_with_extras(_blocks(marked), read.extras))
-        _count_furniture(read, body)
-        warnings = _warnings(read, body.heads)
-        return Blocks(blocks, title, len(document), warnings, omissions=read.omissions)
+        blocks, warnings = lay_out(read.pages, read.frames, read.omissions, _outline(document))
+        return Blocks(
+            write_raised(_with_extras(blocks, read.extras)),
+            document.get_metadata_value("Title"),
+            len(document),
+            (*_warnings(read, limits), *warnings, *not_looked_at(len(read.unseen))),
+            omissions=read.omissions,
+            ocr_pages=frozenset(read.scans),
+            unread_pages=tuple([*read.pictured, *read.unmapped] if limits.reads else ()),
+        )
     finally:
         document.close()
+
+
+def lay_out(
+    pages: Sequence[list[Item]],
+    frames: Sequence[PdfBox],
+    omissions: Omissions,
+    outline: Sequence[OutlineEntry] = (),
+) -> tuple[list[Block], tuple[CodedWarning, ...]]:
+    """Return the lines and tables of pages as headings, paragraphs, lists and tables, and what was left out.
+
+    That is counted in `omissions`, too.
+    """
+    body = without_furniture(pages, frames)
+    _count_furniture(pages, body, omissions)
+    regions = join_regions(map(arrange, body.pages))
+    marked = mark_outline(regions, outline) if outline else mark_records(mark_inferred(regions))
+    return [*_blocks(marked)], _running_heads(body.heads)
 
 
 def _open(content: bytes) -> pdfium.PdfDocument:
@@ -101,15 +122,17 @@ def _open(content: bytes) -> pdfium.PdfDocument:
 class _PdfContent:
     """What stands on the pages, the parts of them that are shown, and what goes behind their text.
 
-    `pictured` counts pages of images alone, `unmapped` those whose letters have no meaning, `unmapped_characters`
-    such letters on the other pages; `unseen` is the sha256 of each image that is passed over.
+    `scans` are the pages that OCR has read. Of the others, `pictured` are those of images alone, `unmapped` those
+    whose letters have no meaning; `unmapped_characters` counts such letters on the rest. `unseen` is the sha256 of each
+    image that is passed over.
     """
 
     pages: list[list[Item]] = field(default_factory=list[list[Item]])
     frames: list[PdfBox] = field(default_factory=list[PdfBox])
     extras: list[Image | Paragraph] = field(default_factory=list[Image | Paragraph])
-    pictured: int = 0
-    unmapped: int = 0
+    scans: dict[int, OcrPage] = field(default_factory=dict[int, OcrPage])
+    pictured: list[int] = field(default_factory=list[int])
+    unmapped: list[int] = field(default_factory=list[int])
     unmapped_characters: int = 0
     unseen: set[bytes] = field(default_factory=set[bytes])
     omissions: Omissions = field(default_factory=Omissions)
@@ -117,50 +140,66 @@ class _PdfContent:
 
 def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
     """Read the lines and tables of every page in order."""
-    read = _PdfContent()
+    read = _PdfContent(scans=scanned_pages(limits))
+    scanned = lines_of(read.scans)
     document.init_forms()
     for number in range(1, len(document) + 1):
         page = Page(document, number)
         try:
-            _read_page(page, read, limits)
+            _read_page(page, read, limits, scanned.get(number))
         finally:
             page.close()
-    if not (any(read.pages) or read.extras):
-        raise FileEmpty(_nothing_read(read), next_step=_RECOGNISE)
+    is_waiting = limits.reads and (read.pictured or read.unmapped)
+    if not (any(read.pages) or read.extras or is_waiting):
+        raise FileEmpty(_nothing_read(read), next_step="" if read.scans else _RECOGNISE)
     return read
 
 
-def _read_page(page: Page, read: _PdfContent, limits: Limits) -> None:
+def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
+    """Read a page; `scanned` is what OCR has read on it."""
     lines = page.lines()
-    if lines and not page.is_readable(lines):
-        read.unmapped += 1
+    is_unmapped = bool(lines) and not page.is_readable(lines)
+    if is_unmapped:
         read.omissions.add_text("in fonts without meaning", " ".join(line.text for line in lines))
         lines = []
+    if scanned is not None:
+        read.pages.append(scanned)
+        read.frames.append(frame_of(read.scans[page.number]))
+        read.extras += page.notes
+        return
+    is_picture = not is_unmapped and page.is_picture(lines)
+    if is_unmapped:
+        read.unmapped.append(page.number)
     else:
-        read.pictured += not lines and page.has_images()
         read.unmapped_characters += page.unmapped
+    if is_picture:
+        read.pictured.append(page.number)
     tables = _find_tables(page, lines, CellBudget(limits)) if lines else []
     read.pages.append(_in_order(lines, tables))
     read.frames.append(page.frame)
     read.extras += page.notes
     read.omissions.add_inline(TextKind.FIELD, page.filled)
+    if is_unmapped or is_picture:
+        read.omissions.add_part("page")
+    if limits.reads and (is_unmapped or is_picture):
+        return  # a page that OCR reads is no picture to look at
     if sum(isinstance(extra, Image) for extra in read.extras) < limits.images:
-        read.extras += page.pictures(limits)
+        read.extras += page.pictures(limits, lines)
     elif not limits.images:
         read.unseen.update(page.pictures_unread(limits))
 
 
-def _count_furniture(read: _PdfContent, body: Body) -> None:
+def _count_furniture(pages: Sequence[list[Item]], body: Body, omissions: Omissions) -> None:
     """Count the lines that are in no page's body: those of heads and feet, which a warning names, and others."""
     kept = {id(item) for items in body.pages for item in items}
     heads = set(body.heads)
-    for line in (item for items in read.pages for item in items if id(item) not in kept):
+    for line in (item for items in pages for item in items if id(item) not in kept):
         if isinstance(line, PdfLine):
             text = " ".join(line.text.split())
             if any(head in text for head in heads):
-                read.omissions.add_text("in running heads and feet", text)
+                omissions.add_text("in running heads and feet", text)
             else:
-                read.omissions.add_furniture("in contents lines and page numbers", text)
+                omissions.add_furniture("in contents lines and page numbers", text)
 
 
 def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:
@@ -172,30 +211,37 @@ def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> li
 
 
 def _nothing_read(read: _PdfContent) -> str:
+    if read.scans:
+        return "The PDF has only images, and OCR found no text in them."
     if read.unmapped:
         return "The text of the PDF cannot be read: its fonts do not say which letters they draw."
     if read.pictured:
-        return "The PDF has only images and no text; reading text from images is not supported."
+        return (
+            "The PDF has only images and no text; reading text from images takes the extra `ocr`."
+        )
     return "The PDF has no text."
 
 
-def _warnings(read: _PdfContent, heads: Sequence[str]) -> tuple[CodedWarning, ...]:
+def _running_heads(heads: Sequence[str]) -> tuple[CodedWarning, ...]:
+    if not heads:
+        return ()
+    others = max(0, len(heads) - _HEADS_SHOWN)
+    shown = {"heads": [*heads[:_HEADS_SHOWN]], "others": others}
+    return (CodedWarning(WarningCode.RUNNING_HEADS, shown),)
+
+
+def _warnings(read: _PdfContent, limits: Limits) -> Iterator[CodedWarning]:
+    """Return what is missing of it; why OCR did not read a page says who asked it to."""
     pages = len(read.pages)
-    warnings = list[CodedWarning]()
-    if read.pictured:
-        params = {"blank": read.pictured, "pages": pages}
-        warnings.append(CodedWarning(WarningCode.PAGES_OF_IMAGES, params))
-    if read.unmapped:
-        params = {"unmapped": read.unmapped, "pages": pages}
-        warnings.append(CodedWarning(WarningCode.PAGES_UNREADABLE, params))
+    if read.pictured and not limits.reads:
+        params = {"blank": len(read.pictured), "pages": pages, "at": page_ranges(read.pictured)}
+        yield CodedWarning(WarningCode.PAGES_OF_IMAGES, params)
+    if read.unmapped and not limits.reads:
+        params = {"unmapped": len(read.unmapped), "pages": pages, "at": page_ranges(read.unmapped)}
+        yield CodedWarning(WarningCode.PAGES_UNREADABLE, params)
     if read.unmapped_characters:
         params = {"number": read.unmapped_characters}
-        warnings.append(CodedWarning(WarningCode.UNREADABLE_CHARACTERS, params))
-    if heads:
-        others = max(0, len(heads) - _HEADS_SHOWN)
-        shown = {"heads": [*heads[:_HEADS_SHOWN]], "others": others}
-        warnings.append(CodedWarning(WarningCode.RUNNING_HEADS, shown))
-    return (*warnings, *not_looked_at(len(read.unseen)))
+        yield CodedWarning(WarningCode.UNREADABLE_CHARACTERS, params)
 
 
 def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -> list[Block]:

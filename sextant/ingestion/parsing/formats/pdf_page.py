@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
@@ -56,6 +56,9 @@ _WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
+# Of a page, how much the picture of a scan takes at least; of a picture, how much words over it take that are its own.
+_WHOLE_PAGE, _CAPTIONED = 0.7, 0.02
+_ORNAMENTS = 20  # drawings on an empty page; letters that are drawn are more
 _BAR, _SHORTEST = 3.0, 4.0  # points: the width of a filled bar at most, the length of a stroke
 # Asked for every word: by addresses and without giving up the interpreter's lock it takes half the time.
 _loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
@@ -160,15 +163,28 @@ class Page:
         text = "".join(run.text for line in lines for run in line.runs)
         return sum(not char.isprintable() for char in text) <= _UNPRINTABLE * len(text)
 
-    def has_images(self) -> bool:
-        """Return whether any picture is drawn on it."""
-        return any(self._type(item) == raw.FPDF_PAGEOBJ_IMAGE for item in self._objects())
+    def is_picture(self, lines: Sequence[PdfLine]) -> bool:
+        """Return whether what it says is drawn: it has no text, or hardly any over a picture of the whole page."""
+        if not lines:
+            drawn = [item.type for item in islice(self._page.get_objects(), _MAX_DRAWINGS)]
+            return raw.FPDF_PAGEOBJ_IMAGE in drawn or len(drawn) > _ORNAMENTS
+        frame = self.frame
+        return any(
+            _share(box, frame) >= _WHOLE_PAGE and _share_of_text(lines, box) < _CAPTIONED
+            for box in map(_bounds, self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]))
+        )
 
-    def pictures(self, limits: Limits) -> Iterator[Image]:
-        """Yield its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out."""
+    def pictures(self, limits: Limits, lines: Sequence[PdfLine]) -> Iterator[Image]:
+        """Yield its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out.
+
+        The words of a picture are read where the file has them over it as text.
+        """
         for item in self._pictures(limits):
+            is_read = bool(lines) and _share_of_text(lines, _bounds(item)) >= _CAPTIONED
+            if is_read and not limits.describes:
+                continue
             with suppress(pdfium.PdfiumError, ValueError, OSError):
-                yield Image(_picture_file(item), page=self.number)
+                yield Image(_picture_file(item), page=self.number, is_read=is_read)
 
     def pictures_unread(self, limits: Limits) -> Iterator[bytes]:
         """Yield the sha256 of each of them as the file has it; nothing is decoded."""
@@ -489,6 +505,23 @@ def _edges(path: ctypes.c_void_p) -> Iterator[PdfBox]:
         if raw.FPDFPathSegment_GetClose(segment):
             yield from _stroke(there, begin)
         here = there
+
+
+def _bounds(item: pdfium.PdfObject) -> PdfBox:
+    return PdfBox(*item.get_bounds())
+
+
+def _share(box: PdfBox, frame: PdfBox) -> float:
+    """Return how much of the frame a box takes."""
+    width = min(box.right, frame.right) - max(box.left, frame.left)
+    height = min(box.top, frame.top) - max(box.bottom, frame.bottom)
+    whole = (frame.right - frame.left) * (frame.top - frame.bottom)
+    return max(width, 0.0) * max(height, 0.0) / whole if whole > 0 else 0.0
+
+
+def _share_of_text(lines: Sequence[PdfLine], box: PdfBox) -> float:
+    """Return how much of a box lines of text take."""
+    return sum(_share(line.box, box) for line in lines)
 
 
 def _picture_file(item: pdfium.PdfImage) -> bytes:

@@ -9,9 +9,9 @@ import { say } from "./words.js";
 const AROUND = 600;
 const NOTHING = { start: 0, end: 0 };
 
-/** Where a source stands: file, section, page. */
-export const placeOf = ({ filename, sectionPath = [], page }) =>
-  [filename, ...sectionPath.slice(-1), page && say("page", page)].filter(Boolean).join(" › ");
+/** Where a source stands: file, section, page, and whether OCR read it. */
+export const placeOf = ({ filename, sectionPath = [], page, ocr }) =>
+  [filename, ...sectionPath.slice(-1), page && say("page", page), ocr && say("ocr")].filter(Boolean).join(" › ");
 
 /** The address of a document on the page, and of a place in it where there is one. */
 export const addressOf = (documentId, { start = 0, end = 0 } = {}) => `#documents/${documentId}${end ? `/${start}-${end}` : ""}`;
@@ -21,7 +21,7 @@ let opened = 0;
 /** Open the passage of a source, with the citation's quote marked in what surrounds it, until it is closed. */
 export async function openPassage(source, citation) {
   byId("passage-title").textContent = source.filename || source.label;
-  byId("passage-place").textContent = [...source.sectionPath, source.page && say("page", source.page)].filter(Boolean).join(" › ");
+  byId("passage-place").textContent = [...source.sectionPath, source.page && say("page", source.page), source.ocr && say("ocr")].filter(Boolean).join(" › ");
   const [dialog, text, turn] = [byId("passage"), byId("passage-text"), (opened += 1)];
   byId("passage-whole").hidden = !source.documentId;
   if (source.documentId) byId("passage-whole").hash = addressOf(source.documentId, citation ?? source);

@@ -1,0 +1,248 @@
+"""Scanned pages and the words in pictures, read by OCR: side by side, each page once, each within its limits."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import signal
+from collections import defaultdict
+from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
+
+from sextant.domain.errors import FileEmpty, ModelUnavailable, SextantError, describe_reason
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.domain.warnings import CodedWarning, WarningCode, count
+from sextant.ingestion.parsing.draft import DocumentDraft
+from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts, body_of
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.recognised import OcrPage, Recognised, page_ranges
+from sextant.ingestion.progress import OnCount
+from sextant.stores.documents.ocr_pages import OcrPageStore, StoredOcrPage
+
+if TYPE_CHECKING:
+    from sextant.stores.postgresql.database import Database
+
+log = logging.getLogger(__name__)
+
+_PACKAGE = "rapidocr"  # of the extra `ocr`
+_OUT_OF_MEMORY = (
+    "OCR ran out of memory or crashed on it. Raise SEXTANT_OCR__MEMORY_BYTES if you trust the file."
+)
+
+
+def open_reader(database: Database) -> OcrReader | None:
+    """Return what reads scans, where the extra is installed and the settings do not switch it off."""
+    settings = database.settings
+    try:
+        version = metadata.version(_PACKAGE)
+    except metadata.PackageNotFoundError:
+        return None
+    if not settings.ocr.pages:
+        return None
+    return OcrReader(OcrPageStore(database, f"{_PACKAGE} {version}"), settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A page of the file, or a picture in it; `key` names it to the parser. `number`: of the page, else 0."""
+
+    key: str
+    sha256: str
+    content: bytes
+    page: int
+    number: int = 0
+
+
+class OcrReader:
+    """Reads what of documents has no text.
+
+    Args:
+        pages: what was read before.
+        settings: `ocr` and `limits` apply.
+        hosts: read the pages; by default some of its own.
+    """
+
+    def __init__(
+        self, pages: OcrPageStore, settings: Settings, hosts: ParserHosts | None = None
+    ) -> None:
+        self._pages = pages
+        self._settings = settings.ocr
+        self._limits = replace(
+            Limits.of(settings),
+            memory_bytes=settings.ocr.memory_bytes,
+            cpu_seconds=settings.ocr.page_seconds,
+        )
+        # Their models need much memory, so they end when nothing is left to read.
+        self._hosts = hosts or ParserHosts()
+        self._slots = asyncio.Semaphore(settings.ocr.concurrency or os.cpu_count() or 1)
+        self._documents = 0
+
+    async def read(
+        self,
+        scope: Scope,
+        document_id: UUID,
+        content: bytes,
+        made: DocumentDraft,
+        on_progress: OnCount,
+        *,
+        again: bool = False,
+    ) -> Recognised:
+        """Read the pages and the pictures of one document that only OCR can read.
+
+        A page that fails is a warning and no more, unless nothing else of the document could be stored.
+
+        Args:
+            scope: the knowledge base.
+            document_id: of the document.
+            content: its file.
+            made: what the parser made of it.
+            on_progress: called with the pages and pictures that are done, and how many there are.
+            again: the document was begun before: what failed then is left, so that its text, and the
+                chunks that are stored already, stay what they were.
+
+        Raises:
+            FileRejected: OCR is installed and cannot be used, and the document has no other text.
+        """
+        targets = [*self._targets(content, made)]
+        files = {target.sha256 for target in targets}
+        known = {
+            (page.sha256, page.page): page
+            for page in await self._pages.known(scope, document_id, files)
+            if again or page.error is None
+        }
+        missing = [one for one in targets if (one.sha256, one.page) not in known]
+        done = len(targets) - len(missing)
+        on_progress(done, len(targets))
+
+        async def read(target: _Target) -> None:
+            nonlocal done
+            page = await self._read(target)
+            await self._pages.keep(scope, document_id, page)
+            known[page.sha256, page.page] = page
+            done += 1
+            on_progress(done, len(targets))
+
+        try:
+            await self._read_all([read(target) for target in missing])
+        except ModelUnavailable as error:
+            return _without_models(made, error)
+        found = [(target, known[target.sha256, target.page]) for target in targets]
+        return Recognised(
+            {target.key: page.lines for target, page in found if page.lines is not None},
+            (*self._over_limit(made), *_failed(found), *self._unsure(found)),
+        )
+
+    def _targets(self, content: bytes, made: DocumentDraft) -> Iterator[_Target]:
+        sha256 = hashlib.sha256(content).hexdigest()
+        for number in made.unread_pages[: self._settings.pages]:
+            yield _Target(str(number), sha256, content, number, number)
+        unread = [image for image in made.images if not image.is_read]
+        for image in unread[: self._settings.images]:
+            yield _Target(image.sha256, image.sha256, image.jpeg, 1)
+
+    async def _read_all(self, reading: Sequence[Coroutine[None, None, None]]) -> None:
+        """Read pages side by side; the first error stops the others and is raised by itself."""
+        self._documents += 1
+        try:
+            async with asyncio.TaskGroup() as group:
+                for page in reading:
+                    group.create_task(page)
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            self._documents -= 1
+            if not self._documents:
+                self._hosts.close()
+
+    async def _read(self, target: _Target) -> StoredOcrPage:
+        """Read a page, or say why it cannot be read.
+
+        Raises:
+            ModelUnavailable: no page can be read.
+        """
+        async with self._slots:
+            try:
+                async with asyncio.timeout(self._settings.page_seconds):
+                    answer = await self._hosts.recognise(target.content, target.page, self._limits)
+                lines = orjson.loads(body_of(answer))
+            except ModelUnavailable:
+                raise
+            except TimeoutError:
+                return _failure(target, self._out_of_time)
+            except HostEnded as ended:
+                log.warning("OCR ended with status %s", ended.status)
+                is_late = ended.status - 128 in {signal.SIGXCPU, signal.SIGKILL}
+                return _failure(target, self._out_of_time if is_late else _OUT_OF_MEMORY)
+            except SextantError as error:
+                return _failure(target, str(error))
+        confidence = OcrPage.from_json(lines).confidence
+        return StoredOcrPage(target.sha256, target.page, lines, confidence)
+
+    @property
+    def _out_of_time(self) -> str:
+        return (
+            f"It took longer than {self._settings.page_seconds} s. Raise SEXTANT_OCR__PAGE_SECONDS."
+        )
+
+    def _over_limit(self, made: DocumentDraft) -> Iterator[CodedWarning]:
+        most = self._settings.pages
+        if over := made.unread_pages[most:]:
+            things = count(len(over), "page", [page_ranges(over)])
+            yield CodedWarning(WarningCode.OCR_OVER_LIMIT, {"things": [things], "most": most})
+
+    def _unsure(self, found: Sequence[_Found]) -> Iterator[CodedWarning]:
+        unsure = list[_Target]()
+        for target, page in found:
+            if page.lines is not None:
+                read = OcrPage.from_json(page.lines)
+                if read.confidence < self._settings.sure or read.unsure > len(read.lines):
+                    unsure.append(target)
+        if unsure:
+            yield CodedWarning(WarningCode.OCR_UNSURE, {"things": _count(unsure)})
+
+
+_Found = tuple[_Target, StoredOcrPage]
+
+
+def _failure(target: _Target, reason: str) -> StoredOcrPage:
+    return StoredOcrPage(target.sha256, target.page, None, error=reason)
+
+
+def _failed(found: Sequence[_Found]) -> Iterator[CodedWarning]:
+    by_reason = defaultdict[str, list[_Target]](list)
+    for target, page in found:
+        if page.error is not None:
+            by_reason[page.error].append(target)
+    for reason, targets in by_reason.items():
+        yield CodedWarning(WarningCode.OCR_FAILED, {"things": _count(targets), "reason": reason})
+
+
+def _count(targets: Sequence[_Target]) -> list[Any]:
+    """Return pages and pictures as a warning counts them."""
+    numbers = [target.number for target in targets if target.number]
+    pictures = len(targets) - len(numbers)
+    pages = [count(len(numbers), "page", [page_ranges(numbers)])] if numbers else []
+    return pages + ([count(pictures, "image")] if pictures else [])
+
+
+def _without_models(made: DocumentDraft, error: ModelUnavailable) -> Recognised:
+    """Say that nothing could be read; raise it of a document that has no other text."""
+    if not made.cuts:
+        raise FileEmpty(
+            f"The file has no text that can be read without OCR. {error.message}",
+            next_step=error.next_step,
+        ) from error
+    things = [count(len(made.unread_pages), "page", [page_ranges(made.unread_pages)])]
+    things = (things if made.unread_pages else []) + (
+        [count(len(made.images), "image")] if made.images else []
+    )
+    params = {"things": things, "reason": describe_reason(error)}
+    return Recognised(warnings=(CodedWarning(WarningCode.OCR_FAILED, params),))

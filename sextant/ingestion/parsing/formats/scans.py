@@ -1,0 +1,133 @@
+"""What OCR reads, as the lines of PDF pages: columns, paragraphs and headings are found in one way for all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Any
+
+from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Paragraph, Word
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, TextRun
+from sextant.ingestion.parsing.formats.pdf_rows import Item
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.lines import width
+from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Point, in_reading_order
+from sextant.ingestion.parsing.structure import Omissions
+
+# Letters that are as wide as high stand for themselves, so that those of a word are about as wide.
+_BOXED = re.compile(
+    r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
+)
+_LETTERS = 0.8  # of a line's height: the size of its letters
+_DESCENT = 0.2  # of a line's height, below which its letters do not stand
+# Times the usual height of lines: heights between are those of one size, with and without tall letters.
+_LOWEST, _HIGHEST = 0.75, 1.3
+_STEP = 0.25  # of the usual height: sizes that are told apart beyond these
+
+
+def scanned_pages(limits: Limits) -> dict[int, OcrPage]:
+    """Return the pages that OCR has read."""
+    return {
+        int(key): OcrPage.from_json(stored)
+        for key, stored in limits.recognised.items()
+        if key.isdecimal() and len(key) < 64  # the others are pictures, by their sha256
+    }
+
+
+def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[Item]]:
+    """Return the lines of pages in reading order, by the number of the page."""
+    heights = [
+        line.height
+        for page in pages.values()
+        for line in page.lines
+        if not line.is_sideways
+        for _ in line.text
+    ]
+    usual = median(heights) if heights else 1.0
+    return {number: _lines(number, page, usual) for number, page in pages.items()}
+
+
+def frame_of(page: OcrPage) -> PdfBox:
+    """Return what a page is laid out in, as one holds it to read."""
+    upright = page.upright()
+    return PdfBox(0, 0, upright.width, upright.height)
+
+
+def summary(recognised: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the document's metadata say of its OCR: pages and pictures, and how sure it was."""
+    pages = {key: OcrPage.from_json(stored) for key, stored in recognised.items()}
+    read = [page for page in pages.values() if page.lines]
+    characters = [sum(len(line.text) for line in page.lines) for page in read]
+    weighed = sum(page.confidence * number for page, number in zip(read, characters, strict=True))
+    return {
+        "pages": sum(len(key) < 64 for key in pages),
+        "pictures": sum(len(key) == 64 and bool(page.lines) for key, page in pages.items()),
+        "confidence": round(weighed / sum(characters), 3) if read else None,
+    }
+
+
+def lay_out_picture(page: OcrPage) -> str:
+    """Return what is written in a picture, paragraph by paragraph."""
+    from sextant.ingestion.parsing.formats.pdf import lay_out
+
+    blocks, _ = lay_out([lines_of({1: page})[1]], [frame_of(page)], Omissions())
+    return "\n".join(map(_text, blocks))
+
+
+def _text(block: Block) -> str:
+    return block.text if isinstance(block, Paragraph | HeadingBlock | Caption) else ""
+
+
+def _lines(number: int, page: OcrPage, usual: float) -> list[Item]:
+    upright, lines = page.upright(), list[Item]()
+    for row in in_reading_order(upright.lines):
+        base = median(line.box[3] - _DESCENT * line.height for line in row)
+        lines += [_line(line, number, page, upright.height - base, usual) for line in row]
+    return lines
+
+
+def _line(line: OcrLine, number: int, page: OcrPage, base: float, usual: float) -> PdfLine:
+    height = frame_of(page).top
+    left, top, right, lowest = line.box
+    size, relative = _LETTERS * usual, line.height / usual
+    if not _LOWEST < relative < _HIGHEST:
+        size *= max(_STEP, round(relative / _STEP) * _STEP)
+    return PdfLine(
+        page=number,
+        box=PdfBox(left, height - lowest, right, height - top),
+        size=round(size, 1),
+        bold=False,
+        mono=False,
+        turned=line.is_sideways,
+        slanted=False,
+        rightward=not line.is_sideways,
+        base=base,
+        runs=(TextRun(0, len(line.text), line.text, words=tuple(_words(line, number, page))),),
+    )
+
+
+def _words(line: OcrLine, number: int, page: OcrPage) -> Iterator[Word]:
+    """Yield the words of a line with their boxes on the page as it is shown; its letters are taken as evenly wide."""
+    left, right, lower_right, lower_left = line.shown
+    whole = width(line.text)
+    for found in _BOXED.finditer(line.text):
+        start, end = (width(line.text[:at]) / whole for at in found.span())
+        corners = [
+            _between(one, other, share)
+            for one, other in ((left, right), (lower_left, lower_right))
+            for share in (start, end)
+        ]
+        xs, ys = ([corner[side] for corner in corners] for side in (0, 1))
+        yield Word(
+            found[0],
+            number,
+            min(xs) / page.width,
+            min(ys) / page.height,
+            max(xs) / page.width,
+            max(ys) / page.height,
+        )
+
+
+def _between(one: Point, other: Point, share: float) -> Point:
+    return one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share
