@@ -34,6 +34,8 @@ async def ingest_with_progress(
 
 def print_summary(results: Sequence[Ingested]) -> None:
     """Print what became of the files: each failure with its reason, what is missing of others, the totals."""
+    files = len(results)
+    results = [one for result in results for one in _with_attachments(result)]
     for result in results:
         if result.error is not None:
             terminal.warn(f"✗ {terminal.on_one_line(result.source)}: {result.error}")
@@ -53,7 +55,16 @@ def print_summary(results: Sequence[Ingested]) -> None:
     ]
     if same:
         parts.insert(2, f"{same} the same as another")
-    terminal.say(f"{count_noun(len(results), 'file')}: " + ", ".join(parts))
+    named = count_noun(files, "file")
+    if len(results) > files:
+        named += f" and {count_noun(len(results) - files, 'attachment')}"
+    terminal.say(f"{named}: " + ", ".join(parts))
+
+
+def _with_attachments(result: Ingested) -> Iterator[Ingested]:
+    yield result
+    for attached in result.attachments:
+        yield from _with_attachments(attached)
 
 
 @contextmanager

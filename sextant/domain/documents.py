@@ -112,6 +112,14 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file inside another one, which becomes a document of its own."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """What a parser makes of a file: one text, its section tree and its chunks, all by offset.
 
@@ -128,6 +136,7 @@ class ParsedDocument:
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     boxes: bytes = b""
     coverage: Coverage | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 class DocumentStatus(StrEnum):
@@ -148,7 +157,8 @@ class Document:
     """A stored document; `source` is the name by which a changed file replaces its old version.
 
     `error` is the reason why a document with the status `failed` could not be taken in; `copies` are the
-    names of further files with the same bytes; `coverage` is unknown of what was imported or never read.
+    names of further files with the same bytes; `coverage` is unknown of what was imported or never read; `parent_id`
+    is the e-mail that it is attached to.
     """
 
     id: UUID
@@ -169,6 +179,7 @@ class Document:
     error: str | None = None
     copies: tuple[str, ...] = ()
     coverage: Coverage | None = None
+    parent_id: UUID | None = None
 
 
 class JobStage(StrEnum):

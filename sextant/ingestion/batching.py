@@ -19,6 +19,7 @@ from sextant.domain.errors import DependencyError
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import end
 from sextant.domain.warnings import CodedWarning
+from sextant.stores.documents.registration import Registered, Upload
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -39,13 +40,14 @@ class BatchCoordinator:
     """`members` files of one scope on their way; a context that ends what is still being done.
 
     `remarks`: what is missing of documents that were done on the way, by their ids; `coverages`: how much of them
-    was read.
+    was read; `attached`: what was found attached to them, which is still to be done.
     """
 
     def __init__(self, scope: Scope, members: int = 1) -> None:
         self.scope = scope
         self.remarks: dict[UUID, tuple[CodedWarning, ...]] = {}
         self.coverages: dict[UUID, Coverage | None] = {}
+        self.attached: dict[UUID, list[tuple[Upload, Registered]]] = {}
         self._members = members
         self._asking = 0
         self._waiting: list[_EmbedRequest] = []

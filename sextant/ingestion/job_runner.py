@@ -40,6 +40,8 @@ from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer, Indexed
 from sextant.ingestion.metadata.offline_descriptions import Described, describe
 from sextant.ingestion.ocr import OcrReader
+from sextant.ingestion.parsing.attachments import not_read
+from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import Describe, ParserHosts, Recognise, parse_file
 from sextant.ingestion.parsing.images import Captions
@@ -51,6 +53,7 @@ from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registration import Upload
 from sextant.stores.documents.versions import ReadyVersion
 from sextant.stores.work.jobs import JobStore
 
@@ -62,6 +65,8 @@ _FIRST_BATCH = 8
 _STORED_AT_ONCE = 2
 # Up to here a document is stored and published in one transaction instead of four.
 _SMALL = 16
+# So many e-mails, one attached to the other, have their attachments read.
+_MAIL_IN_MAIL = 3
 # Of so many chunks on a document leaves memory free that is worth giving back to the system: of 30 MB some 90 MB.
 _LARGE = 1000
 # Seconds between two tries at most.
@@ -166,6 +171,7 @@ class JobRunner:
         else:
             described = await self._store(job, parsed, report, together)
         total, remarks = len(parsed.chunks), parsed.warnings
+        remarks += await self._attach(job, parsed, together)
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
             published = Indexed(job.document_id, job.version, described.parsed, described.terms)
@@ -176,6 +182,31 @@ class JobRunner:
         await together.ask(self._jobs.finish_all, (job, total, remarks))
         report(Progress(job.filename, JobStage.DONE, total, total))
         return total
+
+    async def _attach(
+        self, job: Job, parsed: ParsedDocument, together: BatchCoordinator
+    ) -> tuple[CodedWarning, ...]:
+        """Queue what is attached to the document, each file as one of its own; says what is not."""
+        if not parsed.attachments and job.version == 1:
+            return ()
+        source = (await self._documents.get(job.scope, job.document_id)).source
+        uploads = [
+            Upload(
+                f"{source}/{one.name}",
+                one.name,
+                media_type(one.name),
+                one.content,
+                parent_id=job.document_id,
+            )
+            for one in parsed.attachments
+        ]
+        registered = await self._documents.register_attachments(
+            job.scope, job.document_id, uploads, deepest=_MAIL_IN_MAIL
+        )
+        if registered is None:
+            return not_read([one.name for one in parsed.attachments])
+        together.attached[job.document_id] = [*zip(uploads, registered, strict=True)]
+        return ()
 
     async def _extract(self, job: Job, report: OnProgress) -> tuple[CodedWarning, ...]:
         """Let the chat model read the document; says what it has not read, which is kept with the reason."""

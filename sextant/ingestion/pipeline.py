@@ -36,7 +36,7 @@ from sextant.ingestion.progress import OnProgress, Progress
 from sextant.ingestion.workers import is_dead, worker_name
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registration import Upload
+from sextant.stores.documents.registration import Registered, Upload
 from sextant.stores.work.jobs import Batch, JobStore
 from sextant.text.characters import readable_name
 
@@ -62,7 +62,7 @@ class Ingested:
 
     `same_as`: the other file whose bytes these are; both are the one document `document_id`.
     `warnings`: it was taken in, but something about it is missing, such as what a chat model finds. `coverage`: how
-    much of its text was read, unless another process read it.
+    much of its text was read, unless another process read it. `attachments`: what became of the files attached to it.
     """
 
     source: str
@@ -74,6 +74,7 @@ class Ingested:
     warnings: tuple[CodedWarning, ...] = ()
     same_as: str | None = None
     coverage: Coverage | None = None
+    attachments: tuple[Ingested, ...] = ()
 
 
 class IngestReport(list[Ingested]):
@@ -275,9 +276,18 @@ class Ingestor:
     async def _ingest_upload(
         self, upload: Upload, together: BatchCoordinator, on_progress: OnProgress | None
     ) -> Ingested:
-        source, filename = upload.source, upload.filename
-        check_size(upload.content, filename, self._limits)
+        check_size(upload.content, upload.filename, self._limits)
         registered = await together.ask(self.documents.register_all, upload)
+        return await self._ingest_registered(upload, registered, together, on_progress)
+
+    async def _ingest_registered(
+        self,
+        upload: Upload,
+        registered: Registered,
+        together: BatchCoordinator,
+        on_progress: OnProgress | None,
+    ) -> Ingested:
+        source, filename = upload.source, upload.filename
         document_id, other = registered.document_id, registered.same_as
         if registered.job_id is None:
             return Ingested(source, filename, document_id, unchanged=True, same_as=other)
@@ -287,6 +297,11 @@ class Ingestor:
             if isinstance(job, int)
             else await self._runner.run(job, on_progress, upload.source_content, together)
         )
+        attached = together.attached.pop(document_id, ())
+        with together.detached() if attached else nullcontext():
+            attachments = [
+                await self._ingest_attached(*one, together.scope, on_progress) for one in attached
+            ]
         return Ingested(
             source,
             filename,
@@ -295,7 +310,16 @@ class Ingestor:
             warnings=together.remarks.pop(document_id, ()),
             same_as=other,
             coverage=together.coverages.pop(document_id, None),
+            attachments=tuple(attachments),
         )
+
+    async def _ingest_attached(
+        self, upload: Upload, registered: Registered, scope: Scope, on_progress: OnProgress | None
+    ) -> Ingested:
+        alone = BatchCoordinator(scope)
+        with _outcome(upload.source, upload.filename) as outcome:
+            outcome.append(await self._ingest_registered(upload, registered, alone, on_progress))
+        return outcome[0]
 
     async def _claim(
         self,

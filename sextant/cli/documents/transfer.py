@@ -75,6 +75,7 @@ def _ingested_json(result: Ingested) -> dict[str, object]:
         "warnings": [str(warning) for warning in result.warnings],
         "coverage": result.coverage,
         "error": terminal.describe_error(result.error) if result.error else None,
+        "attachments": [_ingested_json(one) for one in result.attachments],
     }
 
 

@@ -25,6 +25,12 @@ class IngestionSettings(Group):
         le=512,
         description="Chunks embedded and stored per step; also the unit of resuming.",
     )
+    attachments: int = Field(
+        50,
+        ge=0,
+        le=1000,
+        description="Most attachments of an e-mail that become documents of their own; 0: they are named and not read.",
+    )
     graph: Literal["nlp", "llm", "off"] = Field(
         "nlp",
         description="How documents enter the knowledge graph: `nlp`, titles, links and terms without a model; `llm`, also what the chat model finds; or `off`.",

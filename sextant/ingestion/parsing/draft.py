@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 import orjson
 
 from sextant.domain.documents import (
+    Attachment,
     Chunk,
     Coverage,
     HeadingSource,
@@ -54,6 +55,7 @@ class DocumentDraft:
     boxes: bytes = b""
     coverage: Coverage | None = None
     unread_pages: tuple[int, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
@@ -70,6 +72,7 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
         metadata=blocks.metadata,
         boxes=pack_boxes(structure.placed),
         unread_pages=blocks.unread_pages,
+        attachments=blocks.attachments,
     )
 
 
@@ -101,6 +104,9 @@ def to_wire(made: DocumentDraft) -> bytes:
             "metadata": made.metadata,
             "boxes": b64encode(made.boxes).decode(),
             "coverage": asdict(made.coverage) if made.coverage else None,
+            "attachments": [
+                (one.name, b64encode(one.content).decode()) for one in made.attachments
+            ],
             "images": [
                 (image.sha256, b64encode(image.jpeg).decode(), image.alt, image.is_read)
                 for image in made.images
@@ -155,6 +161,9 @@ def from_wire(data: bytes) -> DocumentDraft:
         ),
         boxes=b64decode(plain["boxes"]),
         unread_pages=tuple(plain["unread_pages"]),
+        attachments=tuple(
+            Attachment(name, b64decode(content)) for name, content in plain["attachments"]
+        ),
     )
 
 
@@ -196,6 +205,7 @@ def finish(made: DocumentDraft, document_id: UUID, version: str) -> ParsedDocume
         made.metadata,
         made.boxes,
         made.coverage,
+        made.attachments,
     )
 
 

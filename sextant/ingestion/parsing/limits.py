@@ -44,6 +44,7 @@ class Limits:
     images: int = 0  # looked at, of one document; 0: images are passed over
     describes: bool = True  # a vision model says what images show
     reads: bool = False  # OCR reads pages without text, and the words in images
+    attachments: int = 50  # of one e-mail, which become documents of their own
     image_bytes: int = 10_000_000
     image_pixels: int = 40_000_000
     image_edge: int = 1536
@@ -79,6 +80,7 @@ class Limits:
             images=max(multimodal.document_images * describes, ocr.images * reads),
             describes=describes,
             reads=reads,
+            attachments=settings.ingestion.attachments,
             image_bytes=multimodal.image_bytes,
             image_pixels=multimodal.image_pixels,
             image_edge=multimodal.image_edge,

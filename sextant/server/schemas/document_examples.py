@@ -76,6 +76,7 @@ DOCUMENT: dict[str, Any] = {
         "found": 16,
         "missing": 0,
     },
+    "parentId": None,
     "job": {**_JOB, "stage": "done", "done": 1, "total": 1},
 }
 PAGE: dict[str, Any] = {"documents": [DOCUMENT], "nextCursor": None}

@@ -192,6 +192,7 @@ class DocumentBody(Wire):
 
     `copies`: the names of other files with the same bytes. Deleting the document leaves it to the first of them.
     `coverage`: null until it is read, and of one that was imported as chunks.
+    `parentId`: the e-mail that it is attached to, and is deleted with.
     """
 
     document_id: UUID
@@ -213,6 +214,7 @@ class DocumentBody(Wire):
     error: str | None
     copies: tuple[str, ...] = ()
     coverage: CoverageBody | None = None
+    parent_id: UUID | None = None
     job: JobBody | None = None
 
     @classmethod

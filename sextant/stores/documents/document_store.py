@@ -19,7 +19,13 @@ from sextant.stores.array_files import forget_words
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.document_reader import DocumentReader, not_found
-from sextant.stores.documents.registration import Registered, Upload, register, remove_name
+from sextant.stores.documents.registration import (
+    Registered,
+    Upload,
+    register,
+    register_attachments,
+    remove_name,
+)
 from sextant.stores.documents.versions import (
     ReadyVersion,
     copy_chunks,
@@ -67,6 +73,18 @@ class DocumentStore(DocumentReader):
         """Register several files in order, all or none."""
         async with self._database.transaction(scope.user_id) as connection:
             return await register(connection, scope, uploads)
+
+    async def register_attachments(
+        self, scope: Scope, document_id: UUID, uploads: Sequence[Upload], *, deepest: int
+    ) -> list[Registered] | None:
+        """Register what is attached to a document, and remove what no longer is.
+
+        Returns:
+            The outcomes; None where the document lies in `deepest` others already, one inside the other, or
+            was deleted.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            return await register_attachments(connection, scope, document_id, uploads, deepest)
 
     async def begin(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import PurePosixPath
@@ -32,6 +32,7 @@ class Upload:
         external_id, metadata: given by the user.
         identity: distinguishes files with equal bytes.
         replaces: whether it replaces a document of the same name; otherwise both are stored.
+        parent_id: the document that it is attached to.
     """
 
     source: str
@@ -42,6 +43,7 @@ class Upload:
     metadata: dict[str, Any] | None = None
     identity: bytes = b""
     replaces: bool = True
+    parent_id: UUID | None = None
 
     @property
     def digest(self) -> str:
@@ -119,7 +121,12 @@ async def _create_documents(
     """Create documents for new uploads; return the outcomes by source."""
     if not new.uploads:
         return {}
-    key = {"scope_id": row.scope_id, "user_id": scope.user_id, "sources": list(new.uploads)}
+    key = {
+        "scope_id": row.scope_id,
+        "user_id": scope.user_id,
+        "sources": list(new.uploads),
+        "parents": [upload.parent_id for upload in new.uploads.values()],
+    }
     cursor = await connection.execute(_SQL["create_documents"], key)
     ids = {source: document_id async for document_id, source in cursor}
     async with connection.cursor() as adding:
@@ -210,6 +217,7 @@ class _Intake:
                 "filename": self.upload.filename,
                 "external_id": self.upload.external_id,
                 "document_id": same["id"],
+                "parent_id": self.upload.parent_id,
             }
             await self.connection.execute(_SQL["add_copy"], self._key | copy)
         is_live = bool(same["live"])
@@ -277,14 +285,45 @@ async def remove_name(
 async def release_document(
     connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
 ) -> bool:
-    """Delete a document, unless a copy of its file takes it over.
+    """Delete a document and what is attached to it, unless a copy of its file takes it over.
 
     Returns:
         Whether the document existed.
     """
     if await hand_over(connection, row, document_id):
         return True
+    await remove_attachments(connection, row, document_id)
     return await delete_document(connection, row, document_id, give_back=give_back)
+
+
+async def remove_attachments(
+    connection: Connection, row: ScopeRow, document_id: UUID, kept: Collection[str] = ()
+) -> None:
+    """Take what is attached to a document from the scope, but for the names `kept`."""
+    key = {"scope_id": row.scope_id, "document_id": document_id}
+    cursor = await connection.execute(_SQL["attachments"], key)
+    for attached_id, source in await cursor.fetchall():
+        if source not in kept:
+            await remove_name(connection, row, attached_id, source)
+
+
+async def register_attachments(
+    connection: Connection, scope: Scope, document_id: UUID, uploads: Sequence[Upload], deepest: int
+) -> list[Registered] | None:
+    """Register what is attached to a document, and remove what no longer is.
+
+    Returns:
+        The outcomes; None where the document lies in `deepest` others already, one inside the other, or was deleted.
+    """
+    row = await lock_scope(connection, scope)
+    key = {"scope_id": row.scope_id, "document_id": document_id}
+    if await fetch_one(connection, "lock_document", key) is None:
+        return None
+    found = await fetch_one(connection, "attachment_depth", key)
+    if found is None or found["depth"] >= deepest:
+        return None
+    await remove_attachments(connection, row, document_id, {upload.source for upload in uploads})
+    return await register(connection, scope, uploads) if uploads else []
 
 
 async def open_again(

@@ -8,10 +8,12 @@ from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
 from email.policy import compat32
+from mimetypes import guess_extension
 from typing import TypeAlias
 
+from sextant.domain.documents import Attachment
 from sextant.domain.errors import FileTypeUnknown
-from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.ingestion.parsing.attachments import choose_attachments, not_read
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import html_blocks
@@ -44,25 +46,19 @@ def read_mail(message: Part, limits: Limits) -> Blocks:
     """Return what a message says, whatever file it was kept in."""
     reader = _MailReader(limits)
     blocks = list(reader.message(message, 0))
-    attached = reader.attached
-    if attached:
-        blocks.append(Paragraph(f"Attachments: {', '.join(attached)}"))
-    warnings = (
-        (
-            CodedWarning(
-                WarningCode.ATTACHMENTS_NOT_READ, {"number": len(attached), "names": [*attached]}
-            ),
-        )
-        if attached
-        else ()
+    if reader.attached:
+        names = ", ".join(one.name for one in reader.attached)
+        blocks.append(Paragraph(f"Attachments: {names}"))
+    read, others = choose_attachments(reader.attached, limits)
+    return Blocks(
+        blocks, _header(message, "Subject"), warnings=not_read(others), attachments=tuple(read)
     )
-    return Blocks(blocks, _header(message, "Subject"), warnings=warnings)
 
 
 class _MailReader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self.attached: list[str] = []
+        self.attached: list[Attachment] = []
 
     def message(self, message: Part, depth: int) -> Iterator[Block]:
         """Yield a message's subject, who it is from and to, and its text."""
@@ -93,12 +89,14 @@ class _MailReader:
         elif kind.startswith("multipart/") or (kind in _TEXTS and not is_attached):
             yield from self._text(part)
         elif not _is_inline_picture(part):
-            self.attached.append(_filename(part) or kind)
+            payload = part.get_payload(decode=True)
+            content = payload if isinstance(payload, bytes) else b""
+            self.attached.append(Attachment(_filename(part) or _unnamed(kind), content))
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
         """Yield one of several versions of the same text: plain, unless it only points to the HTML."""
         versions = list[list[Block]]()
-        named, attached = list[str](), self.attached
+        named, attached = list[Attachment](), self.attached
         for inner in sorted(_inner(part), key=lambda one: one.get_content_type() != "text/plain"):
             self.attached = []
             versions.append(list(self._part(inner, depth)))
@@ -128,6 +126,11 @@ class _MailReader:
                 yield Paragraph(block.text)
             else:
                 yield block
+
+
+def _unnamed(kind: str) -> str:
+    """Return a name for an attachment that has none, by its media type."""
+    return f"attachment{guess_extension(kind) or ''}"
 
 
 def _unflow(text: str, *, without_space: bool) -> str:

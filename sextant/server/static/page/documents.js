@@ -12,6 +12,7 @@ import { facts, say } from "./words.js";
 const WATCHERS = 2;
 const UPLOADS = 2;
 const ENDED = new Set(["done", "failed"]);
+const MAILS = new Set(["message/rfc822", "application/vnd.ms-outlook"]); // what is attached follows them
 const GIVEN_UP = new Set(["cancelled", "superseded"]); // somebody wanted it so
 
 const [list, sent, more, status, dropBase] = ["list", "sent", "more", "upload-status", "drop-base"].map(byId);
@@ -127,9 +128,10 @@ function refuse(row, name, why) {
 }
 
 function draw(document) {
-  const { documentId, filename, job } = document;
+  const { documentId, filename, job, parentId, source } = document;
   const row = rows.get(documentId) ?? list.appendChild(element("li"));
   rows.set(documentId, row);
+  if (parentId) row.dataset.parent = parentId;
   const running = document.status === "pending" || document.status === "ingesting" || (job && !ENDED.has(job.stage));
   const parts = [element("div", { className: "row" }, [element("strong", {}, [running || document.status === "failed" ? filename : element("a", { href: addressOf(documentId), textContent: filename })]),
     element("span", { className: "gap" }), ...controls(document, running)])];
@@ -145,6 +147,7 @@ function draw(document) {
     for (const warning of job?.warnings ?? []) parts.push(element("p", { className: "note", textContent: warning }));
     if (job?.stage === "failed" && !GIVEN_UP.has(job.errorCode)) parts.push(element("p", { className: "bad", textContent: say("older", why(document)) }));
   }
+  if (parentId) parts.push(element("p", { className: "note", textContent: say("attachedTo", source.slice(0, -filename.length - 1).split("/").at(-1)) }));
   const here = row.contains(window.document.activeElement);
   renew(row, parts);
   if (here && !row.contains(window.document.activeElement)) row.querySelector("button").focus(); // its button went
@@ -163,6 +166,7 @@ function gone(documentId) {
   const left = row?.contains(document.activeElement);
   rows.delete(documentId);
   row?.remove();
+  for (const [id, { dataset }] of [...rows]) if (dataset.parent === documentId) gone(id); // what was attached to it
   if (left) (next?.querySelector("button:last-of-type") ?? byId("files")).focus();
   empty();
 }
@@ -202,8 +206,12 @@ async function follow(documentId, row) {
   for await (const { type, data } of events(await send(`documents/${documentId}/events`))) {
     if (!row.isConnected) return;
     if (!data.documentId) throw new Problem(data, data.status);
-    draw(type === "progress" ? data : await get(`documents/${documentId}`));
-    if (type !== "progress") return;
+    if (type === "progress") draw(data);
+    else {
+      const document = await get(`documents/${documentId}`);
+      draw(document);
+      return void (MAILS.has(document.mediaType) && await show());
+    }
   }
   throw new Problem({ detail: say("lost") }); // the server ended
 }

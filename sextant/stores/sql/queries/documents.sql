@@ -17,10 +17,11 @@ select document_id, true from document_copies where scope_id = %(scope_id)s and 
 
 -- name: add_copy
 -- Another name of a document.
-insert into document_copies (scope_id, source, user_id, document_id, filename, external_id)
-values (%(scope_id)s, %(source)s, %(user_id)s, %(document_id)s, %(filename)s, %(external_id)s)
+insert into document_copies (scope_id, source, user_id, document_id, filename, external_id, parent_id)
+values (%(scope_id)s, %(source)s, %(user_id)s, %(document_id)s, %(filename)s, %(external_id)s, %(parent_id)s)
 on conflict (scope_id, source) do update
-set document_id = excluded.document_id, filename = excluded.filename, external_id = excluded.external_id;
+set document_id = excluded.document_id, filename = excluded.filename, external_id = excluded.external_id,
+  parent_id = excluded.parent_id;
 
 -- name: drop_copy
 -- The name is another document's from now on.
@@ -31,7 +32,26 @@ delete from document_copies where scope_id = %(scope_id)s and source = %(source)
 delete from document_copies where scope_id = %(scope_id)s and source = (
   select source from document_copies
   where scope_id = %(scope_id)s and document_id = %(document_id)s order by created_at, source limit 1)
-returning source, filename, external_id;
+returning source, filename, external_id, parent_id;
+
+-- name: attachments
+-- The documents attached to another one, and the names that others have for being attached to it.
+select id as document_id, source from documents where scope_id = %(scope_id)s and parent_id = %(document_id)s
+union all
+select document_id, source from document_copies
+where scope_id = %(scope_id)s and parent_id = %(document_id)s
+order by source;
+
+-- name: attachment_depth
+-- In how many e-mails, one inside the other, a document lies.
+with recursive above as (
+  select parent_id, 1 as depth from documents
+  where scope_id = %(scope_id)s and id = %(document_id)s and parent_id is not null
+  union all
+  select d.parent_id, above.depth + 1 from documents d join above on d.id = above.parent_id
+  where d.parent_id is not null and above.depth < 100
+)
+select coalesce(max(depth), 0) as depth from above;
 
 -- name: name_of
 -- The name by which a document is known.
@@ -73,8 +93,8 @@ update document_versions set filename = %(filename)s, external_id = %(external_i
 where scope_id = %(scope_id)s and document_id = %(document_id)s;
 
 -- name: rename
--- The name by which a changed file replaces a document.
-update documents set source = %(source)s, updated_at = now()
+-- The name by which a changed file replaces a document, and the e-mail that it is attached to.
+update documents set source = %(source)s, parent_id = %(parent_id)s, updated_at = now()
 where scope_id = %(scope_id)s and id = %(document_id)s;
 
 -- name: known
@@ -88,9 +108,10 @@ where v.scope_id = %(scope_id)s and v.sha256 = any(%(sha256)s);
 
 -- name: create_documents
 -- New names, each with its first version open; one after the other, as lists show them.
-insert into documents (user_id, scope_id, source, last_version, pending_version, created_at)
-select %(user_id)s, %(scope_id)s, source, 1, 1, clock_timestamp()
-from unnest(%(sources)s::text[]) with ordinality as named (source, place) order by place
+insert into documents (user_id, scope_id, source, parent_id, last_version, pending_version, created_at)
+select %(user_id)s, %(scope_id)s, source, parent_id, 1, 1, clock_timestamp()
+from unnest(%(sources)s::text[], %(parents)s::uuid[]) with ordinality as named (source, parent_id, place)
+order by place
 returning id, source;
 
 -- name: next_version
@@ -241,7 +262,8 @@ delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;
 -- name: describe
 -- Documents of a knowledge base as they are listed: one, or the next of all.
 select id, source, filename, title, media_type, sha256, size_bytes, status, language, page_count,
-  chunk_count, external_id, metadata, created_at, updated_at, error, copies, coverage
+  chunk_count, external_id, metadata, created_at, updated_at, error, copies, coverage,
+  parent_id
 from described_documents
 where user_id = %(user_id)s and graph_id = %(graph_id)s
   and (%(document_id)s::uuid is null or id = %(document_id)s)

@@ -16,7 +16,8 @@ grant select, insert, update, delete on graphs to sextant_app;
 -- Functions of the owner look up a knowledge base by its user, and move it to a partition of its own.
 create policy owner_places on graphs to current_user using (true);
 
--- A document by its source; searches see the live version, the pending one is being ingested.
+-- A document by its source; searches see the live version, the pending one is being ingested. parent_id: the e-mail
+-- that it is attached to, with which it goes.
 create table documents (
   id uuid primary key default gen_random_uuid(),
   user_id text not null,
@@ -29,8 +30,10 @@ create table documents (
   chunk_count int not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  parent_id uuid references documents on delete set null,
   unique (scope_id, source)
 );
+create index on documents (parent_id) where parent_id is not null;
 select tenant_table('documents');
 grant select, insert, update, delete on documents to sextant_app;
 
@@ -74,9 +77,11 @@ create table document_copies (
   filename text not null,
   external_id text,
   created_at timestamptz not null default clock_timestamp(),
+  parent_id uuid references documents on delete cascade,
   primary key (scope_id, source)
 );
 create index on document_copies (document_id);
+create index on document_copies (parent_id) where parent_id is not null;
 select tenant_table('document_copies');
 grant select, insert, update, delete on document_copies to sextant_app;
 

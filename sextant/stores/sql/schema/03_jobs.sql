@@ -123,7 +123,7 @@ select d.scope_id, g.user_id, g.graph_id, d.id, d.source, v.filename, v.title, v
     order by j.updated_at desc limit 1) as error,
   array(select c.source from document_copies c
     where c.scope_id = d.scope_id and c.document_id = d.id order by c.created_at, c.source) as copies,
-  v.coverage
+  v.coverage, d.parent_id
 from documents d join graphs g on g.scope_id = d.scope_id
 join document_versions v on v.document_id = d.id
   and v.version = coalesce(d.live_version, d.pending_version);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from email.message import EmailMessage
 
 import pytest
@@ -643,21 +644,28 @@ class TestMail:
         )
         assert table(blocks(FileType.EML, alone.as_bytes())) == [["Part"], ["BM-40"]]
 
-    def test_attachments_are_named_and_missed(self) -> None:
+    def test_attachments_are_named_and_those_we_read_go_on_as_files(self) -> None:
         message = self.message()
         message.set_content("See the files.\n")
         message.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="合同.pdf")
         message.add_attachment("a,b", subtype="csv", filename="parts.csv")
+        message.add_attachment(
+            b"\0\1\2" * 99, maintype="application", subtype="x", filename="x.bin"
+        )
 
         parsed = parser_for(FileType.EML)(message.as_bytes(), LIMITS)
 
         assert prose(list(parsed.blocks))[-2:] == [
             "See the files.",
-            "Attachments: 合同.pdf, parts.csv",
+            "Attachments: 合同.pdf, parts.csv, x.bin",
         ]
+        assert [one.name for one in parsed.attachments] == ["合同.pdf", "parts.csv"]
         [warning] = parsed.warnings
-        assert str(warning).startswith("2 attachments were not read: 合同.pdf, parts.csv.")
-        assert warning.code == "attachments_not_read"
+        assert str(warning).startswith("1 attachments were not read: x.bin.")
+
+        first = parser_for(FileType.EML)(message.as_bytes(), replace(LIMITS, attachments=1))
+        assert [one.name for one in first.attachments] == ["合同.pdf"]
+        assert "parts.csv, x.bin" in str(first.warnings[0])
 
     def test_text_behind_an_attachment_is_read(self) -> None:
         content = (
