@@ -86,6 +86,9 @@ async def make_older(connection: AsyncConnection[Any], version: int) -> None:
     await connection.execute("drop table ocr_pages")
     await connection.execute("alter table document_versions drop column boxes")
     await connection.execute("alter table document_versions drop column coverage cascade")
+    for table in ("documents", "document_copies"):  # with the view that shows the first
+        drop = sql.SQL("alter table {} drop column parent_id cascade")
+        await connection.execute(drop.format(sql.Identifier(table)))
     await connection.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
 
 

@@ -10,8 +10,9 @@ from selectolax.lexbor import LexborHTMLParser
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import META_CHARSET, decode
+from sextant.ingestion.parsing.formats.html_main import find_main
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
-from sextant.ingestion.parsing.formats.html_tables import Visibility, find_main
+from sextant.ingestion.parsing.formats.html_tables import Visibility
 from sextant.ingestion.parsing.images import Load
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels

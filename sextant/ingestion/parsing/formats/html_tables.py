@@ -1,7 +1,6 @@
 """Tables of HTML: which hold data, which rows name columns, and where merged cells lie.
 
-Also here: what of an HTML page its reader sees, and which part of it the page is for; MathML to a
-line of text.
+Also here: what of an HTML page its reader sees; MathML to a line of text.
 """
 
 from __future__ import annotations
@@ -38,9 +37,6 @@ _TICKS = {"checkbox": ("☐", "☒"), "radio": ("○", "●")}
 _STRUCK = frozenset({"del", "s", "strike"})
 _OPENERS = ("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle")
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend"})
-# Of the page's text, links apart, what its main part has at least; many a page calls a teaser its article.
-_MAIN_SHARE = {"main": 0.2, "article": 0.5}
-_SPACE = re.compile(r"\s+")
 
 
 class Visibility:
@@ -147,27 +143,6 @@ def _options(select: LexborNode) -> _Options:
     asks = not chosen and bool(options) and options[0].attributes.get("value") == ""
     at = chosen[-1] if chosen else 0
     return _Options([] if asks else texts[at : at + 1], [*texts[:at], *texts[at + 1 :]])
-
-
-def find_main(tree: LexborHTMLParser, visibility: Visibility) -> set[int]:
-    """Return the elements (by `mem_id`) that hold what the page is for: `<main>`, or its articles; or none."""
-    found, body = tree.css("main, [role=main]"), tree.body
-    share = _MAIN_SHARE["main" if found else "article"]
-    found = found or tree.css("article")
-    if not found or body is None:
-        return set()
-    marked = {node.mem_id for node in found}
-    inside = whole = 0
-    todo = [(body, False)]
-    while todo:
-        node, is_inside = todo.pop()
-        if node.is_text_node:
-            length = len(_SPACE.sub("", node.text_content or ""))
-            whole, inside = whole + length, inside + length * is_inside
-        elif node.tag != "a" and not visibility.is_hidden(node):
-            is_inside = is_inside or node.mem_id in marked
-            todo.extend((child, is_inside) for child in node.iter(include_text=True))
-    return marked if inside >= whole * share else set()
 
 
 _MAX_DEPTH = 100

@@ -44,7 +44,6 @@ export const WORDS = {
     noGraph: "There are no entities here yet. They come with the documents.", noEntity: "No entity is like that.", nearEntities: "No entity has such a name. Above are those nearest in meaning.", relations: "Relations", mentions: "Mentioned in", first: (title, number) => `${title} (the first ${number})`,
     stated: (number, name) => `${name}: passage ${number} that says so`, steps1: "1 step", steps2: "2 steps", stepsAround: "Around it", drawn: "Entities drawn at most",
     aliases: (names) => `Also: ${names}`, foundHere: "Entities found",
-    files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON, e-mail (.eml); a graph of your own or an export as JSON Lines",
     readTitle: (characters) => `What was read: ${characters.toLocaleString("en")} characters`,
     readKinds: { heading: "headings", text: "text", table: "tables", note: "notes and comments", field: "filled fields", margin: "heads and feet", caption: "descriptions of pictures" },
     leftOut: "left out with a reason", notRead: "parts that could not be read", notFound: "not found again in the document",

@@ -282,6 +282,28 @@ class TestHtml:
         assert prose_of(FileType.HTML, page.format(long))[0].startswith("The pump weighs")
         assert "Home" not in " ".join(prose_of(FileType.HTML, page.format(long)))
 
+    @pytest.mark.parametrize(
+        "declared",
+        [
+            '<meta property="og:type" content="article">',
+            '<script type="application/ld+json">{"@type": "NewsArticle"}</script>',
+        ],
+    )
+    def test_of_a_page_that_says_it_is_an_article_labels_around_its_prose_are_none_of_it(
+        self, declared: str
+    ) -> None:
+        prose = "".join(
+            f"<p>{f'Sentence {n} of the article says a good deal. ' * 3}</p>" for n in range(4)
+        )
+        page = (
+            "<head>{}</head><body><main><ul><li>Sport</li><li>Money</li></ul><div><h1>Rain</h1>{}<ul><li>One</li></ul></div>"
+            "<div><h3>More</h3><p>Markets today</p></div><p>Subscribers may read all of our archive.</p></main></body>"
+        )
+        stored = prose_of(FileType.HTML, page.format(declared, prose))
+        assert len(stored) == 6
+        assert stored[-2:] == ["- One", "Subscribers may read all of our archive."]
+        assert "Markets today" in prose_of(FileType.HTML, page.format("", prose))
+
     def test_a_chinese_sentence_beside_the_page_counts_by_its_ideographs(self) -> None:
         page = "<body><h1>安装</h1><p>运行安装程序。</p><aside>拆机前必须断电。</aside><footer>版权所有。</footer></body>"
         stored = prose_of(FileType.HTML, page)
