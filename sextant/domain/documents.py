@@ -112,7 +112,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class AttachedFile:
     """A file inside another one, which becomes a document of its own."""
 
     name: str
@@ -136,7 +136,7 @@ class ParsedDocument:
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     boxes: bytes = b""
     coverage: Coverage | None = None
-    attachments: tuple[Attachment, ...] = ()
+    attachments: tuple[AttachedFile, ...] = ()
 
 
 class DocumentStatus(StrEnum):

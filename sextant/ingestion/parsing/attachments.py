@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from sextant.domain.documents import Attachment
+from sextant.domain.documents import AttachedFile
 from sextant.domain.errors import FileRejected
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.detect import FileType, detect
@@ -13,12 +13,12 @@ from sextant.ingestion.parsing.limits import Limits, check_size
 
 
 def choose_attachments(
-    attached: Sequence[Attachment], limits: Limits
-) -> tuple[list[Attachment], list[str]]:
+    attached: Sequence[AttachedFile], limits: Limits
+) -> tuple[list[AttachedFile], list[str]]:
     """Return those that are documents of a kind that we read, as many as may be, and the names of the others."""
     readable = [one for one in attached if _is_readable(one, limits)][: limits.attachments]
     chosen = {id(one) for one in readable}
-    return [*_named_apart(readable)], [one.name for one in attached if id(one) not in chosen]
+    return [*_rename_equals(readable)], [one.name for one in attached if id(one) not in chosen]
 
 
 def not_read(names: Sequence[str]) -> tuple[CodedWarning, ...]:
@@ -27,7 +27,7 @@ def not_read(names: Sequence[str]) -> tuple[CodedWarning, ...]:
     return (CodedWarning(WarningCode.ATTACHMENTS_NOT_READ, params),) if names else ()
 
 
-def _is_readable(attached: Attachment, limits: Limits) -> bool:
+def _is_readable(attached: AttachedFile, limits: Limits) -> bool:
     """Return whether an attachment is a document of a kind that we read."""
     try:
         check_size(attached.content, attached.name, limits)
@@ -37,7 +37,7 @@ def _is_readable(attached: Attachment, limits: Limits) -> bool:
     return found is not FileType.IMAGE or limits.images > 0
 
 
-def _named_apart(attached: Sequence[Attachment]) -> Iterator[Attachment]:
+def _rename_equals(attached: Sequence[AttachedFile]) -> Iterator[AttachedFile]:
     """Yield attachments each under a name of its own: the second `a.pdf` is `a (2).pdf`."""
     taken = set[str]()
     for one in attached:
@@ -46,4 +46,4 @@ def _named_apart(attached: Sequence[Attachment]) -> Iterator[Attachment]:
             name = path.name if number == 1 else f"{path.stem} ({number}){path.suffix}"
             number += 1
         taken.add(name)
-        yield Attachment(name, one.content)
+        yield AttachedFile(name, one.content)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sextant.domain.documents import Attachment, HeadingSource
+from sextant.domain.documents import AttachedFile, HeadingSource
 from sextant.domain.warnings import CodedWarning
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Blocks:
     omissions: Omissions | None = None
     ocr_pages: frozenset[int] = frozenset()
     unread_pages: tuple[int, ...] = ()
-    attachments: tuple[Attachment, ...] = ()
+    attachments: tuple[AttachedFile, ...] = ()
 
 
 def lines_of(blocks: Iterable[Block]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 import orjson
 
 from sextant.domain.documents import (
-    Attachment,
+    AttachedFile,
     Chunk,
     Coverage,
     HeadingSource,
@@ -55,7 +55,7 @@ class DocumentDraft:
     boxes: bytes = b""
     coverage: Coverage | None = None
     unread_pages: tuple[int, ...] = ()
-    attachments: tuple[Attachment, ...] = ()
+    attachments: tuple[AttachedFile, ...] = ()
 
 
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
@@ -162,7 +162,7 @@ def from_wire(data: bytes) -> DocumentDraft:
         boxes=b64decode(plain["boxes"]),
         unread_pages=tuple(plain["unread_pages"]),
         attachments=tuple(
-            Attachment(name, b64decode(content)) for name, content in plain["attachments"]
+            AttachedFile(name, b64decode(content)) for name, content in plain["attachments"]
         ),
     )
 

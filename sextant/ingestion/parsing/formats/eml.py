@@ -11,7 +11,7 @@ from email.policy import compat32
 from mimetypes import guess_extension
 from typing import TypeAlias
 
-from sextant.domain.documents import Attachment
+from sextant.domain.documents import AttachedFile
 from sextant.domain.errors import FileTypeUnknown
 from sextant.ingestion.parsing.attachments import choose_attachments, not_read
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
@@ -58,7 +58,7 @@ def read_mail(message: Part, limits: Limits) -> Blocks:
 class _MailReader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self.attached: list[Attachment] = []
+        self.attached: list[AttachedFile] = []
 
     def message(self, message: Part, depth: int) -> Iterator[Block]:
         """Yield a message's subject, who it is from and to, and its text."""
@@ -91,12 +91,12 @@ class _MailReader:
         elif not _is_inline_picture(part):
             payload = part.get_payload(decode=True)
             content = payload if isinstance(payload, bytes) else b""
-            self.attached.append(Attachment(_filename(part) or _unnamed(kind), content))
+            self.attached.append(AttachedFile(_filename(part) or _unnamed(kind), content))
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
         """Yield one of several versions of the same text: plain, unless it only points to the HTML."""
         versions = list[list[Block]]()
-        named, attached = list[Attachment](), self.attached
+        named, attached = list[AttachedFile](), self.attached
         for inner in sorted(_inner(part), key=lambda one: one.get_content_type() != "text/plain"):
             self.attached = []
             versions.append(list(self._part(inner, depth)))
