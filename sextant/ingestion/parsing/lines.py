@@ -215,7 +215,9 @@ def _look(line: Styled, body: tuple[float, bool]) -> _HeadingStyle | None:
 # A line that goes on with "99.95 % of …" begins no item.
 _MARKS = "[-*+•·●○◦■□◆▪‣–—]\\s+"
 _MARK = re.compile(_MARKS)
-_BULLET = re.compile(rf"\s*(?:{_MARKS}|[（(]?\d{{1,3}}(?:[）)、]|\.(?!\d))\s*|[①-⑳])")
+_BULLET = re.compile(
+    rf"\s*(?:{_MARKS}|[（(]?\d{{1,3}}(?:[）)、]|\.(?!\d))\s*|[（(]?(?:[a-z]|[ivx]{{2,4}})[.)）]\s+|[①-⑳])"
+)
 # A word divided at a line's end; these first parts keep their hyphen in any place, and so does a compound that has
 # one already (state-of-the-): typesetters break it there and nowhere else.
 _HYPHENATED = re.compile(
