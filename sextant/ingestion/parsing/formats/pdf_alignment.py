@@ -50,8 +50,9 @@ class AlignedCell:
 
 
 def is_figure(text: str) -> bool:
-    """Return whether a text is more of a number than of words."""
-    return sum(map(str.isdigit, text)) > sum(map(str.isalpha, text))
+    """Return whether a text is more of a number than of words, or a dash in the place of one."""
+    digits, letters = sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
+    return digits > letters or not digits + letters
 
 
 @dataclass(slots=True)

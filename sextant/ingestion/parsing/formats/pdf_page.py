@@ -85,6 +85,8 @@ class Page:
         self.filled = ""  # what its form fields hold
         if any(kind in _WRITTEN_OVER for kind, _, _ in annotations):
             self._draw_annotations(document)
+        if angle := self._page.get_rotation():
+            self._turn_upright(document, angle)
         self._text = self._page.get_textpage()
         notes = [(note, box) for _, note, box in annotations if note]
         page_text = "".join(self._text.get_text_range().split()) if notes else ""
@@ -124,6 +126,26 @@ class Page:
         raw.FPDFPage_Flatten(self._page, raw.FLAT_NORMALDISPLAY)
         self._page.close()
         self._page = document[self.number - 1]
+
+    def _turn_upright(self, document: pdfium.PdfDocument, angle: int) -> None:
+        """Turn what stands on the page, in place of the page, so that its places are those that a reader sees."""
+        left, bottom, right, top = self._page.get_cropbox()
+        match angle:
+            case 90:
+                matrix, size = (0, -1, 1, 0, -bottom, right), (top - bottom, right - left)
+            case 180:
+                matrix, size = (-1, 0, 0, -1, right, top), (right - left, top - bottom)
+            case _:
+                matrix, size = (0, 1, -1, 0, top, -left), (top - bottom, right - left)
+        raw.FPDFPage_TransFormWithClip(
+            self._page, raw.FS_MATRIX(*matrix), raw.FS_RECTF(0, size[1], size[0], 0)
+        )
+        self._page.set_rotation(0)
+        self._page.set_mediabox(0, 0, *size)
+        self._page.set_cropbox(0, 0, *size)
+        self._page.close()
+        self._page = document[self.number - 1]
+        self._to_shares = _shares_of(self._page)
 
     @property
     def frame(self) -> PdfBox:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from io import BytesIO
 
+import pypdfium2 as pdfium
 import pytest
 
 from sextant.ingestion.parsing.blocks import Paragraph, Table
@@ -149,3 +151,32 @@ def test_every_cell_knows_its_words_on_the_page() -> None:
     ]
 
     assert [word.text for word in table.words] == [cell for row in _STATES for cell in row]
+
+
+@pytest.mark.parametrize(
+    ("angle", "turned"),
+    [
+        (90, lambda x, y: (595 - y, x)),
+        (180, lambda x, y: (595 - x, 842 - y)),
+        (270, lambda x, y: (y, 842 - x)),
+    ],
+)
+def test_a_page_that_is_shown_turned_is_read_as_it_is_shown(
+    angle: int, turned: Callable[[float, float], tuple[float, float]]
+) -> None:
+    words = [
+        PdfText(*turned(70 + 90 * at, 500 - 14 * row), cell, 10, angle=angle)
+        for row, cells in enumerate(_STATES)
+        for at, cell in enumerate(cells)
+    ]
+    document = pdfium.PdfDocument(write_pdf([words]))
+    document[0].set_rotation(angle)
+    file = BytesIO()
+    document.save(file)
+
+    [table] = [one for one in parse(file.getvalue(), Limits()).blocks if isinstance(one, Table)]
+
+    width, height = (595, 842) if angle == 180 else (842, 595)
+    assert [list(row) for row in table.rows] == _STATES
+    assert table.words[-1].x0 == pytest.approx(250 / width, abs=0.01)
+    assert table.words[-1].y0 < 1 - 472 / height < table.words[-1].y1
