@@ -9,11 +9,12 @@ from sextant.text.characters import has_cjk
 
 # A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
 # v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes
-# and marks of references ("[12]") belong to the sentence.
+# and marks of references ("[12]") belong to the sentence; French parts its quotes from the words by a blank.
 # Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
 # What a stop begins with is asked first: the alternatives take five times as long to fail at a letter.
 _END = re.compile(
-    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?:[ ]?\[[\d, –-]++\])*+(?=\s|$)"""
+    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*"""
+    r"""|(?<![.!?…])[.!?…]++(?:["'”’)\]»«›‹]|[ \xa0\u202f](?=[»›]))*+(?:[ ]?\[[\d, –-]++\])*+(?=\s|$)"""
     r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+)"""
 )
 # Words that a full stop shortens, by what follows it: a capital or a number. Before a lower-case
@@ -74,7 +75,7 @@ _ENDED = re.compile(r"[。！？.!?…]\W*$")
 # Nothing, or the number of a heading or of an item.
 _OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
 # All that a stop consists of or is followed by, the marks of references among it.
-_STOPPING = ".!?…。！？\"'”’」』）》)] \t\r\n[0123456789,–-"
+_STOPPING = ".!?…。！？\"'”’」』）》)]»«›‹ \xa0\u202f\t\r\n[0123456789,–-"
 # Two words and their dots: looking back no further keeps a long text linear.
 _LOOK_BACK = 40
 _SPACE = re.compile(r"\s*")
@@ -119,7 +120,7 @@ def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
     if "\n" not in stop[0] and (following == _BAR or _first(text, start) == _BAR):
         return True
     if not stop[0].endswith(".") or stop[0].startswith(".."):
-        return following.islower() and stop[0][-1] in ".…\"'”’)]"
+        return following.islower() and stop[0][-1] in ".…\"'”’)]»«›‹"
     last = _LAST_WORDS.search(text[max(start, stop.start() - _LOOK_BACK) : stop.end()])
     if last is None:
         return following.islower()

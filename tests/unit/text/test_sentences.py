@@ -20,6 +20,9 @@ def sentences(text: str) -> list[str]:
         ("1. First point.\n2. Second point.", ["1. First point.", "2. Second point."]),
         ("# Heading\n\nBody text", ["# Heading", "Body text"]),
         ("真的?是的", ["真的?", "是的"]),
+        ("« Une pièce. » Il rit.", ["« Une pièce. »", "Il rit."]),
+        ("Er sagte: »Nein.« Dann ging er.", ["Er sagte: »Nein.«", "Dann ging er."]),
+        ("« Vraiment ? » demanda-t-il. Oui.", ["« Vraiment ? » demanda-t-il.", "Oui."]),
         ("HbA1c 应低于 7.0%。Rust 的所有权。", ["HbA1c 应低于 7.0%。", "Rust 的所有权。"]),
         ("  \n ", []),
         (
