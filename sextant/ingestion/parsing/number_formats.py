@@ -34,6 +34,7 @@ _LONGEST_CODE = 255  # that a spreadsheet takes
 _SIGNIFICANT = 15  # digits that a spreadsheet keeps of a number
 _PLAIN_FROM, _PLAIN_TO = -10, 21  # powers of ten between which a number has no exponent
 _WIDE = Context(prec=2 * 308)  # for any float, with any number of places
+_LEAP_DAY = 60  # 29 February 1900, which never was: days before it are counted from one day later
 _NULL_DAY = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet's dates have no zone
 
 
@@ -77,7 +78,9 @@ def _format(value: Shown, sections: Sequence[_Section]) -> str:
         return _format_date(value, sections[0])
     section, number = _choose(sections, _decimal(value))
     if section.has("date", "elapsed"):
-        return _format_date(_NULL_DAY + dt.timedelta(days=float(number)), section)
+        is_early = 1 <= number < _LEAP_DAY and not section.has("elapsed")
+        days = float(number) + is_early
+        return _format_date(_NULL_DAY + dt.timedelta(days=days), section)
     return _format_number(number, section)
 
 
@@ -119,13 +122,13 @@ def _bracket(text: str) -> _FormatToken:
 
 
 def _format_text(value: str, sections: Sequence[_Section]) -> str:
-    section = next((section for section in sections if section.has("text")), None)
-    if section is None:
-        return "" if len(sections) > 3 else value
+    last = sections[-1]
+    if len(sections) < 4 and not last.has("text"):
+        return value
     return "".join(
-        value if token.kind == "text" else token.text
-        for token in section.tokens
-        if token.kind in {"text", "literal", "sign"}
+        value if token.kind in {"text", "general"} else token.text
+        for token in last.tokens
+        if token.kind in {"text", "general", "literal", "sign"}
     )
 
 
@@ -138,7 +141,9 @@ def _choose(sections: Sequence[_Section], number: Decimal) -> tuple[_Section, De
             ):
                 return section, number
         return sections[-1], number
-    signed = sections[:3]
+    # What writes texts alone is no form of a number.
+    is_for_text = len(sections) > 1 and sections[-1].has("text") and not sections[-1].has("digit")
+    signed = sections[:-1][:3] if is_for_text else sections[:3]
     if number < 0 and len(signed) > 1:
         return signed[1], -number
     return signed[2 if number == 0 and len(signed) == 3 else 0], number
@@ -166,10 +171,20 @@ def _format_number(number: Decimal, section: _Section) -> str:
     if section.has("exponent"):
         return sign + _scientific(scaled, tokens)
     slash = next((at for at, t in enumerate(tokens) if t == _FormatToken("sign", "/")), None)
-    if slash is not None and _is_fraction(tokens, slash):
-        return sign + _fraction(scaled, tokens, slash)
+    if slash is not None:
+        above = _without_blank(tokens[:slash][::-1])[::-1]
+        around = (*above, tokens[slash], *_without_blank(tokens[slash + 1 :]))
+        if _is_fraction(around, len(above)):
+            return sign + _fraction(scaled, around, len(above))
     shown = _decimals(scaled, tokens)
+    if scaled >= 1 and not any(map(str.isdigit, shown)):
+        return sign + _general(scaled)  # a format that we do not read leaves no number out
     return (sign if any(digit in "123456789" for digit in shown) else "") + shown
+
+
+def _without_blank(tokens: Sequence[_FormatToken]) -> Sequence[_FormatToken]:
+    """Return the tokens without a blank at their beginning."""
+    return tokens[1:] if tokens[:1] == (_FormatToken("sign", " "),) else tokens
 
 
 def _is_fraction(tokens: Sequence[_FormatToken], slash: int) -> bool:
@@ -248,11 +263,22 @@ def _with_commas(written: dict[int, str]) -> dict[int, str]:
 def _scientific(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
     cut = next(at for at, token in enumerate(tokens) if token.kind == "exponent")
     point = next((at for at, t in enumerate(tokens[:cut]) if t.text == "."), cut)
+    places = max(sum(token.kind == "digit" for token in tokens[:point]), 1)
     decimals = sum(token.kind == "digit" for token in tokens[point:cut])
     digits = sum(token.kind == "digit" for token in tokens[cut:])
-    mantissa, _, power = f"{number:.{decimals}E}".partition("E")
-    sign = "-" if power.startswith("-") else tokens[cut].text[1:].replace("-", "")
-    return f"{mantissa}E{sign}{power.lstrip('+-').zfill(digits)}"
+    # The power is a multiple of the places before the point: thousands for `##0.0E+0`.
+    power = number.adjusted() // places * places
+    mantissa = _shift(number, power, decimals)
+    if mantissa.adjusted() >= places:  # rounded up to one place more
+        power += places
+        mantissa = _shift(number, power, decimals)
+    sign = "-" if power < 0 else tokens[cut].text[1:].replace("-", "")
+    return f"{mantissa:f}E{sign}{str(abs(power)).zfill(digits)}"
+
+
+def _shift(number: Decimal, power: int, decimals: int) -> Decimal:
+    places = Decimal(1).scaleb(-decimals)
+    return number.scaleb(-power).quantize(places, ROUND_HALF_UP, _WIDE)
 
 
 def _fraction(number: Decimal, tokens: Sequence[_FormatToken], slash: int) -> str:
@@ -263,7 +289,7 @@ def _fraction(number: Decimal, tokens: Sequence[_FormatToken], slash: int) -> st
     whole = int(number) if has_whole else 0
     rest = Fraction(number) - whole
     if fixed and int(fixed[0]):
-        part, below = round(rest * int(fixed[0])), int(fixed[0])
+        part, below = int(rest * int(fixed[0]) + Fraction(1, 2)), int(fixed[0])
     else:
         width = len(re.match(r"[?#]*", behind)[0])  # type: ignore[index]
         near = rest.limit_denominator(max(10**width - 1, 1))
@@ -288,7 +314,14 @@ def _format_date(value: Shown, section: _Section) -> str:
         day = day[:7] if kinds & {"m"} else day[:4]
     if not kinds & {"h"}:
         return day
-    return f"{day} {value:%H:%M:%S}" if kinds & {"s"} else f"{day} {value:%H:%M}"
+    if not kinds & {"s"} or not isinstance(value, dt.datetime):
+        return f"{day} {value:%H:%M}"
+    rounded = value + dt.timedelta(milliseconds=500)
+    return (
+        f"{rounded:%Y-%m-%d %H:%M:%S}"
+        if len(day) == len("2026-01-31")
+        else f"{day} {rounded:%H:%M:%S}"
+    )
 
 
 def _kinds(tokens: Sequence[_FormatToken]) -> set[str]:
@@ -331,8 +364,9 @@ def _seconds(value: Shown) -> float:
 def _times(tokens: Sequence[_FormatToken], seconds: float, section: _Section) -> str:
     """Return hours, minutes and seconds; those in brackets count on beyond a day, an hour or a minute."""
     sign, seconds = ("-" if seconds < 0 else ""), round(abs(seconds), 3)
-    has_seconds = any(kind == "s" for kind, _ in _date_parts(tokens))
-    whole = int(seconds + 1e-6) if has_seconds else int(seconds + 0.5)
+    parts = [token.text.partition(".")[2] for kind, token in _date_parts(tokens) if kind == "s"]
+    seconds = round(seconds + 1e-9, min(max(map(len, parts), default=0), 3))
+    whole = int(seconds)
     units = {"h": (whole // 3600, 24), "n": (whole // 60, 60), "s": (whole, 60)}
     shown = list[str]()
     for kind, token in _date_parts(tokens):

@@ -45,6 +45,15 @@ DAY = dt.datetime(2024, 3, 15, 14, 5)  # noqa: DTZ001 - a spreadsheet's dates ha
         (23500, '0\\.0,"万"', "2.4万"),
         (230000000, '0!.00,,"亿"', "2.30亿"),
         ("x", '0;0;0;"T-"@', "T-x"),
+        ("x", '"a";"b";"c";"text"', "text"),
+        ("x", "0;-0;0;General", "x"),
+        (0, '"yes";"no";@', "yes"),
+        (45678, "##0.0E+0", "45.7E+3"),
+        (999960, "##0.0E+0", "1.0E+6"),
+        (0.00045, "##0E+0", "450E-6"),
+        (0.0, "##0.0E+00", "0.0E+00"),
+        (2.125, "# ?/4", "2 1/4"),
+        (7.5, "# ?? / ??", "7 1/2"),
         ("a_b", "General", "a_b"),
     ],
 )
@@ -67,6 +76,11 @@ def test_numbers(value: Shown, code: str, shown: str) -> None:
         (DAY, "mmmm", "March"),
         (DAY, 'yyyy"年"m"月"d"日"', "2024-03-15"),
         (45366, "yyyy-mm-dd", "2024-03-15"),
+        (12, "d/m/yyyy", "1900-01-12"),  # before the leap day that never was
+        (12.5, "[h]:mm", "300:00"),
+        (dt.timedelta(hours=1, seconds=59.7), "h:mm:ss", "1:01:00"),
+        (dt.timedelta(seconds=59.74), "mm:ss.0", "00:59.7"),
+        (45366.999999, "yyyy-mm-dd hh:mm:ss", "2024-03-16 00:00:00"),
     ],
 )
 def test_days_times_and_durations(value: Shown, code: str, shown: str) -> None:
