@@ -25,17 +25,22 @@ _LINE_SECONDS = 10.0
 
 
 async def ingest_with_progress(
-    rag: Sextant, paths: Sequence[str | Path], graph_id: str, *, quiet: bool = False
+    rag: Sextant,
+    paths: Sequence[str | Path],
+    graph_id: str,
+    *,
+    sync: bool = False,
+    quiet: bool = False,
 ) -> IngestReport:
     """Ingest files and folders, and show each file's stage and chunks on standard error."""
     with _display(quiet=quiet) as on_progress:
-        return await rag.ingest(paths, graph_id=graph_id, on_progress=on_progress)
+        return await rag.ingest(paths, graph_id=graph_id, on_progress=on_progress, sync=sync)
 
 
-def print_summary(results: Sequence[Ingested]) -> None:
+def print_summary(report: IngestReport) -> None:
     """Print what became of the files: each failure with its reason, what is missing of others, the totals."""
-    files = len(results)
-    results = [one for result in results for one in _with_attachments(result)]
+    files = len(report)
+    results = [one for result in report for one in _with_attachments(result)]
     for result in results:
         if result.error is not None:
             terminal.warn(f"✗ {terminal.on_one_line(result.source)}: {result.error}")
@@ -43,6 +48,8 @@ def print_summary(results: Sequence[Ingested]) -> None:
             terminal.note(terminal.on_one_line(f"= {result.source}: same as {result.same_as}"))
         for warning in result.warnings:
             terminal.warn(terminal.on_one_line(f"! {result.source}: {warning}"))
+    for name in report.removed:
+        terminal.note(terminal.on_one_line(f"- {name}: removed, its file is gone"))
     failed = sum(result.error is not None for result in results)
     same = sum(result.same_as is not None and result.error is None for result in results)
     unchanged = sum(result.unchanged and result.same_as is None for result in results)
@@ -55,6 +62,8 @@ def print_summary(results: Sequence[Ingested]) -> None:
     ]
     if same:
         parts.insert(2, f"{same} the same as another")
+    if report.removed:
+        parts.append(f"{len(report.removed)} removed")
     named = count_noun(files, "file")
     if len(results) > files:
         named += f" and {count_noun(len(results) - files, 'attachment')}"

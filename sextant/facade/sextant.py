@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -148,6 +149,8 @@ class Sextant(Asking):
         paths: Paths,
         graph_id: str = DEFAULT_GRAPH,
         on_progress: OnProgress | None = None,
+        *,
+        sync: bool = False,
     ) -> IngestReport:
         """Take files, and the readable files of folders, into a knowledge base.
 
@@ -155,6 +158,8 @@ class Sextant(Asking):
             paths: files and folders, or one.
             graph_id: the knowledge base; made when it is new.
             on_progress: called whenever a file gets further.
+            sync: whether documents are deleted whose files lay in these folders and are there no longer; a folder
+                in which nothing is found deletes none.
 
         Returns:
             What became of each file, a list in order; a file that cannot be ingested carries its error and
@@ -163,7 +168,10 @@ class Sextant(Asking):
         from sextant.ingestion.pipeline import IngestReport
 
         ingestor = await self._parts.ingestor()
+        paths = paths if isinstance(paths, str | Path) else list(paths)
         report = IngestReport(await ingestor.ingest(self._scope(graph_id), paths, on_progress))
+        if sync:
+            report.removed = await ingestor.remove_vanished(self._scope(graph_id), paths)
         describe = await self._chunks(graph_id).describe_ingested(on_progress)
         report.coded_warnings = await self._refresher.refresh(
             self._scope(graph_id), on_progress, patient=True, notes=describe

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sextant.domain.errors import FileRejected, FileTooLarge
 from sextant.ingestion.parsing.detect import EXTENSIONS
+from sextant.text.characters import readable_name
 
 Paths = str | Path | Iterable[str | Path]
 
@@ -26,6 +27,34 @@ def find_files(paths: Paths) -> list[Path]:
 def find_unsupported(paths: Paths) -> list[Path]:
     """Return the files in folders that `find_files` leaves out; hidden ones do not count."""
     return _each(file for file, is_read in _files(paths) if not is_read)
+
+
+def find_vanished(paths: Paths, sources: Iterable[str]) -> list[str]:
+    """Return those of the sources that lay in the folders named and are not there any more.
+
+    A folder in which nothing is found gives none: it may be one that is not mounted now.
+    """
+    named = [paths] if isinstance(paths, str | Path) else paths
+    folders = [folder for path in named if (folder := Path(path).expanduser().absolute()).is_dir()]
+    filled = [folder for folder in folders if find_files(folder)]
+    there = {readable_name(file.as_posix()) for folder in filled for file in find_files(folder)}
+    return [
+        source
+        for source in sources
+        if source not in there
+        and any(Path(source).is_relative_to(folder) for folder in filled)
+        and _is_gone(Path(source))
+    ]
+
+
+def _is_gone(path: Path) -> bool:
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):  # it may be out of reach, or lie in a file, as attachments do
+        return False
+    return False
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:

@@ -15,6 +15,7 @@ from sextant.domain.documents import Coverage, Job, JobStage
 from sextant.domain.errors import (
     Cancelled,
     DependencyError,
+    DocumentNotFound,
     SextantError,
     Superseded,
     error_of,
@@ -24,7 +25,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, word_warnings
 from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
-from sextant.ingestion.files import Paths, find_files, read_file
+from sextant.ingestion.files import Paths, find_files, find_vanished, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.job_runner import JobRunner
@@ -80,10 +81,12 @@ class Ingested:
 class IngestReport(list[Ingested]):
     """What became of each file, in order.
 
-    `coded_warnings`: what of the descriptions and the knowledge graph did not follow, and how to mend it.
+    `coded_warnings`: what of the descriptions and the knowledge graph did not follow, and how to mend it. `removed`:
+    the names of documents that were deleted, since their files are gone.
     """
 
     coded_warnings: tuple[CodedWarning, ...] = ()
+    removed: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -160,6 +163,22 @@ class Ingestor:
             return await self._ingest_file(file, together, on_progress)
 
         return await self._ingest_all(scope, await asyncio.to_thread(find_files, paths), _size, one)
+
+    async def remove_vanished(self, scope: Scope, paths: Paths) -> tuple[str, ...]:
+        """Delete the documents of files that lay in the folders named and are there no longer.
+
+        A document that other files hold as well only loses a name.
+
+        Returns:
+            The names that are gone.
+        """
+        documents = await self.documents.list(scope)
+        owners = {name: one.id for one in documents for name in (one.source, *one.copies)}
+        vanished = await asyncio.to_thread(find_vanished, paths, list(owners))
+        for name in vanished:
+            with suppress(DocumentNotFound):  # another process was first
+                await self.documents.delete(scope, owners[name], name)
+        return tuple(vanished)
 
     async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
         """Take files in from memory; returns and raises what `ingest` does."""

@@ -29,12 +29,21 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
     graph: GraphId = GRAPH,
     *,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync",
+            help="Delete documents whose files lay in these folders and are there no longer.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Take documents into a knowledge base. A changed file replaces its old version."""
     from sextant.ingestion.files import find_unsupported
 
-    results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json), lengthy=True)
+    results = with_sextant(
+        lambda rag: _ingest(rag, paths, graph, sync=sync, as_json=as_json), lengthy=True
+    )
     others = find_unsupported(paths)
     if as_json:
         files = [_ingested_json(result) for result in results]
@@ -42,6 +51,7 @@ def ingest(
             "graph_id": graph,
             "files": files,
             "left_out": others,
+            "removed": results.removed,
             "warnings": results.warnings,
             "coded_warnings": results.coded_warnings,
         }
@@ -53,11 +63,13 @@ def ingest(
         raise typer.Exit(worst)
 
 
-async def _ingest(rag: Sextant, paths: list[Path], graph: str, *, as_json: bool) -> IngestReport:
+async def _ingest(
+    rag: Sextant, paths: list[Path], graph: str, *, sync: bool, as_json: bool
+) -> IngestReport:
     from sextant.cli.progress import ingest_with_progress, print_summary
     from sextant.ingestion.parsing.detect import SUPPORTED
 
-    results = await ingest_with_progress(rag, paths, graph, quiet=as_json)
+    results = await ingest_with_progress(rag, paths, graph, sync=sync, quiet=as_json)
     if not as_json:
         print_summary(results)
         if not results:

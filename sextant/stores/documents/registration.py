@@ -192,7 +192,8 @@ class _Intake:
 
     async def _store(self, named: dict[str, Any] | None, same: dict[str, Any] | None) -> Registered:
         """Store the upload, given the documents that have its name and its bytes."""
-        if named is not None and named.get("is_copy"):
+        is_same = named is not None and same is not None and named["id"] == same["id"]
+        if named is not None and named.get("is_copy") and not is_same:
             await self.connection.execute(_SQL["drop_copy"], self._key)
             named = None
         if same is not None and (same["source"] != self.upload.source or same["described"]):

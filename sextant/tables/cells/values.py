@@ -243,6 +243,8 @@ _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d)(?::([0-5]\d))?")
 
 _OF_DURATIONS = re.compile(
     r"\b(?:durations?|(?<!opening )(?<!office )(?<!business )hours|elapsed|overtime)\b|时长|工时|用时|耗时|历时"
+    # Times of day in a column of no other name are summed up by nobody.
+    r"|^time$|^时间$"
 )
 
 _DAY_HOURS = 24

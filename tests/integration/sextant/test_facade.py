@@ -265,3 +265,46 @@ async def test_questions_to_begin_with_are_of_ones_own_documents_and_of_headings
             await rag.as_user("somebody else").examples(graph)
         with pytest.raises(OptionInvalid):
             await rag.examples(graph, limit=0)
+
+
+async def names_of(rag: Sextant, graph_id: str) -> dict[str, list[str]]:
+    """Return the last folder and the name of each document's files, by the one that it is known by."""
+    return {
+        "/".join(Path(one.source).parts[-2:]): ["/".join(Path(c).parts[-2:]) for c in one.copies]
+        for one in await rag.documents(graph_id)
+    }
+
+
+async def test_a_synchronised_folder_keeps_what_its_files_still_say(
+    rag: Sextant, tmp_path: Path
+) -> None:
+    for place, hour in (("berlin", 8), ("paris", 9)):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "rules.md").write_text(f"The office in {place} opens at {hour}.")
+    (tmp_path / "berlin" / "copy.md").write_bytes((tmp_path / "berlin" / "rules.md").read_bytes())
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-other.md"
+    elsewhere.write_text("The canteen opens at noon.")
+    await rag.ingest([tmp_path, elsewhere], graph_id="synced")
+    other = "/".join(elsewhere.parts[-2:])
+    assert await names_of(rag, "synced") == {
+        "berlin/copy.md": ["berlin/rules.md"],
+        "paris/rules.md": [],
+        other: [],
+    }
+
+    (tmp_path / "berlin" / "copy.md").rename(tmp_path / "paris" / "moved.md")
+    (tmp_path / "paris" / "rules.md").unlink()
+    elsewhere.unlink()
+    kept = await rag.ingest(tmp_path, graph_id="synced")
+    assert kept.removed == ()
+    report = await rag.ingest(tmp_path, graph_id="synced", sync=True)
+
+    assert {Path(one).name for one in report.removed} == {"copy.md", "rules.md"}
+    assert await names_of(rag, "synced") == {"berlin/rules.md": ["paris/moved.md"], other: []}
+    found = await rag.search("When does the office open?", graph_id="synced", mode="naive")
+    assert not any("paris" in one.text for one in found.results)
+
+    (tmp_path / "berlin" / "rules.md").unlink()
+    (tmp_path / "paris" / "moved.md").unlink()
+    emptied = await rag.ingest(tmp_path, graph_id="synced", sync=True)  # or not mounted
+    assert emptied.removed == ()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sextant.domain.errors import FileRejected
-from sextant.ingestion.files import find_files, find_unsupported, read_file
+from sextant.ingestion.files import find_files, find_unsupported, find_vanished, read_file
 
 
 def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path) -> None:
@@ -82,3 +82,20 @@ def test_a_folder_that_may_not_be_looked_into_is_not_passed_over_in_silence(
 def test_one_path_alone_is_that_path_and_not_its_letters(tmp_path: Path) -> None:
     file = tmp_path / "handbook.md"
     assert find_files(file) == find_files(str(file)) == [file]
+
+
+def test_what_lay_in_a_folder_and_is_gone_has_vanished(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.md").write_text("a")
+    (tmp_path / "in" / "b.bin").write_text("no format that is read, and there")
+    (tmp_path / "in" / "mail.eml").write_text("with an attachment")
+    names = ("a.md", "b.bin", "mail.eml/attached.pdf", "c.md", "d/e.md")
+    inside = [(tmp_path / "in" / name).as_posix() for name in names]
+    outside = [(tmp_path / "out.md").as_posix(), "uploaded.md", "fact:7"]
+
+    assert find_vanished([tmp_path / "in"], [*inside, *outside]) == inside[3:]
+    assert find_vanished(tmp_path / "in" / "a.md", inside) == []
+
+
+def test_in_an_empty_folder_nothing_has_vanished(tmp_path: Path) -> None:
+    assert find_vanished(tmp_path, [(tmp_path / "a.md").as_posix()]) == []

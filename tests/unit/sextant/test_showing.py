@@ -29,7 +29,7 @@ from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
 from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.facade.knowledge.graph import SubGraph
-from sextant.ingestion.pipeline import Ingested
+from sextant.ingestion.pipeline import Ingested, IngestReport
 from sextant.ingestion.progress import Progress
 
 SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
@@ -227,13 +227,14 @@ def test_a_stage_is_through_when_the_next_begins(
 
 def test_the_summary_counts_and_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
     warning = CodedWarning(WarningCode.UNREADABLE_CHARACTERS, {"number": 2})
-    progress.print_summary(
+    report = IngestReport(
         [
             Ingested("a.md", "a.md", uuid4(), 3, warnings=(warning,)),
             Ingested("b.md", "b.md", uuid4(), unchanged=True),
             Ingested("c.md", "c.md", error=FileEmpty("c.md is empty.", next_step="Save it.")),
         ]
     )
+    progress.print_summary(report)
     shown = capsys.readouterr()
     assert shown.out == "3 files: 1 ingested (3 passages), 1 unchanged, 1 failed\n"
     assert shown.err == ("! a.md: 2 unreadable characters\n✗ c.md: c.md is empty. Save it.\n")
@@ -243,14 +244,16 @@ def test_the_summary_names_the_file_whose_bytes_another_has(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     one = uuid4()
-    progress.print_summary(
+    report = IngestReport(
         [Ingested("a.md", "a.md", one, 3), Ingested("b.md", "b.md", one, 3, same_as="a.md")]
     )
+    report.removed = ("c.md",)
+    progress.print_summary(report)
     shown = capsys.readouterr()
     assert shown.out == (
-        "2 files: 1 ingested (3 passages), 0 unchanged, 1 the same as another, 0 failed\n"
+        "2 files: 1 ingested (3 passages), 0 unchanged, 1 the same as another, 0 failed, 1 removed\n"
     )
-    assert shown.err == "= b.md: same as a.md\n"
+    assert shown.err == "= b.md: same as a.md\n- c.md: removed, its file is gone\n"
 
 
 def test_a_passage_is_told_on_one_line_without_what_draws_its_table() -> None:

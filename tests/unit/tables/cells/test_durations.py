@@ -13,6 +13,7 @@ def table(*rows: str) -> DataTable:
 
 
 JOBS = table("Job|Time|Price", "Mill|26:30|10", "Turn|4:15|5", "Drill|0:45|9")
+PAUSES = table("Worker|Time", "Ann|7:30", "Bob|8:15", "Cy|6:00")
 HOURS = table("Employee|Hours", "Ann|7:30", "Bob|8:15", "Cy|")
 SHIFTS = table("员工|工时", "甲|7:30:10", "乙|8:15:55")
 SHOPS = table("Shop|Opening hours", "A|7:30", "B|8:15")
@@ -23,6 +24,7 @@ STOPS = table("Stop|Departure", "A|07:30", "B|08:15")
     ("question", "asked", "language", "expected"),
     [
         ("What is the total time?", JOBS, "en", ["31:30"]),
+        ("What is the total time?", PAUSES, "en", ["21:45"]),
         ("What is the average time?", JOBS, "en", ["10:30"]),
         ("What are the total hours?", HOURS, "en", ["15:45"]),
         ("工时合计多少？", SHIFTS, "zh", ["15:46:05"]),
