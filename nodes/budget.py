@@ -12,15 +12,18 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from math import ceil
 from typing import Any
 
+from sextant import prompts
 from sextant.domain.answers import Usage
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
+from sextant.models.chat.speed import EndpointSpeed
 from sextant.nodes.around import lines_of
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State, reports_of
@@ -34,6 +37,17 @@ _ANSWERS_MODEL_SHARE = 1 / 2
 _LAST_SHARE = 1 / 30
 # Tokens of an answer's prompt beside its context: instructions, question, conversation.
 _AROUND_CONTEXT = 1500
+# However little may still be spent, an answer needs something to rest on: so many tokens, and this share of what is
+# worth showing.
+LEAST_CONTEXT, _LEAST_SHARE = 200, 1 / 4
+# In which share of an answer's time its first words shall come, and what share of the passages stays for it all the same.
+_SOON, SLOWED = 1 / 8, 3 / 4
+# What of the time that is left is planned with; rates vary.
+_IN_TIME = 0.8
+# Tokens of a short and of a usual answer; of a model whose answers are known, how much longer one may be.
+_SHORT_ANSWER, _USUAL_ANSWER, _LONGER = 40, 150, 1.5
+# How far beyond its time an answer must be for the model not to be asked.
+_HOPELESS = 1.5
 # Tokens of reports that one call reads. A call takes seconds whatever it reads: a few short reports are not
 # worth several, and long ones are read sooner side by side.
 _REPORT_TOKENS = 1000
@@ -97,13 +111,70 @@ def budget_of(state: State, run: RunContext) -> AnswerBudget:
     )
 
 
-def passage_tokens(state: State, run: RunContext) -> int:
-    """Return how many tokens of passages a prompt shows: more for several parts or rounds, all for a broad question."""
+def wanted_passage_tokens(state: State, run: RunContext) -> int:
+    """Return how many tokens of passages are worth showing: more for several parts or rounds, all for a broad question."""
     settings = run.deps.settings
     if is_broad(state.question) or reports_of(state):
         return settings.limits.context_tokens
     parts = max(1, len(state.subquestions), 1 + state.attempts)
     return min(settings.limits.context_tokens, parts * settings.answers.passage_tokens)
+
+
+def passage_tokens(state: State, run: RunContext) -> int:
+    """Return how many tokens of passages a prompt shows: what is worth it, as far as the model can read that in time."""
+    wanted = wanted_passage_tokens(state, run)
+    in_time = max(tokens_in_time(state, run, wanted), int(_LEAST_SHARE * wanted))
+    return max(LEAST_CONTEXT, min(wanted, in_time, tokens_in_context(state, run)))
+
+
+def tokens_in_context(state: State, run: RunContext) -> int:
+    """Return how many tokens of passages fit the context of the model that answers, as far as that is known."""
+    chat = run.deps.chat
+    if chat is None or chat.context is None:
+        return run.deps.settings.limits.context_tokens
+    return chat.context.for_prompt - _size_without_passages(state)
+
+
+def tokens_in_time(state: State, run: RunContext, wanted: int) -> int:
+    """Return how many tokens of passages the model that answers can read in the time that is left, as far as that is known.
+
+    Its first words shall come soon, too, for which a few passages less are worth it.
+    """
+    chat, seconds = run.deps.chat, budget_of(state, run).seconds
+    if chat is None or not chat.speed.prompt:
+        return wanted
+    speed, others = chat.speed, _size_without_passages(state)
+    soon = run.deps.settings.limits.answer_seconds * _SOON - speed.seconds(0, 0)
+    to_begin = max(SLOWED * wanted, soon * speed.prompt - others)
+    to_end = speed.prompt_tokens_within(_IN_TIME * seconds, answer_length(speed)) - others
+    return int(min(wanted, to_begin, to_end))
+
+
+def answer_length(speed: EndpointSpeed) -> float:
+    """Return how many tokens an answer of a model may well have."""
+    return max(_SHORT_ANSWER, _LONGER * speed.shown) if speed.shown else _USUAL_ANSWER
+
+
+def seconds_too_slow(state: State, run: RunContext) -> float:
+    """Return how long a short answer from few passages would take of a model that was too slow lately; 0: it may be in time."""
+    chat, left = run.deps.chat, budget_of(state, run).seconds
+    if chat is None or not chat.speed.missed_lately:
+        return 0.0
+    least = max(LEAST_CONTEXT, int(_LEAST_SHARE * wanted_passage_tokens(state, run)))
+    needed = chat.speed.seconds(_size_without_passages(state) + least, _SHORT_ANSWER)
+    return needed if needed > _HOPELESS * left else 0.0
+
+
+def _size_without_passages(state: State) -> int:
+    """Return the tokens of an answer's prompt beside its passages."""
+    history = sum(estimate_tokens(turn["content"]) for turn in state.before)
+    return _instructions(state.language) + estimate_tokens(state.question) + history
+
+
+@cache
+def _instructions(language: str) -> int:
+    empty = dict.fromkeys(("question", "passages", "knowledge", "history"), "")
+    return prompt_size(prompts.GENERATE.messages(language, **empty))
 
 
 def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from math import ceil
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -40,13 +41,19 @@ from sextant.nodes.answers.report_answers import ReportReader, map_reports
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.answers.without_model import WithoutModel
 from sextant.nodes.budget import (
+    LEAST_CONTEXT,
+    SLOWED,
     AnswerBudget,
     budget_of,
     judging_budget,
     limit_warning,
     merge_warnings,
     passage_tokens,
+    seconds_too_slow,
+    tokens_in_context,
+    tokens_in_time,
     usage_of,
+    wanted_passage_tokens,
 )
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checker import checks_of
@@ -59,12 +66,11 @@ from sextant.nodes.question.conversation import AnswerMessages, closing
 from sextant.nodes.state import State, reports_of
 from sextant.nodes.table_query import ask_for_query
 from sextant.tables.query.parsing import asks_computation
+from sextant.text.characters import estimate_tokens
 
 NO_MODEL_NAME = "none"
 
 _OF_WHOLE_TABLES = frozenset({"documentIds", "document_ids", "sectionId", "section_id"})
-# However little may still be spent, an answer needs something to rest on.
-_LEAST_CONTEXT = 200
 # Images and tables of a question get at most a half of the context.
 _ATTACHED_SHARE = 2
 
@@ -90,7 +96,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
                 await wait_for_reader()
                 runtime.stream_writer(as_values(event))
                 messages.add(event)
-    before = (warning for warning in state.coded_warnings if warning != writer.implied)
+    before = (warning for warning in state.coded_warnings if warning not in writer.implied)
     coded_warnings = merge_warnings(before, *writer.warnings, *answer.coded_warnings)
     usage = asdict(usage_of(state) + answer.usage + writer.lost)
     return finish_turn(state, run, answer, coded_warnings, messages) | {"usage": usage}
@@ -200,7 +206,7 @@ class AnswerWriter:
         tables: what was computed of tables that were found.
         warnings: what was not as it should be, beside those of the answer itself.
         lost: what a call that gave no answer has cost.
-        implied: the earlier warning that these make superfluous.
+        implied: earlier warnings that these make superfluous.
         prompt: what the chat model is told to write.
         failure: why the chat model need not be asked again, if it failed so.
     """
@@ -212,7 +218,7 @@ class AnswerWriter:
     tables: list[ComputedTable]
     warnings: list[CodedWarning]
     lost: Usage = field(default_factory=Usage)
-    implied: dict[str, Any] = field(default_factory=dict[str, Any])
+    implied: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     prompt: prompts.Prompt = prompts.GENERATE
     failure: dict[str, Any] = field(default_factory=dict[str, Any])
 
@@ -227,6 +233,11 @@ class AnswerWriter:
         if lacking := self._budget.lacks():
             limits = self.run.deps.settings.limits
             self.warnings.append(limit_warning(lacking, limits))
+            return self._without_model.events()
+        if seconds := seconds_too_slow(self.state, self.run):
+            slow = CodedWarning(WarningCode.TOO_SLOW_TO_ANSWER, {"seconds": ceil(seconds)})
+            self.warnings.append(slow)
+            self._imply(failure_reason(TimeoutError()))
             return self._without_model.events()
         return self._written(self.run.deps.chat)
 
@@ -284,9 +295,33 @@ class AnswerWriter:
     async def _instead_of_model(self, reason: dict[str, Any]) -> AsyncGenerator[AnswerEvent]:
         """Quoted, since the model failed for this reason; which also goes for what was judged by rule."""
         self.warnings.append(_quoted(reason))
-        self.implied = judged_by_rule(reason).to_json()
+        self._imply(reason)
         async for event in self._without_model.events():
             yield event
+
+    def _imply(self, reason: dict[str, Any]) -> None:
+        """Leave out that rules judged for the same reason as the answer was quoted."""
+        self.implied = [judged_by_rule(reason).to_json()]
+        if reason == failure_reason(TimeoutError()):
+            too_slow = WarningCode.TOO_SLOW_TO_JUDGE
+            known = self.state.coded_warnings
+            self.implied += [warning for warning in known if warning["code"] == too_slow]
+
+    def _warn_of_less_context(self, tokens: int, brought: int) -> None:
+        """Say where passages are left out since the model cannot read them, or not in time."""
+        state, run = self.state, self.run
+        wanted = brought + wanted_passage_tokens(state, run)
+        there = brought + sum(estimate_tokens(item.text) for item in state.items)
+        if tokens >= min(wanted, there):
+            return
+        chat, in_time = run.deps.chat, tokens_in_time(state, run, wanted)
+        if chat is not None and chat.context and tokens_in_context(state, run) <= tokens:
+            code = WarningCode.CONTEXT_CUT if chat.context.is_cut else WarningCode.CONTEXT_SHORTENED
+            known = {"tokens": chat.context.tokens} if chat.context.is_cut else {}
+            self.warnings.append(CodedWarning(code, known))
+        elif chat is not None and in_time < SLOWED * wanted:
+            rate = {"rate": round(chat.speed.prompt)}
+            self.warnings.append(CodedWarning(WarningCode.CONTEXT_SHORTENED_FOR_TIME, rate))
 
     def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
         """From all that was found at once; from reports by points that calls of their own took down."""
@@ -300,8 +335,10 @@ class AnswerWriter:
         items = with_computed(state.items, self.tables)
         brought = lay_out_passages(state.question, self.attached, limits.context_tokens).tokens
         needed = brought + passage_tokens(state, self.run)
-        tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, share, needed))
+        in_context = tokens_in_context(state, self.run)
+        tokens = max(LEAST_CONTEXT, min(limits.context_tokens, share, needed, in_context))
         found = [*self.attached, *items, *state.graph_items]
+        self._warn_of_less_context(tokens, brought)
 
         def writer(usage: Usage) -> AnswerGenerator:
             return AnswerGenerator(

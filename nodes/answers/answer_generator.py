@@ -35,6 +35,8 @@ from sextant.nodes.citing.checker import Checks
 from sextant.text.characters import clean_text, language_of
 
 _SHORTENED = CodedWarning(WarningCode.CONTEXT_SHORTENED)
+# Tokens of instructions and question.
+_INSTRUCTION_TOKENS = 700
 
 
 class AnswerGenerator:
@@ -128,14 +130,19 @@ class AnswerGenerator:
                     async for event in events:
                         yield add_warning(event, _SHORTENED, language) if shortened else event
             except ContextTooLong:  # the endpoint says so before its first word
-                # Halved is what it was shown, which may be less than it might have been; tokenizers differ.
-                less = lay_out_passages(query, items, layout.tokens // 2)
+                less = lay_out_passages(query, items, self._shorter(layout.tokens))
                 if less.tokens >= layout.tokens and not history:
                     raise
                 history = history[(len(history) + 1) // 2 :]
                 layout, shortened = less, True
             else:
                 return
+
+    def _shorter(self, tokens: int) -> int:
+        """Return the tokens to show where so many were too long: what the refusal said, else the half; tokenizers differ."""
+        known = self.chat.context
+        room = known.for_prompt - _INSTRUCTION_TOKENS if known else 0
+        return room if 0 < room < tokens else tokens // 2
 
     def laid_out(
         self, query: str, layout: Layout, language: str, history: Sequence[Mapping[str, str]] = ()

@@ -212,6 +212,8 @@ async def _pieces(
                     piece = await anext(pieces, None)
             except TimeoutError:
                 if not texts:
+                    size = prompt_size(writing.messages)
+                    writing.chat.speed.observe_missed_answer(size, writing.budget.seconds)
                     late = ModelUnavailable.worded(LATE)
                     late.usage = usage_of_failure(late, writing.messages)
                     raise late from None
@@ -244,6 +246,9 @@ def _ending(writing: Writing, reviser: Reviser, draft: _ModelText) -> Iterator[S
         is_late = WarningCode.REVISION_OVER_LIMIT
         of_revision = [warning for warning in of_revision if warning.code != is_late]
     warnings = [*draft.warnings, *of_revision]
+    limit = writing.chat.context
+    if limit and limit.is_cut and prompt_size(writing.messages) > limit.tokens:
+        warnings.append(CodedWarning(WarningCode.CONTEXT_CUT, {"tokens": limit.tokens}))
     if (replacement := reviser.replacement) is not None:
         yield Sources(replacement.sources)
         yield Done(

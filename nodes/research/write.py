@@ -62,7 +62,7 @@ async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str,
             if isinstance(event, Done):
                 answer = event.answer
     warnings = _warnings_of([*writer.warnings, *answer.coded_warnings], run)
-    before = (warning for warning in state.coded_warnings if warning != writer.implied)
+    before = (warning for warning in state.coded_warnings if warning not in writer.implied)
     sections = [*state.sections, as_section(section, answer)]
     for event in _events_since(sections, state.streamed, state.language):
         await wait_for_reader()

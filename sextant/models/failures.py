@@ -58,8 +58,15 @@ _NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
 _TOO_LONG = re.compile(
     r"context[ _](length|window|size)|maximum context|prompt is too long", re.IGNORECASE
 )
+# What they say of its length: a field of llama.cpp, "maximum context length is 4096", "context window of 2048",
+# "context size (4096 tokens)", Anthropic's "208310 tokens > 200000 maximum".
+_CONTEXT = re.compile(
+    r"\bn_ctx\W+(\d+)|\bcontext[ _](?:length|window|size)[^.\d]{0,20}(\d+)|> ?(\d+) maximum",
+    re.IGNORECASE,
+)
 # Codes of a refused request that no other form of it would be spared.
 _NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key", "content_filter"})
+_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _DETAIL_CHARS = 200
 
 
@@ -184,9 +191,15 @@ def is_too_long(error: BaseException) -> bool:
     """Return whether the endpoint refused a request because the model cannot read so much."""
     return (
         "ContextOverflowError" in _ancestry(error)
-        or _body_code(error) == "context_length_exceeded"
+        or _body_code(error) in _TOO_LONG_CODES
         or _TOO_LONG.search(_detail(error)) is not None
     )
+
+
+def context_of(error: BaseException) -> int | None:
+    """Return the tokens of a model's context as the refusal of a prompt says them."""
+    found = _CONTEXT.search(words_of(error))
+    return int(next(filter(None, found.groups()))) if found else None
 
 
 def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:

@@ -14,8 +14,8 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingestor
-from sextant.models.chat import dialect
-from sextant.models.chat.dialect import EndpointMemory
+from sextant.models.chat import endpoint_memory
+from sextant.models.chat.endpoint_memory import EndpointMemory
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.record import GraphRecord
@@ -42,20 +42,20 @@ class _KnownEndpoints(EndpointMemory):
 def known_endpoints() -> Iterator[None]:
     """Endpoints are known, those of a server for the whole session among them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dialect, "MEMORY", _KnownEndpoints())
+        patch.setattr(endpoint_memory, "MEMORY", _KnownEndpoints())
         yield
 
 
 @pytest.fixture(autouse=True)
 def new_endpoints(known_endpoints: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of an endpoint from another test's, which may have had the same port."""
-    monkeypatch.setattr(dialect, "MEMORY", _KnownEndpoints())
+    monkeypatch.setattr(endpoint_memory, "MEMORY", _KnownEndpoints())
 
 
 @pytest.fixture
 def unknown_endpoints(new_endpoints: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No endpoint has answered yet."""
-    monkeypatch.setattr(dialect, "MEMORY", EndpointMemory())
+    monkeypatch.setattr(endpoint_memory, "MEMORY", EndpointMemory())
 
 
 @pytest.fixture(scope="session")

@@ -178,6 +178,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.JUDGED_BY_RULE: "Judged by rule, without the chat model: {reason}",
     WarningCode.TOO_SLOW_TO_JUDGE: "Judged by rule: the chat model would have taken about {seconds} seconds for it, and the "
     "answer needs its time. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or set SEXTANT_ANSWERS__JUDGEMENTS=always.",
+    WarningCode.TOO_SLOW_TO_ANSWER: "Quoted from the documents: the chat model would take about {seconds} seconds to answer. "
+    "Raise SEXTANT_LIMITS__ANSWER_SECONDS above that, or choose a faster model.",
     WarningCode.NO_DOCUMENTS_USED: "Answered without looking at any document.",
     WarningCode.QUOTED_WITHOUT_MODEL: "The chat model failed, so the answer is quoted from the documents: {reason}",
     WarningCode.MODEL_DECLINED: "Quoted from the documents, since the cost of a written answer was not approved.",
@@ -192,6 +194,10 @@ WORDINGS: Mapping[str, str] = {
     "SEXTANT_MULTIMODAL__SECONDS, or check its load.",
     WarningCode.CONTEXT_SHORTENED: "The context was longer than the chat model can read, so it got less of it. Lower "
     "SEXTANT_LIMITS__CONTEXT_TOKENS, or choose a model with more context.",
+    WarningCode.CONTEXT_SHORTENED_FOR_TIME: "The chat model reads about {rate} tokens a second, so it got fewer passages, to "
+    "answer in time. Raise SEXTANT_LIMITS__ANSWER_SECONDS to give it more.",
+    WarningCode.CONTEXT_CUT: "The chat model reads no more than {tokens} tokens and cuts longer prompts without a word, so it "
+    "gets fewer passages. Raise its context at the endpoint (Ollama: OLLAMA_CONTEXT_LENGTH), then run `sextant doctor`.",
     WarningCode.ANSWER_CUT_OFF: "The answer was cut off at its token limit (limits.answer_tokens). Raise "
     "SEXTANT_LIMITS__ANSWER_TOKENS for more.",
     WarningCode.ANSWER_OUT_OF_TIME: "The answer was cut off at its time limit (limits.answer_seconds). Raise "

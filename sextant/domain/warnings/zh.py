@@ -176,6 +176,8 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.JUDGED_BY_RULE: "未用聊天模型，改按规则判断：{reason}",
     WarningCode.TOO_SLOW_TO_JUDGE: "已改按规则判断：聊天模型判断约需 {seconds} 秒，而回答需要留出时间。"
     "可调高 SEXTANT_LIMITS__ANSWER_SECONDS，或设置 SEXTANT_ANSWERS__JUDGEMENTS=always。",
+    WarningCode.TOO_SLOW_TO_ANSWER: "回答直接引自文档：聊天模型作答约需 {seconds} 秒。"
+    "请把 SEXTANT_LIMITS__ANSWER_SECONDS 调到此数以上，或换用更快的模型。",
     WarningCode.NO_DOCUMENTS_USED: "未查阅任何文档即作答。",
     WarningCode.QUOTED_WITHOUT_MODEL: "聊天模型出错，因此回答直接引自文档：{reason}",
     WarningCode.MODEL_DECLINED: "由于未批准撰写回答的费用，回答直接引自文档。",
@@ -190,6 +192,10 @@ WORDINGS: Mapping[str, str] = {
     "请调高 SEXTANT_MULTIMODAL__SECONDS，或检查其负载。",
     WarningCode.CONTEXT_SHORTENED: "上下文超出聊天模型能读的长度，因此只给了它一部分。"
     "请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
+    WarningCode.CONTEXT_SHORTENED_FOR_TIME: "聊天模型每秒约读 {rate} 个词元，为及时回答，只给了它较少的段落。"
+    "如需更多，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
+    WarningCode.CONTEXT_CUT: "聊天模型最多读 {tokens} 个词元，更长的提示会被悄悄截断，因此只给了它较少的段落。"
+    "请在模型服务处调大上下文（Ollama：OLLAMA_CONTEXT_LENGTH），再运行 `sextant doctor`。",
     WarningCode.ANSWER_CUT_OFF: "回答达到长度上限（limits.answer_tokens）而被截断。"
     "如需更长，请调高 SEXTANT_LIMITS__ANSWER_TOKENS。",
     WarningCode.ANSWER_OUT_OF_TIME: "回答达到时间上限（limits.answer_seconds）而被截断。"

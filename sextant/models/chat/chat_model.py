@@ -25,8 +25,9 @@ from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
 from sextant.models.chat.concurrency import note_overload
-from sextant.models.chat.dialect import Dialect, RequestForm, arrange
+from sextant.models.chat.dialect import Dialect, arrange
 from sextant.models.chat.echoes import Echoes
+from sextant.models.chat.endpoint_memory import ContextLimit, RequestForm
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
 from sextant.models.chat.speed import EndpointSpeed
 from sextant.models.chat.structured import (
@@ -40,7 +41,7 @@ from sextant.models.chat.structured import (
 )
 from sextant.models.chat.tally import Tally
 from sextant.models.failures import Retries, Service, as_sextant_error, is_silence, is_transient
-from sextant.text.characters import language_of
+from sextant.text.characters import estimate_tokens, language_of
 
 _log = logging.getLogger(__name__)
 
@@ -149,6 +150,11 @@ class ChatModel:
     def speed(self) -> EndpointSpeed:
         """Return how fast the model reads and writes, as far as this process has measured it."""
         return self._dialect.speed
+
+    @property
+    def context(self) -> ContextLimit | None:
+        """Return how much the model takes, as far as it was measured or has said so."""
+        return self._dialect.context
 
     async def complete(self, messages: Messages) -> ModelCompletion:
         """Return the model's whole answer to `messages`.
@@ -263,6 +269,7 @@ class ChatModel:
                     emit(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
                 requests += 1
+                await self._dialect.learn_refused_length(error, tally.prompt_tokens)
                 if lesser := self._dialect.lesser(error, options, form):
                     form = self._tried_next(lesser, form)
                     continue
@@ -273,6 +280,7 @@ class ChatModel:
             await self._dialect.learn_thought()
         else:
             self._dialect.count_plain_answer()
+        await self._dialect.save_news()
         self._require_text(tally)
         yield self._report_usage(tally)
 
@@ -323,6 +331,12 @@ class ChatModel:
         usage = tally.usage()
         read, shown = usage.prompt_tokens - tally.cached_tokens, tally.shown_tokens
         self.speed.observe_stream(read, shown, usage.completion_tokens, first, rest)
+        self._note_read(tally, usage)
+
+    def _note_read(self, tally: Tally, usage: Usage) -> None:
+        """Learn from an answer whether the endpoint has read its whole prompt."""
+        if not (usage.estimated or tally.has_pictures):
+            self._dialect.learn_read(usage.prompt_tokens, tally.prompt_tokens)
 
     async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ModelCompletion:
         tally = await self._call(asking.messages, asking.options, asking.bound, patient=patient)
@@ -349,6 +363,8 @@ class ChatModel:
                     )
             except Exception as error:
                 requests += 1
+                size = sum(estimate_tokens(message.text) for message in messages)
+                await self._dialect.learn_refused_length(error, size)
                 lesser = self._dialect.lesser(error, options, form)
                 if bound is not None:
                     lesser = self._dialect.lesser_than_bound(error, form)
@@ -367,9 +383,12 @@ class ChatModel:
                 tally.add_whole(answer)
                 usage, seconds = tally.usage(), asyncio.get_running_loop().time() - started
                 read = usage.prompt_tokens - tally.cached_tokens
-                self.speed.observe_whole(read, usage.completion_tokens, seconds)
+                shown, written = tally.shown_tokens, usage.completion_tokens
+                self.speed.observe_whole(read, shown, written, seconds)
+                self._note_read(tally, usage)
                 if tally.thought_unopened:
                     await self._dialect.learn_thought()
+                await self._dialect.save_news()
                 return tally
 
     def _tried_next(self, form: RequestForm, refused: RequestForm) -> RequestForm:

@@ -13,24 +13,29 @@ endpoint that refused what it takes, once, is not held to it.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import time
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from threading import Lock
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
+from sextant.models.chat import endpoint_memory
+from sextant.models.chat.endpoint_memory import (
+    BELIEVED,
+    MAX_COMPLETION_TOKENS,
+    MAX_TOKENS,
+    ContextLimit,
+    RequestForm,
+)
 from sextant.models.chat.speed import EndpointSpeed
 from sextant.models.chat.structured import json_schema
 from sextant.models.failures import (
+    context_of,
     is_about_other_than,
     is_silence,
     is_too_long,
@@ -50,104 +55,13 @@ _NO_SYSTEM = re.compile(
 )
 # The fields of a request that `Dialect` adds; a refusal that names another is not about them.
 _OURS = ("response_format", "stream", "stream_options")
-# What endpoints call the most tokens of an answer. OpenAI's newer models refuse the first; many compatible
-# servers know nothing else, and ignore the second without a word.
-_MAX_TOKENS, _MAX_COMPLETION_TOKENS = "max_tokens", "max_completion_tokens"
+# A prompt of which an endpoint says that it read less than this share was cut, and not only counted by another tokenizer.
+_READ_SHARE, _LEAST_CUT = 1 / 2, 1000
 _OPENAI = "openai.com"
-
-
-@dataclass(frozen=True, slots=True)
-class RequestForm:
-    """With what a request is made.
-
-    Attributes:
-        json_format: index into `_JSON_FORMATS`.
-        stream_usage: whether a stream is asked for its usage.
-        limits: names of the token limit that were not refused; the first is used.
-        temperature: whether a call for JSON asks for the likeliest answer.
-        system: whether there is a system message; else it is the beginning of what the user says.
-    """
-
-    json_format: int = 0
-    stream_usage: bool = True
-    limits: tuple[str, ...] = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
-    temperature: bool = True
-    system: bool = True
-
-
-@dataclass(slots=True)
-class _Learnt:
-    """What is known of one model of one endpoint.
-
-    Attributes:
-        form: the form that works.
-        until: when that is no longer believed, by `time.monotonic`.
-        thinks_unopened: whether its answers begin with a thought that no tag opens; None: not known.
-        plain_answers: how many streamed ones began without such a thought.
-        speed: how fast it reads and writes.
-        needs_room: whether lower limits than the usual one cut its answers off before they said anything.
-    """
-
-    form: RequestForm | None = None
-    until: float = 0.0
-    thinks_unopened: bool | None = None
-    plain_answers: int = 0
-    speed: EndpointSpeed = field(default_factory=EndpointSpeed)
-    needs_room: bool = False
 
 
 # Models may think before one answer and not before the next, so it takes some to believe that one does not.
 _PLAIN_ANSWERS = 3
-# Seconds after which a call is made with everything again: a refused request an hour costs nothing.
-_BELIEVED = 3600.0
-# By endpoint and model, whether it thinks so; only whoever runs it says that one never does.
-_FILE_FORMAT = TypeAdapter(dict[str, dict[str, bool | int]])
-
-
-class EndpointMemory:
-    """What is known of the models of endpoints; a process asks a handful of them, so nothing is taken out.
-
-    Which of them think outlasts the process where a file is given.
-    """
-
-    def __init__(self) -> None:
-        self._learnt: dict[tuple[str, str], _Learnt] = {}
-        self._file: Path | None = None
-        self._lock = Lock()
-
-    def of(self, endpoint: str, model: str) -> _Learnt:
-        """Return what is known of a model, to be added to."""
-        return self._learnt.setdefault((endpoint, model), _Learnt())
-
-    def remember_in(self, file: Path) -> None:
-        """Begin with what other processes have learnt, and write there what this one learns; blocks."""
-        self._file = file
-        for endpoint, models in _read(file).items():
-            for model, thinks in models.items():
-                if isinstance(thinks, bool):
-                    self.of(endpoint, model).thinks_unopened = thinks
-
-    def save_thinking(self, endpoint: str, model: str) -> None:
-        """Add to the file that a model thinks; who cannot write learns it again in the next process. Blocks."""
-        if (file := self._file) is None:
-            return
-        with self._lock, suppress(OSError):
-            known = _read(file)
-            known.setdefault(endpoint, {})[model] = True
-            whole = file.with_suffix(f".{os.getpid()}")
-            whole.write_bytes(_FILE_FORMAT.dump_json(known))
-            whole.replace(file)
-
-
-def _read(file: Path) -> dict[str, dict[str, bool | int]]:
-    try:
-        return _FILE_FORMAT.validate_json(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-
-
-MEMORY = EndpointMemory()
-"""Shared by all chat models of the process: those of one endpoint learn from each other."""
 
 
 def speaks_openai(llm: object) -> bool:
@@ -172,7 +86,7 @@ class Dialect:
             endpoint or ("" if self._speaks_openai else type(llm).__name__),
             str(getattr(llm, "model_name", None) or getattr(llm, "model", "")),
         )
-        self._learnt = MEMORY.of(*self._key)
+        self._learnt = endpoint_memory.MEMORY.of(*self._key)
         self._llm = llm
         # A call's `extra_body` replaces the model's.
         self._body = dict(getattr(llm, "extra_body", None) or {})
@@ -182,7 +96,9 @@ class Dialect:
             llm, "temperature", None
         ) is not None or "temperature" in _sent(llm, self._body)
         host = urlsplit(endpoint).hostname or _OPENAI
-        limits = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
+        limits = (MAX_TOKENS, MAX_COMPLETION_TOKENS)
+        # Two names of one limit: OpenAI's newer models refuse the first; many compatible servers know nothing else,
+        # and ignore the second without a word.
         is_openai = host == _OPENAI or host.endswith(f".{_OPENAI}")
         if is_openai and self._speaks_openai:
             self._learnt.thinks_unopened = False  # it keeps thoughts apart
@@ -192,7 +108,7 @@ class Dialect:
     def form(self) -> RequestForm:
         """Return what a call begins with: with everything, or what worked after refusals."""
         known = self._learnt
-        return known.form if known.form and time.monotonic() < known.until else self._whole
+        return known.form if known.form and time.time() < known.until else self._whole
 
     @property
     def needs_room(self) -> bool:
@@ -230,9 +146,38 @@ class Dialect:
 
     async def learn_thought(self) -> None:
         """Note, for good, that an answer began with such a thought."""
-        if not self._learnt.thinks_unopened:
-            self._learnt.thinks_unopened = True
-            await asyncio.to_thread(MEMORY.save_thinking, *self._key)
+        self._learnt.thinks_unopened = True
+        await self.save_news()
+
+    async def save_news(self) -> None:
+        """Write what was learnt, where that makes a difference to the next process."""
+        if endpoint_memory.MEMORY.has_news(*self._key):
+            await asyncio.to_thread(endpoint_memory.MEMORY.save, *self._key)
+
+    @property
+    def context(self) -> ContextLimit | None:
+        """Return how much the model takes, where that is known."""
+        return self._learnt.context
+
+    @context.setter
+    def context(self, limit: ContextLimit | None) -> None:
+        self._learnt.limit = limit
+
+    async def learn_refused_length(self, error: Exception, prompt_tokens: int) -> None:
+        """Note that a prompt of about so many tokens was refused as too long; half of it, where the refusal has no number."""
+        if is_too_long(error):
+            asked = prompt_tokens + (self._text_tokens or 0)
+            self.context = ContextLimit.learnt_now(context_of(error) or asked // 2)
+            await self.save_news()
+
+    def learn_read(self, read: int, prompt_tokens: int) -> bool:
+        """Note how many tokens of a prompt of about so many an endpoint has read; returns whether it has cut it."""
+        is_cut = prompt_tokens >= _LEAST_CUT and 0 < read < _READ_SHARE * prompt_tokens
+        if is_cut:
+            self.context = ContextLimit.learnt_now(read, is_cut=True)
+        elif (known := self.context) and read > known.tokens:
+            self.context = None  # it was given more meanwhile
+        return is_cut
 
     def worked(self, form: RequestForm, begun: RequestForm) -> None:
         """Note that a call was answered in `form`, so that the next ones begin with no more.
@@ -249,7 +194,7 @@ class Dialect:
             known.temperature and form.temperature,
             known.system and form.system,
         )
-        self._learnt.until = time.monotonic() + _BELIEVED
+        self._learnt.until = time.time() + BELIEVED
 
     def options(self, form: RequestForm) -> dict[str, Any]:
         """Return options for a call that answers in one piece."""
@@ -340,6 +285,8 @@ class Dialect:
         self, body: dict[str, Any], tokens: int | None, form: RequestForm
     ) -> dict[str, Any]:
         """Return `body` with the token limit and what the model sends with every call, as an option."""
+        if tokens and (context := self.context):
+            tokens = min(tokens, context.for_answer)
         limit = {form.limits[0]: tokens} if tokens and form.limits else {}
         body = self._body | limit | body
         return {"extra_body": body} if body else {}

@@ -14,7 +14,7 @@ from pydantic import SecretStr, ValidationError
 from sextant.domain.errors import SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.domain.system import install_extra
-from sextant.models.chat import dialect
+from sextant.models.chat import dialect, endpoint_memory
 from sextant.models.chat.chat_model import ChatModel, stop_between_chunks
 from sextant.models.chat.roles import EXTRAS, OPENAI, ModelSpec, Role, resolve_spec
 from sextant.models.failures import Retries, Service, redact
@@ -33,7 +33,9 @@ async def open_chat_model(
     Raises:
         SettingsInvalid: a model is named that cannot be set up.
     """
-    await asyncio.to_thread(dialect.MEMORY.remember_in, settings.data_dir / "endpoints.json")
+    await asyncio.to_thread(
+        endpoint_memory.MEMORY.remember_in, settings.data_dir / "endpoints.json"
+    )
     chat = await asyncio.to_thread(build_chat_model, settings, role)
     if chat is not None:
         stack.push_async_callback(chat.close)

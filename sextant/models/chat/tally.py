@@ -246,6 +246,16 @@ class Tally:
         return estimate_tokens(self.text)
 
     @property
+    def prompt_tokens(self) -> int:
+        """Return the tokens of the prompt, estimated from its text."""
+        return sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
+
+    @property
+    def has_pictures(self) -> bool:
+        """Return whether the prompt is not text alone."""
+        return not all(isinstance(message.content, str) for message in self.prompt)
+
+    @property
     def cached_tokens(self) -> int:
         """Return the tokens of the prompt that the endpoint had read before, as far as it says so."""
         details = self._reported.get("input_token_details") if self._reported else None
@@ -254,10 +264,9 @@ class Tally:
     def usage(self) -> Usage:
         """Return the tokens as the endpoint reports them, or else estimated."""
         if self._reported is None or not self._reported["input_tokens"]:
-            prompt_tokens = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
             return Usage(
                 self.requests,
-                prompt_tokens,
+                self.prompt_tokens,
                 estimate_tokens(self.text),
                 estimated=True,
                 truncated=self.truncated,

@@ -19,7 +19,8 @@ TOO_LONG = failing(400, "The context is too long.", code="context_length_exceede
 
 def number_of(request: ApiRequest) -> str:
     """Return the number under which the passage with the symptoms is shown."""
-    return request.prompt.partition("多饮、多尿")[0].rpartition('<passage number="')[2][:1]
+    behind = request.prompt.partition("多饮、多尿")[0].rpartition('<passage number="')[2]
+    return (re.match(r"\d+", behind) or ["1"])[0]
 
 
 def judged(request: ApiRequest) -> Reply:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -15,9 +15,13 @@ import pytest
 from sextant.domain.answers import Done, Failed
 from sextant.domain.settings import AnswerSettings, LimitSettings
 from sextant.domain.warnings import WarningCode
+from sextant.evals.corpus import load_corpus
+from sextant.evals.dataset import CorpusPassage
 from sextant.models import failures
 from sextant.nodes import budget
+from sextant.stores.postgresql.database import Database
 from sextant.testing.clock import VirtualClock
+from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script
 from sextant.testing.pace import EndpointPace
 from sextant.testing.replies import (
@@ -30,9 +34,10 @@ from sextant.testing.replies import (
     invalid_json,
     rate_limited,
     refusal,
+    tokens_of,
 )
 from sextant.text.characters import language_of
-from tests.integration.graph.conftest import RunningWith
+from tests.integration.graph.conftest import PASSAGES, RunningWith
 from tests.integration.graph.replying import (
     TOO_LONG,
     assert_it_holds,
@@ -133,7 +138,7 @@ CASES = {
     ),
     "reads too slowly": Case(
         always("never"), QUOTED, "model_unavailable", "未能及时回答", "SEXTANT_LIMITS__ANSWER_SECONDS",
-        pace=EndpointPace(0.05, 10),
+        UNSURE, EndpointPace(0.05, 10),
     ),
     "writes too slowly": Case(
         answering(lambda request: good(request) + "此外，" * 200), WRITTEN, WRITTEN,
@@ -250,7 +255,8 @@ async def test_every_mode_ends_well_and_in_time_however_the_endpoint_behaves(
     limits = {"limits": LimitSettings(answer_seconds=LIMIT), "model_timeout": LIMIT}
     before = clock.passed
     settings = limits | dict(case.settings)
-    async with running_with(case.script(), pace=case.pace, clock=clock, **settings) as running:
+    pace = case.pace and replace(case.pace)  # another endpoint for each question
+    async with running_with(case.script(), pace=pace, clock=clock, **settings) as running:
         events = await told(running, mode, 2 * LIMIT)
     assert clock.passed - before < LIMIT + TOLERANCE
     expected = case.bypass if mode == "bypass" else case.retrieving
@@ -278,3 +284,52 @@ async def test_every_mode_ends_well_and_in_time_however_the_endpoint_behaves(
     if case.said:
         [about_it] = [one for one in warnings if case.said in one]
         assert case.setting in about_it
+
+
+LONG = [
+    CorpusPassage(f"ward-{at}", "病房记录", "".join(f"第 {at} 病房第 {day} 天提供了饮食指导。" for day in range(40)))
+    for at in range(20)
+]  # fmt: skip
+SHORT_CONTEXT = 1200
+
+
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "bypass"])
+@pytest.mark.parametrize("cuts", [False, True])
+async def test_prompts_fit_a_context_that_refused_or_cut_one(
+    running_with: RunningWith, database: Database, mode: str, *, cuts: bool
+) -> None:
+    limits = LimitSettings(answer_tokens=400)
+    settings = {"answers": AnswerSettings(passage_tokens=6000), "limits": limits}
+    pace = EndpointPace(1e6, 1e6, context=SHORT_CONTEXT, cuts=cuts)
+    async with running_with(writing(good), pace=pace, **settings) as running:
+        await load_corpus(database, HashEmbedder(384), running.scope, [*PASSAGES, *LONG])
+        first, second = [(await told(running, mode))[-1] for _ in range(2)]
+        sent = [len(tokens_of(one.prompt)) for one in running.endpoint.chat_requests]
+    assert sent[0] > 2 * SHORT_CONTEXT
+    assert sent[-1] < SHORT_CONTEXT
+    assert isinstance(first, Done)
+    assert isinstance(second, Done)
+    assert first.answer.model in ({WRITTEN, QUOTED} if cuts else {WRITTEN})
+    assert second.answer.model == WRITTEN
+    code = WarningCode.CONTEXT_CUT if cuts else WarningCode.CONTEXT_SHORTENED
+    setting = "OLLAMA_CONTEXT_LENGTH" if cuts else "SEXTANT_LIMITS__CONTEXT_TOKENS"
+    for done in (first, second):
+        [about_it] = [one for one in done.answer.coded_warnings if one.code == code]
+        assert setting in about_it.in_language("zh")
+
+
+async def test_a_model_that_was_far_too_slow_is_not_asked_again_at_once(
+    running_with: RunningWith, clock: VirtualClock
+) -> None:
+    limits = LimitSettings(answer_seconds=LIMIT)
+    settings = UNSURE | {"limits": limits, "model_timeout": LIMIT}
+    slow = EndpointPace(0.05, 10)
+    async with running_with(writing(good), pace=slow, clock=clock, **settings) as running:
+        for _ in range(4):
+            before, asked = clock.passed, len(running.endpoint.chat_requests)
+            done = (await told(running, "naive", 2 * LIMIT))[-1]
+    assert isinstance(done, Done)
+    assert (clock.passed, len(running.endpoint.chat_requests)) == (before, asked)
+    assert done.answer.model == QUOTED
+    [warning] = done.answer.warnings
+    assert "SEXTANT_LIMITS__ANSWER_SECONDS" in warning

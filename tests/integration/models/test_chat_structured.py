@@ -158,7 +158,7 @@ async def test_an_endpoint_that_refused_a_format_is_asked_with_it_again_after_an
     chat_with: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(1000.0)
-    monkeypatch.setattr(dialect, "time", SimpleNamespace(monotonic=clock))
+    monkeypatch.setattr(dialect, "time", SimpleNamespace(time=clock))
     server, chat = await chat_with([failing(400, "Unavailable"), *[as_json(GOOD)] * 3])
     for later in (0, 3000, 1000):
         clock.now += later

@@ -14,9 +14,10 @@ from openai import BadRequestError
 from pydantic import SecretStr
 
 from sextant.domain.settings import LimitSettings, Settings
-from sextant.models.chat import dialect
+from sextant.models.chat import endpoint_memory
 from sextant.models.chat.chat_model import as_chat_model
-from sextant.models.chat.dialect import Dialect, EndpointMemory, RequestForm
+from sextant.models.chat.dialect import Dialect
+from sextant.models.chat.endpoint_memory import EndpointMemory, RequestForm
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.structured import ModelReply
 
@@ -30,7 +31,7 @@ class Route(ModelReply):
 
 @pytest.fixture(autouse=True)
 def nothing_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialect, "MEMORY", EndpointMemory())
+    monkeypatch.setattr(endpoint_memory, "MEMORY", EndpointMemory())
 
 
 def built(base_url: str) -> ChatOpenAI:
@@ -152,7 +153,7 @@ async def test_what_is_learnt_of_thoughts_outlasts_the_process(
     def begin_process() -> Dialect:
         memory = EndpointMemory()
         memory.remember_in(file)
-        monkeypatch.setattr(dialect, "MEMORY", memory)
+        monkeypatch.setattr(endpoint_memory, "MEMORY", memory)
         return Dialect(built(COMPATIBLE), 1)
 
     one = begin_process()
@@ -169,8 +170,14 @@ async def test_the_file_is_written_only_where_something_was_learnt(
 ) -> None:
     memory, saved = EndpointMemory(), list[tuple[str, str]]()
     memory.remember_in(tmp_path / "endpoints.json")
-    monkeypatch.setattr(memory, "save_thinking", lambda *key: saved.append(key))
-    monkeypatch.setattr(dialect, "MEMORY", memory)
+    save = memory.save
+
+    def noting(endpoint: str, model: str) -> None:
+        saved.append((endpoint, model))
+        save(endpoint, model)
+
+    monkeypatch.setattr(memory, "save", noting)
+    monkeypatch.setattr(endpoint_memory, "MEMORY", memory)
     for _ in range(3):
         await Dialect(built(COMPATIBLE), 1).learn_thought()
     assert saved == [(COMPATIBLE, "qwen")]
@@ -188,3 +195,55 @@ def test_the_file_may_say_that_a_model_never_thinks_and_a_count_in_it_tells_noth
 
 def test_openai_keeps_thoughts_apart() -> None:
     assert Dialect(built(OPENAI), 1).thinks_unopened is False
+
+
+async def test_what_is_learnt_of_speed_length_and_refusals_outlasts_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin_process() -> Dialect:
+        memory = EndpointMemory()
+        memory.remember_in(tmp_path / "endpoints.json")
+        monkeypatch.setattr(endpoint_memory, "MEMORY", memory)
+        return Dialect(built(COMPATIBLE), 2000)
+
+    one = begin_process()
+    one.speed.observe_stream(prompt=2000, shown=100, written=100, first=25.0, rest=12.5)
+    one.worked(RequestForm(json_format=1, temperature=False), RequestForm())
+    await one.learn_refused_length(refusing("maximum context length is 3072 tokens."), 2500)
+    other = begin_process()
+    assert (other.speed.prompt, other.speed.answer) == (80, 8)
+    assert (other.form.json_format, other.form.temperature) == (1, False)
+    assert other.context is not None
+    assert (other.context.tokens, other.context.is_cut) == (3072, False)
+    assert other.stream_options(other.form)["extra_body"] == {"max_tokens": 1024}
+
+
+REFUSALS = {
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.": 4096,
+    "the request exceeds the available context size (2048 tokens), try increasing it": 2048,
+    "Requested tokens (2285) exceed context window of 2048": 2048,
+    "prompt is too long: 208310 tokens > 200000 maximum": 200_000,
+    "the request exceeds the available context size. try increasing the context size": 2000,
+}
+
+
+@pytest.mark.parametrize("message", REFUSALS)
+async def test_the_length_of_a_context_is_read_from_a_refusal_or_taken_for_half(
+    message: str,
+) -> None:
+    known = Dialect(built(COMPATIBLE), 1000)
+    await known.learn_refused_length(refusing(message), 3000)
+    assert known.context is not None
+    assert known.context.tokens == REFUSALS[message]
+
+
+def test_a_prompt_that_was_read_by_less_than_half_was_cut_until_more_is_read() -> None:
+    known = Dialect(built(COMPATIBLE), 1000)
+    assert not known.learn_read(300, 500), "too short to tell from another tokenizer"
+    assert not known.learn_read(3000, 4000)
+    assert known.context is None
+    assert known.learn_read(4096, 9000)
+    assert known.context is not None
+    assert (known.context.tokens, known.context.is_cut) == (4096, True)
+    assert not known.learn_read(6000, 6000)
+    assert known.context is None

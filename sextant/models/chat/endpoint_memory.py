@@ -1,0 +1,172 @@
+"""What is known of the models of endpoints: learnt as they answer, shared by a process, kept in the data folder.
+
+An endpoint is busy and idle by turns, and whoever runs it changes its settings: what refusals told is believed for a
+while, and speeds are those of the last answers.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from sextant.models.chat.speed import EndpointSpeed
+
+MAX_TOKENS, MAX_COMPLETION_TOKENS = "max_tokens", "max_completion_tokens"
+# Seconds for which a refusal is believed: a refused request an hour costs nothing.
+BELIEVED = 3600.0
+# Nobody refuses what is cut without a word; who has given a model more context and does not measure it anew waits a day.
+_BELIEVED_CUT = 24 * BELIEVED
+# The share of a context that an answer may take; the prompt gets the rest.
+_ANSWERS_SHARE = 1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class RequestForm:
+    """With what a request is made.
+
+    Attributes:
+        json_format: index into the ways to ask for JSON, the best first.
+        stream_usage: whether a stream is asked for its usage.
+        limits: names of the token limit that were not refused; the first is used.
+        temperature: whether a call for JSON asks for the likeliest answer.
+        system: whether there is a system message; else it is the beginning of what the user says.
+    """
+
+    json_format: int = 0
+    stream_usage: bool = True
+    limits: tuple[str, ...] = (MAX_TOKENS, MAX_COMPLETION_TOKENS)
+    temperature: bool = True
+    system: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLimit:
+    """How many tokens of prompt and answer a model takes together.
+
+    Attributes:
+        tokens: how many.
+        is_cut: whether a longer prompt loses a part without a word; else it is refused.
+        until: when that is no longer believed, in seconds since the epoch.
+    """
+
+    tokens: int
+    is_cut: bool = False
+    until: float = 0.0
+
+    @classmethod
+    def learnt_now(cls, tokens: int, *, is_cut: bool = False) -> ContextLimit:
+        """Return a limit that is believed for a while."""
+        return cls(tokens, is_cut, time.time() + (_BELIEVED_CUT if is_cut else BELIEVED))
+
+    @property
+    def for_answer(self) -> int:
+        """Return the tokens that an answer may have."""
+        return int(self.tokens * _ANSWERS_SHARE)
+
+    @property
+    def for_prompt(self) -> int:
+        """Return the tokens that a prompt may have."""
+        return self.tokens - self.for_answer
+
+
+@dataclass(slots=True)
+class Learnt:
+    """What is known of one model of one endpoint.
+
+    Attributes:
+        form: the form of requests that works.
+        until: when that is no longer believed, in seconds since the epoch.
+        thinks_unopened: whether its answers begin with a thought that no tag opens; None: not known.
+        plain_answers: how many streamed ones of this process began without such a thought.
+        speed: how fast it reads and writes.
+        needs_room: whether lower limits than the usual one cut its answers off before they said anything.
+        limit: how long its context is, where that is known.
+    """
+
+    form: RequestForm | None = None
+    until: float = 0.0
+    thinks_unopened: bool | None = None
+    plain_answers: int = 0
+    speed: EndpointSpeed = field(default_factory=EndpointSpeed)
+    needs_room: bool = False
+    limit: ContextLimit | None = None
+
+    @property
+    def context(self) -> ContextLimit | None:
+        """Return the limit of its context as long as it is believed."""
+        return self.limit if self.limit and time.time() < self.limit.until else None
+
+    def gist(self) -> tuple[Any, ...]:
+        """Return what makes a difference to the next process: speeds only where they changed by half."""
+        speed = self.speed
+        rates = (speed.prompt, speed.answer, speed.thinking, speed.shown)
+        levels = (round(math.log(rate, 1.5)) if rate > 0 else None for rate in rates)
+        return (self.form, self.thinks_unopened, self.needs_room, self.limit, *levels)
+
+
+# By endpoint and model; `false` alone says that a model never thinks, which only whoever runs it knows.
+_FILE_FORMAT = TypeAdapter(dict[str, dict[str, bool | int | Learnt]])
+
+
+class EndpointMemory:
+    """What is known of the models of endpoints; a process asks a handful of them, so nothing is taken out."""
+
+    def __init__(self) -> None:
+        self._learnt: dict[tuple[str, str], Learnt] = {}
+        self._file: Path | None = None
+        self._lock = Lock()
+        self._saved: dict[tuple[str, str], tuple[Any, ...]] = {}
+
+    def of(self, endpoint: str, model: str) -> Learnt:
+        """Return what is known of a model, to be added to."""
+        return self._learnt.setdefault((endpoint, model), Learnt())
+
+    def remember_in(self, file: Path) -> None:
+        """Begin with what other processes have learnt, and write there what this one learns; blocks."""
+        self._file = file
+        for endpoint, models in _read(file).items():
+            for model, known in models.items():
+                key = (endpoint, model)
+                if isinstance(known, bool):
+                    self.of(*key).thinks_unopened = known
+                elif isinstance(known, Learnt) and key not in self._learnt:
+                    known.plain_answers = 0
+                    self._learnt[key] = known
+                    self._saved[key] = known.gist()
+
+    def has_news(self, endpoint: str, model: str) -> bool:
+        """Return whether something was learnt of a model that is to be written, and is not yet."""
+        known = self.of(endpoint, model).gist()
+        return self._file is not None and known != self._saved.get((endpoint, model))
+
+    def save(self, endpoint: str, model: str) -> None:
+        """Write what is known of a model; who cannot write learns it again in the next process. Blocks."""
+        if (file := self._file) is None:
+            return
+        with self._lock, suppress(OSError):
+            learnt = self.of(endpoint, model)
+            self._saved[endpoint, model] = learnt.gist()
+            known = _read(file)
+            known.setdefault(endpoint, {})[model] = learnt
+            whole = file.with_suffix(f".{os.getpid()}")
+            whole.write_bytes(_FILE_FORMAT.dump_json(known, indent=1))
+            whole.replace(file)
+
+
+def _read(file: Path) -> dict[str, dict[str, bool | int | Learnt]]:
+    try:
+        return _FILE_FORMAT.validate_json(file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+MEMORY = EndpointMemory()
+"""Shared by all chat models of the process: those of one endpoint learn from each other."""
