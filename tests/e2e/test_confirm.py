@@ -1,4 +1,4 @@
-"""`sextant ask --confirm` asks at the terminal, or takes the decision from a pipe."""
+"""`sextant ask --confirm` and `chat --confirm` ask at the terminal, or take the decision from a pipe."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ def imported(sextant: Sextant, tmp_path_factory: pytest.TempPathFactory) -> None
 
 def ask(environment: dict[str, str], folder: Path, typed: str, *options: str) -> Ran:
     """Return what a question comes to whose decisions are typed."""
+    return run(environment, folder, typed, "ask", QUESTION, *options)
+
+
+def run(environment: dict[str, str], folder: Path, typed: str, *command: str) -> Ran:
     done = subprocess.run(
-        [sys.executable, "-m", "sextant", "ask", QUESTION, "--graph", "sky", *options],
+        [sys.executable, "-m", "sextant", *command, "--graph", "sky"],
         cwd=folder,
         env=environment,
         input=typed,
@@ -54,3 +58,18 @@ def test_where_nobody_decides_the_question_is_the_error(
     assert done.status == 1
     assert done.error()["code"] == "decision_needed"
     assert "ask-" not in sextant("chat", "--list").out  # nothing of it is kept
+
+
+def test_a_conversation_asks_too_and_goes_on(
+    environment: dict[str, str], tmp_path: Path, sextant: Sextant
+) -> None:
+    typed = f"{QUESTION}\n7\nquicksilver\n{QUESTION}\n"  # nobody decides the second
+    done = run(environment, tmp_path, typed, "chat", "--confirm")
+    assert done.status == 0, done.err
+    assert "chooses none of the 2" in done.err
+    assert "melts at -39 degrees" in done.out
+    assert done.out.count("mode mix") == 1
+    assert (
+        done.err.count("may mean several things") == 3
+    )  # twice asked, and said of the one left open
+    assert "chat-" not in sextant("chat", "--list").out

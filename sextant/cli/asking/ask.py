@@ -17,10 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sextant.domain.answers import Answer, Effort
+    from sextant.domain.errors import DecisionNeeded, OptionInvalid
     from sextant.facade import Sextant
     from sextant.facade.questions import Options
 
 app = typer.Typer()
+
+Confirm = Annotated[
+    bool,
+    typer.Option(
+        "--confirm",
+        help="Be asked which of several things a name means, before a report, and before an answer that costs more than "
+        "limits.ask_above_tokens.",
+    ),
+]
 
 
 @app.command("ask")
@@ -50,14 +60,7 @@ def ask(
             help="A table in CSV, Markdown or HTML that it is about; may be repeated.",
         ),
     ] = None,
-    confirm: Annotated[
-        bool,
-        typer.Option(
-            "--confirm",
-            help="Be asked which of several things a name means, before a report, and before an answer that costs more than "
-            "limits.ask_above_tokens.",
-        ),
-    ] = False,
+    confirm: Confirm = False,
     effort: Annotated[
         str,
         typer.Option(
@@ -148,14 +151,8 @@ async def _ask_in_thread(rag: Sextant, question: str, options: Options, *, quiet
         while True:
             try:
                 answer = await print_answer(events, quiet=quiet)
-            except DecisionNeeded as stopped:
-                terminal.note(stopped.message)
-                decision = await asyncio.to_thread(_read_decision, stopped)
-            except OptionInvalid as error:
-                if error.field != "decisions":
-                    raise
-                terminal.report(error, as_json=False)
-                decision = await asyncio.to_thread(_read_decision, error)
+            except (DecisionNeeded, OptionInvalid) as stopped:
+                decision = await asyncio.to_thread(_decide, stopped)
             else:
                 is_done = True
                 return answer
@@ -167,16 +164,26 @@ async def _ask_in_thread(rag: Sextant, question: str, options: Options, *, quiet
             terminal.note(f"Go on with it: sextant ask --resume {thread_id}")
 
 
-def _read_decision(otherwise: Exception) -> bool | str:
-    """Return what is typed: nothing or "y" approves, "n" rejects, all else chooses.
+def _decide(stopped: DecisionNeeded | OptionInvalid) -> bool | str:
+    """Show what is to be decided, or why a decision was refused, and return what is typed.
+
+    Nothing or "y" approves, "n" rejects, all else chooses.
 
     Raises:
-        otherwise: nobody is there to decide.
+        stopped: it is about no decision, or nobody is there to decide.
     """
+    from sextant.domain.errors import DecisionNeeded
+
+    if isinstance(stopped, DecisionNeeded):
+        terminal.note(stopped.message)
+    elif stopped.field == "decisions":
+        terminal.report(stopped, as_json=False)
+    else:
+        raise stopped
     try:
         line = input().strip()
     except EOFError:
-        raise otherwise from None
+        raise stopped from None
     known = {"": True, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
     return known.get(line.lower(), line)
 
@@ -196,6 +203,7 @@ def chat(
         typer.Option("--thread", help="Keep the conversation under this name, and go on with it."),
     ] = None,
     *,
+    confirm: Confirm = False,
     listed: Annotated[
         bool, typer.Option("--list", help="List the conversations that are kept, and leave.")
     ] = False,
@@ -208,10 +216,13 @@ def chat(
         with_sextant(_list)
         return
     import asyncio
+    from uuid import uuid4
 
     from sextant.cli.session import open_session
 
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k, "thread_id": thread}
+    if confirm:  # a run that stops for a decision goes on in its thread
+        options |= {"interrupts": True, "thread_id": thread or f"chat-{uuid4()}"}
     # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
     with asyncio.Runner() as runner:
         session = open_session(to_answer=True)
@@ -219,6 +230,8 @@ def chat(
         try:
             options["graph_id"] = runner.run(chosen_graph(rag, graph))
             _converse(runner, rag, options)
+            if thread is None:
+                runner.run(_forget(rag, options.get("thread_id")))
         finally:
             runner.run(session.__aexit__(None, None, None))
 
@@ -231,7 +244,7 @@ def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
             runner.run(_forget(rag, options.get("thread_id")))
             continue
         try:
-            answer = runner.run(_turn(rag, question, {**options, "history": tuple(history)}))
+            answer = _answer_turn(runner, rag, question, {**options, "history": tuple(history)})
         except KeyboardInterrupt:
             terminal.note("\nStopped. Ctrl-D or /exit ends the conversation.")
             continue
@@ -263,13 +276,19 @@ def _questions() -> Iterator[str]:
             yield line
 
 
-async def _turn(rag: Sextant, question: str, options: Options) -> str:
+def _answer_turn(runner: asyncio.Runner, rag: Sextant, question: str, options: Options) -> str:
     """Answer one question; its failure is told, and the conversation goes on."""
     from sextant.cli.asking.answers import print_answer
-    from sextant.domain.errors import SextantError
+    from sextant.domain.errors import DecisionNeeded, OptionInvalid, SextantError
 
+    events = rag.stream(question, **options)
     try:
-        return (await print_answer(rag.stream(question, **options))).answer
+        while True:
+            try:
+                return runner.run(print_answer(events)).answer
+            except (DecisionNeeded, OptionInvalid) as stopped:
+                decision = _decide(stopped)
+            events = rag.resume(str(options.get("thread_id")), decision)
     except SextantError as error:
         terminal.report(error, as_json=False)
         return ""
