@@ -269,3 +269,20 @@ def test_a_screen_reader_hears_whole_sentences_once(page: Page) -> None:
     told = page.evaluate("window.heard.join('')")
     shown = turn.locator(".answer").inner_text()
     assert told.replace("[1]", "1").split() == shown.split()
+
+
+def test_a_report_shows_its_plan_and_its_sections(page: Page) -> None:
+    use(page, "page")
+    page.evaluate(
+        """() => { window.seen = []; new MutationObserver(() => {
+             const plan = document.querySelector('.rest ol')?.textContent;
+             const at = document.querySelector('.steps [data-node=write]')?.textContent;
+             window.seen.push(plan ?? '', at ?? '');
+           }).observe(document.body, { subtree: true, childList: true }); }"""
+    )
+    page.get_by_label("Effort").select_option("high")
+    turn = ask(page, f"{QUESTION}如何治疗？")
+    expect(turn.locator(".answer h4").first).to_have_text("如何治疗？")
+    seen = page.evaluate("window.seen.join(' ')")
+    assert "如何治疗？" in seen
+    assert "Write 2/" in seen

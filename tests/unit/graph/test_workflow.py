@@ -62,6 +62,12 @@ def test_the_picture_in_the_readme_is_the_graph_that_runs(name: str) -> None:
     assert shown.partition("<!-- graph:end -->")[0] == f"\n```mermaid\n{drawn}```\n"
 
 
+def test_studio_sees_the_graph_of_a_report_within_the_workflow() -> None:
+    drawn = create_query_workflow().get_graph(xray=True)
+    within = {name.partition(":")[2] for name in drawn.nodes if name.startswith("research:")}
+    assert within >= {"plan", "confirm", "search", "find_gaps", "outline", "write"}
+
+
 async def test_a_result_is_plain_values_but_for_its_messages_which_are_mappings(
     bench: Build,
 ) -> None:
