@@ -55,7 +55,7 @@ class ThreadTurn:
     Attributes:
         config: of the run.
         done: whether it came to its end, or to a decision.
-        unfinished: whether it can be gone on with from where it was stopped.
+        unfinished: whether it can be resumed where it was stopped.
     """
 
     config: RunnableConfig
@@ -120,7 +120,7 @@ class Threads(AsyncPostgresSaver):
         """Hold a conversation for one turn, to the exclusion of all processes; only its end is kept.
 
         A turn that failed leaves the conversation as it was, with nothing of what came with its question, unless it can
-        be gone on with.
+        be resumed.
 
         Args:
             thread_id: the conversation; begun when it is new.

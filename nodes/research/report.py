@@ -19,6 +19,7 @@ from sextant.domain.answers import (
     Trust,
     as_values,
 )
+from sextant.nodes.answers.answer_events import NOTHING_FOUND
 from sextant.nodes.answers.quotations import FOUND
 from sextant.nodes.citing.citations import format_marker
 from sextant.nodes.research.state import PlannedSection
@@ -79,7 +80,9 @@ class Report:
         self, sections: Sequence[Mapping[str, Any]], not_found: Sequence[str]
     ) -> Iterator[Token | Cited]:
         """Say what the documents do not hold, and name the nearest passage where they hold nothing of it."""
-        if self.is_empty:
+        if not sections:
+            yield self._token(NOTHING_FOUND[self.language])
+        elif self.is_empty:
             yield from self._add(sections[0])
         if not_found:
             yield self._token(_HEADING.format(title=_NOT_FOUND[self.language]))

@@ -15,13 +15,16 @@ from sextant.domain.answers import (
     Answer,
     Cited,
     Done,
+    Quoted,
     ReportProgress,
     Source,
     Sources,
     Token,
     as_values,
 )
+from sextant.domain.errors import DependencyError
 from sextant.domain.retrieval import Mode
+from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.nodes.budget import Limit, budget_of, limit_warning, merge_warnings, usage_of
 from sextant.nodes.context import RunContext, scope_of, wait_for_reader
@@ -41,10 +44,11 @@ from sextant.nodes.state import State
 async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Write the next section as an answer of its own, and stream it once it is checked.
 
-    A run that goes on from a checkpoint streams those before it first. A section that the chat model cannot write is
+    A run that goes on from a checkpoint streams those before it first, as far as the documents still say so. A section that the chat model cannot write is
     quoted; so are all behind it, once the model is gone.
     """
-    run, planned = runtime.context, outline_of(state)
+    run, planned, scope = runtime.context, outline_of(state), scope_of(state, runtime)
+    state = replace(state, sections=await _sections_that_hold(state, run, scope))
     at, total = len(state.sections), len(planned)
     section = planned[at]
     runtime.stream_writer(as_values(ReportProgress("section", at + 1, total, section.title)))
@@ -53,7 +57,7 @@ async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str,
         deps = replace(deps, answerer=SectionAnswerer(deps.answerer, section, state.question))
     run = replace(run, deps=deps)
     turn = _turn_of(section, state, run, total - at)
-    writer = await open_writer(turn, run, scope_of(state, runtime))
+    writer = await open_writer(turn, run, scope)
     if section.title:
         writer.prompt = prompts.SECTION
     answer = Answer("", mode=turn.strategy)
@@ -62,6 +66,8 @@ async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str,
             if isinstance(event, Done):
                 answer = event.answer
     warnings = _warnings_of([*writer.warnings, *answer.coded_warnings], run)
+    if writer.failure and budget_of(turn, run).seconds <= 0:
+        warnings.append(limit_warning(Limit.TIME, run.deps.settings.limits))
     before = (warning for warning in state.coded_warnings if warning not in writer.implied)
     sections = [*state.sections, as_section(section, answer)]
     for event in _events_since(sections, state.streamed, state.language):
@@ -78,11 +84,12 @@ async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str,
 
 async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Join the sections to one answer, and say what the documents do not hold."""
-    run, sections = runtime.context, state.sections
+    run = runtime.context
+    sections = await _sections_that_hold(state, run, scope_of(state, runtime))
     report = Report(state.language)
     for section in sections:
         list(report.add(section))
-    missing = unanswered(sections, in_parts=bool(state.subquestions))
+    missing = unanswered(sections, in_parts=bool(state.subquestions)) if sections else []
     not_found = list(dict.fromkeys([*state.not_found, *missing]))
     rest = [
         *_events_since(sections, state.streamed, state.language),
@@ -106,6 +113,26 @@ async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     messages.add(Token(report.text))
     update = finish_turn(state, run, answer, state.coded_warnings, messages)
     return update | {"not_found": not_found, "sections": []}
+
+
+async def _sections_that_hold(state: State, run: RunContext, scope: Scope) -> list[dict[str, Any]]:
+    """Return the sections of a report that is gone on with, up to the first whose quotes are not stored any more."""
+    quotes = run.deps.quotes
+    if state.streamed or quotes is None:
+        return state.sections
+    for at, section in enumerate(state.sections):
+        documents = {one["marker"]: one["document_id"] for one in section["sources"]}
+        quoted = [
+            Quoted(document, one["start"], one["quote"])
+            for one in section["citations"]
+            if (document := documents.get(one["marker"]))
+        ]
+        try:
+            if quoted and not all(await quotes.check_quotes(scope, quoted)):
+                return state.sections[:at]
+        except DependencyError:  # nobody can tell
+            break
+    return state.sections
 
 
 def _turn_of(section: PlannedSection, state: ResearchState, run: RunContext, left: int) -> State:

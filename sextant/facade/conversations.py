@@ -186,7 +186,7 @@ class Conversations:
     async def resume(
         self, workflow: Workflow, thread_id: str, decision: object
     ) -> AsyncGenerator[Event]:
-        """Go on with the turn that stopped for a decision, or with the report that was stopped.
+        """Resume the turn that stopped for a decision, or the report that was stopped.
 
         Args:
             workflow: what answers.
@@ -194,7 +194,7 @@ class Conversations:
             decision: on what the turn stopped for (`sextant.nodes.decisions`); None: it did not stop for one.
 
         Raises:
-            ConversationNotFound: there is none, or nothing in it is to be decided or gone on with.
+            ConversationNotFound: there is none, or nothing in it is to be decided or resumed.
             OptionInvalid: the decision is none of those on offer; it may be made again.
             ConversationBusy: another question of it is being answered.
         """
@@ -264,7 +264,7 @@ async def _check_resumed(
     state = await workflow.aget_state(config)
     if not (state.interrupts if command else state.next):
         raise ConversationNotFound(
-            "Nothing is to be decided or gone on with in a conversation of that name.",
+            "There is nothing to decide or to resume in a conversation of that name.",
             next_step="Ask a question in it; whoever decided first has its answer.",
             field="thread_id",
         )

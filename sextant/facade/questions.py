@@ -218,7 +218,7 @@ class Asking:
                 yield event
 
     async def resume(self, thread_id: str, decision: object = None) -> AsyncGenerator[Event]:
-        """Go on with an answer that stopped for a decision, or with a report that was stopped, and tell what happens.
+        """Resume an answer that stopped for a decision, or a report that was stopped, and tell what happens.
 
         Args:
             thread_id: the conversation in which it stopped.
@@ -229,7 +229,7 @@ class Asking:
             As `stream`.
 
         Raises:
-            ConversationNotFound: there is no such conversation, or nothing in it is to be decided or gone on with.
+            ConversationNotFound: there is no such conversation, or nothing in it is to be decided or resumed.
             ConversationBusy: another question of the thread is being answered.
             OptionInvalid: the decision is none of those on offer; it may be made again.
         """

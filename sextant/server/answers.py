@@ -133,7 +133,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResumeRequest(AnswerRequest):
-    """A decision on what an answer stopped for; None: a report is gone on with, wherever it was stopped."""
+    """A decision on what an answer stopped for; None: a report is resumed, wherever it was stopped."""
 
     thread_id: str = ""
     decision: object = None

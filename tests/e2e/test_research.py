@@ -1,4 +1,4 @@
-"""A report from the command line, stopped and gone on with; and as a stream over HTTP."""
+"""A report from the command line, stopped and resumed; and as a stream over HTTP."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_a_report_that_was_stopped_at_the_terminal_goes_on(
     process = await ask(environment, tmp_path, "--resume", name)
     _, err = await process.communicate()
     assert process.returncode != 0
-    assert "gone on with" in err.decode()
+    assert "nothing to decide or to resume" in err.decode()
 
 
 def read_events(text: str) -> list[tuple[str, dict[str, Any]]]:

@@ -75,7 +75,7 @@ def ask(
         typer.Option(
             "--resume",
             metavar="NAME",
-            help="Go on with a report that was stopped, by the name it gave.",
+            help="Resume a report that was stopped, by the name it gave.",
         ),
     ] = "",
     approve_sources: Annotated[
@@ -130,7 +130,7 @@ async def _ask(
 
 
 async def _ask_in_thread(rag: Sextant, question: str, options: Options, *, quiet: bool) -> Answer:
-    """Answer a question, with what the person at the terminal decides on the way; a report can be gone on with.
+    """Answer a question, with what the person at the terminal decides on the way; a report can be resumed.
 
     Without a question the thread that the options name goes on.
     """
@@ -161,7 +161,7 @@ async def _ask_in_thread(rag: Sextant, question: str, options: Options, *, quiet
         if is_done or options.get("effort") != "high":
             await _forget(rag, thread_id)
         elif any(one.thread_id == thread_id for one in await rag.conversations().known(10)):
-            terminal.note(f"Go on with it: sextant ask --resume {thread_id}")
+            terminal.note(f"Resume it: sextant ask --resume {thread_id}")
 
 
 def _decide(stopped: DecisionNeeded | OptionInvalid) -> bool | str:

@@ -110,7 +110,7 @@ async def resume_answer(
     body: Annotated[ResumeBody, Body(examples=[examples.RESUME])],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
-    """Decide what an answer stopped for, or go on with a report that was stopped, and have the rest of it."""
+    """Decide what an answer stopped for, or resume a report that was stopped, and have the rest of it."""
     decision = {"decisions": list(body.decisions)} if body.decisions else None
     return await _answer(
         request,

@@ -81,7 +81,7 @@ class QueryRequest(Wire):
 
 
 class ResumeBody(Wire):
-    """What an answer goes on with: a decision where it stopped for one; nothing, where a report was stopped."""
+    """How an answer is resumed: by a decision where it stopped for one, by nothing else where a report was stopped."""
 
     thread_id: str = Field(min_length=1, max_length=200, description="The conversation.")
     decisions: tuple[dict[str, Any], ...] = Field(

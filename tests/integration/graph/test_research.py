@@ -1,4 +1,4 @@
-"""Reports over a real PostgreSQL and a scripted model: planned, searched, written, stopped and gone on with."""
+"""Reports over a real PostgreSQL and a scripted model: planned, searched, written, stopped and resumed."""
 
 from __future__ import annotations
 
@@ -293,6 +293,7 @@ async def test_a_model_that_never_ends_leaves_a_report_within_its_time(researchi
     assert "1612" in answer.answer
     assert answer.citations
     assert WarningCode.QUOTED_WITHOUT_MODEL in codes(answer)
+    assert any("SEXTANT_RESEARCH__SECONDS" in warning for warning in answer.warnings)
 
 
 @pytest.mark.parametrize("most", [2, 4])
@@ -422,6 +423,23 @@ async def test_a_report_that_was_stopped_goes_on_behind_its_last_section(
             "select count(*), count(*) filter (where checkpoint_ns <> '') from checkpoints"
         )
         assert await cursor.fetchone() == (1, 0)
+
+
+async def test_what_was_deleted_meanwhile_is_not_in_a_report_that_is_resumed(
+    researching: Open, database: Database
+) -> None:
+    async with researching(researcher) as running:
+        conversations = Conversations(database, running.scope.user_id)
+        asking = running.asking(QUESTION, effort="high", mode="naive")
+        stopped = await until_section(conversations.stream(running.workflow, asking, "r"), 3)
+        assert "1612" in text_in(stopped)
+        documents = DocumentStore(database)
+        for document in await documents.list(running.scope, limit=9):
+            await documents.delete(running.scope, document.id)
+        rest = [event async for event in conversations.resume(running.workflow, "r", None)]
+    answer = answer_in(rest)
+    assert "1612" not in text_in(rest)
+    assert (answer.citations, answer.declined) == ((), True)
 
 
 async def test_a_stopped_report_gives_way_to_the_next_question(

@@ -144,7 +144,7 @@ async function ask(text) {
   settle(left, good, signal);
 }
 
-/** Go on with a report that was stopped: what is written of it comes again, then the rest. */
+/** Resume a report that was stopped: what is written of it comes again, then the rest. */
 async function goOnWith(text, graphId) {
   const left = { thread, text, graphId, at: Date.now() };
   running = new AbortController();

@@ -25,7 +25,7 @@ export class Turn {
     this.citations = [];
     this.sources = [];
     this.drawing = 0;
-    this.planned = false; // a report that can be gone on with where it is stopped
+    this.planned = false; // a report that can be resumed where it is stopped
     this.element = element("article");
     if (mode) this.element.append(element("h3", { textContent: mode }));
     else this.element.append(element("h3", { className: "question", textContent: question }));

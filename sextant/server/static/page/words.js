@@ -24,7 +24,7 @@ export const WORDS = {
     },
     effort: "Effort", effortHint: "How much is done for the answer", efforts: { low: "low: one search", medium: "medium: until enough is found", high: "high: a researched report" },
     reportSteps: { plan: "Plan", confirm: "Agree", search: "Search on", find_gaps: "Find gaps", outline: "Outline", write: "Write", compose: "Join" },
-    planIs: "A report on these questions.", noCost: "Quoted without a chat model, at no cost.", goOn: "Go on",
+    planIs: "A report on these questions.", noCost: "Quoted without a chat model, at no cost.", goOn: "Resume",
     cost: (calls, tokens, seconds) => `About ${many(calls, "model call")}, ${tokens} tokens${seconds == null ? "" : `, ${Math.round(seconds)} s`}.`,
     section: (done, total, title) => `Section ${done} of ${total}${title ? `: ${title}` : ""}`,
     analyze: "Understand", route: "Route", retrieve: "Search", grade: "Weigh", refine: "Search again", generate: "Answer",
@@ -91,7 +91,7 @@ export const WORDS = {
       ["Efforts", [
         ["low", "One search, then the answer."],
         ["medium", "Searches again, with other words, until enough is found."],
-        ["high", "A report: questions are planned, each is searched for, and a section is written for each. What it will cost is shown first. It can be stopped and gone on with."],
+        ["high", "A report: questions are planned, each is searched for, and a section is written for each. What it will cost is shown first. It can be stopped and resumed."],
       ]],
       ["Citations", [
         ["[1]", "A number leads to the passage behind the sentence. Open it: the quote is marked in the document's own text. Every quote has been found in the stored document, character by character."],
