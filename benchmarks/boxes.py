@@ -1,4 +1,4 @@
-"""How many quotes from PDFs are boxed right: `python -m benchmarks.boxes [FOLDER] [--quotes N]`.
+"""How many quotes from PDFs are boxed right: `python -m benchmarks.boxes [FOLDER] [--quotes N] [--longer N]`.
 
 Takes sentences and rows of tables at random from the chunks of each PDF, finds their boxes, and asks PDFium which
 text stands under them, without the parser. A quote is boxed right if its letters and figures are there and hardly any
@@ -44,10 +44,11 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", nargs="?", type=Path, default=SAMPLES)
     options.add_argument("--quotes", type=int, default=10, help="of each file")
+    options.add_argument("--longer", type=int, default=0, help="characters of a file, at least")
     given = options.parse_args()
     right = total = files = 0
     for file in sorted(given.folder.rglob("*.pdf")):
-        results = [*check_file(file, given.quotes)]
+        results = [*check_file(file, given.quotes, given.longer)]
         files += bool(results)
         total += len(results)
         right += sum(found for _, _, found in results)
@@ -58,39 +59,38 @@ def main() -> int:
     return 0
 
 
-def check_file(file: Path, most: int) -> Iterator[tuple[str, str, bool]]:
+def check_file(file: Path, most: int, longer: int) -> Iterator[tuple[str, str, bool]]:
     """Yield quotes of a file with what stands under their boxes, and whether that is the quote."""
     content = file.read_bytes()
     try:
         made = parse(content, file.name, Limits())
     except FileRejected:
         return
+    if len(made.text) < longer:
+        return
     quotes = [*_quotes(made)]
     chosen = random.Random(file.name).sample(quotes, min(most, len(quotes)))  # noqa: S311 - to be the same each time
     document = pdfium.PdfDocument(content)
     document.init_forms()
-    shown = _letters(
-        "".join(
-            _text_under(document, PageBox(number, 0, 0, 1, 1), 0)
-            for number in range(1, len(document) + 1)
-        )
-    )
-    for start, end in chosen:
+    whole = [PageBox(number, 0, 0, 1, 1) for number in range(1, len(document) + 1)]
+    shown = [_letters(_text_under(document, page, 0)) for page in whole]
+    for start, end, page in chosen:
         quote = made.text[start:end]
         boxes = find_boxes(made.boxes, start, end)
-        if _letters(quote)[:_BEGINNING] not in shown:
+        if _letters(quote)[:_BEGINNING] not in "".join(shown[page - 1 : page + 1]):
             continue  # beside what the page shows, or in a note or an outline
         under = [" ".join(_text_under(document, box, inset) for box in boxes) for inset in _INSETS]
         yield quote, under[0], any(is_same(quote, text) for text in under)
     document.close()
 
 
-def _quotes(made: DocumentDraft) -> Iterator[tuple[int, int]]:
+def _quotes(made: DocumentDraft) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and page of sentences and rows; a quote may go on on the next page."""
     for cut in made.cuts:
         text = made.text[cut.start : cut.end]
         for start, end in sentence_spans(text):
             if len(_letters(text[start:end])) > 2:
-                yield cut.start + start, cut.start + end
+                yield cut.start + start, cut.start + end, cut.page or 1
 
 
 def _text_under(document: pdfium.PdfDocument, box: PageBox, inset: float) -> str:
@@ -122,10 +122,15 @@ def _point(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
 
 def is_same(quote: str, under: str) -> bool:
     """Return whether two texts have the same letters and figures, but for a few."""
-    cells = [cell for cell, _ in groupby(cell.strip(" 〃") for cell in quote.split("|"))]
-    shown = _ADDED.sub("", " ".join(cells))
-    one, other = Counter(_letters(shown)), Counter(_letters(under))
-    return 2 * (one & other).total() >= 2 * _RIGHT * max(one.total(), other.total())
+    cells = [cell.strip(" 〃") for cell in _ADDED.sub("", quote).split("|")]
+    merged = [
+        cell for cell, _ in groupby(cells)
+    ]  # a merged cell is stored for each column that it spans
+    other = Counter(_letters(under))
+    return any(
+        (one & other).total() >= _RIGHT * max(one.total(), other.total())
+        for one in (Counter(_letters("".join(texts))) for texts in (cells, merged))
+    )
 
 
 def _letters(text: str) -> str:

@@ -9,6 +9,7 @@
     │   ├── NotFound                                              404
     │   │   ├── GraphNotFound            graph_not_found
     │   │   ├── DocumentNotFound         document_not_found
+    │   │   ├── PageNotFound             page_not_found
     │   │   ├── EntityNotFound           entity_not_found
     │   │   ├── ChunkNotFound            chunk_not_found
     │   │   ├── RunNotFound              run_not_found                      (over, or on another server)
@@ -177,6 +178,10 @@ class EntityNotFound(NotFound):
 
 class DocumentNotFound(NotFound):
     """No document of that id belongs to this user and graph."""
+
+
+class PageNotFound(NotFound):
+    """The document has no page of that number that could be shown."""
 
 
 class ChunkNotFound(NotFound):

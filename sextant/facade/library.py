@@ -10,7 +10,10 @@ from uuid import UUID
 
 from sextant.domain.documents import Document
 from sextant.domain.errors import DocumentNotFound
+from sextant.domain.page_boxes import PageBox
 from sextant.domain.scope import Scope
+from sextant.facade.page_pictures import PagePicture, PagePictures
+from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.transfer.documents import is_packed
 from sextant.stores.documents.document_reader import Original, not_found
 from sextant.stores.documents.document_store import DocumentStore
@@ -24,6 +27,8 @@ from sextant.stores.work.queue import Turns, UploadStatus, UploadStore
 _QUIET_SECONDS = 1.0
 # A file is read in parts of so many bytes, so that a large one is never in memory.
 _PART = 1 << 20
+# So many bytes of it say whether it is a file or chunks that were imported.
+_MARK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +44,18 @@ class Library:
     """The documents of one user, for those who let workers ingest.
 
     Whatever names a document raises DocumentNotFound where this user has none of that id.
+
+    Args:
+        database: where they are.
+        user_id: whose.
+        pictures: draws their pages; by default one of its own.
     """
 
-    def __init__(self, database: Database, user_id: str) -> None:
+    def __init__(
+        self, database: Database, user_id: str, pictures: PagePictures | None = None
+    ) -> None:
         self._user_id = user_id
+        self._pictures = pictures or PagePictures(database.settings, ParserHosts())
         self._documents = DocumentStore(database)
         self._knowledge_bases = KnowledgeBases(database)
         self._uploads = UploadStore(database)
@@ -92,6 +105,34 @@ class Library:
             await self._scope_of(document_id), document_id, start, end
         )
 
+    async def boxes(self, document_id: UUID, start: int, end: int) -> list[PageBox]:
+        """Return where characters `start` to `end` of that text stand on the pages of the file.
+
+        One box for each line, in reading order; nothing where the file has no pages, or was ingested before
+        boxes were stored.
+        """
+        scope = await self._scope_of(document_id)
+        return await self._documents.boxes(scope, document_id, start, end)
+
+    async def page_picture(self, document_id: UUID, number: int) -> PagePicture:
+        """Return a page of the file that citations refer to; its `draw` returns the picture as WebP.
+
+        Args:
+            document_id: the document.
+            number: of the page, from 1.
+
+        Raises:
+            PageNotFound: the settings leave pages out; `draw` raises it where the file has no such page.
+            FileRejected: raised by `draw`: the page cannot be drawn.
+        """
+        scope, original = await self._original(document_id)
+
+        async def read() -> bytes:
+            version, size = original.version, original.size_bytes
+            return await self._documents.original_part(scope, document_id, version, 0, size)
+
+        return self._pictures.picture(document_id, original.sha256, number, original.filename, read)
+
     async def file(self, document_id: UUID) -> File:
         """Return the file that citations refer to, as it was given.
 
@@ -100,16 +141,25 @@ class Library:
         Raises:
             DocumentNotFound: also where a document was imported as chunks, without a file.
         """
+        scope, original = await self._original(document_id, head=_PART)
+        parts = self._parts(scope, document_id, original)
+        return File(original.filename, original.size_bytes, parts)
+
+    async def _original(self, document_id: UUID, head: int = _MARK) -> tuple[Scope, Original]:
+        """Return the knowledge base and the file of a document.
+
+        Raises:
+            DocumentNotFound: also where a document was imported as chunks, without a file.
+        """
         scope = await self._scope_of(document_id)
-        original = await self._documents.original(scope, document_id, head=_PART)
+        original = await self._documents.original(scope, document_id, head=head)
         if is_packed(original.head):
             raise DocumentNotFound(
                 f"Document {document_id} was imported as chunks: there is no file of it.",
                 next_step="Read its text, or export the knowledge base.",
                 field="document_id",
             )
-        parts = self._parts(scope, document_id, original)
-        return File(original.filename, original.size_bytes, parts)
+        return scope, original
 
     async def _parts(
         self, scope: Scope, document_id: UUID, original: Original

@@ -21,6 +21,7 @@ from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from sextant.facade.knowledge_search import HybridRetrievers
+    from sextant.facade.page_pictures import PagePictures
     from sextant.graph.workflow import Workflow
     from sextant.ingestion.captions import Captioner
     from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -81,6 +82,7 @@ class Parts:
         self._workflow: tuple[Dependencies, Workflow] | None = None
         self._hosts: ParserHosts | None = None
         self._reader: OcrReader | None = None
+        self._pictures: PagePictures | None = None
         self._hybrid: HybridRetrievers | None = None
         self._chunk_search: ChunkSearch | None = None
         self._entity_search: EntitySearch | None = None
@@ -252,6 +254,14 @@ class Parts:
                     )
                 },
             ) from error
+
+    def page_pictures(self) -> PagePictures:
+        """Return what draws the pages of documents."""
+        from sextant.facade.page_pictures import PagePictures
+
+        if self._pictures is None:
+            self._pictures = PagePictures(self._database.settings, self._parser_hosts())
+        return self._pictures
 
     def _parser_hosts(self) -> ParserHosts:
         """Process that parse; starting them costs as much as parsing dozens of small files."""

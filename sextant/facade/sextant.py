@@ -196,7 +196,7 @@ class Sextant(Asking):
         """Return all documents of the user, in whatever knowledge base: to add, watch, retry and delete."""
         from sextant.facade.library import Library
 
-        return Library(self.database, self.user_id)
+        return Library(self.database, self.user_id, self._parts.page_pictures())
 
     async def _finish_embedding(self) -> None:
         """Embed what was left without a vector, if the configured model is the one that was begun with.

@@ -87,6 +87,15 @@ class LimitSettings(Group):
     answer_tokens: int = Field(2000, ge=16, description="Tokens of one answer.")
     file_bytes: int = Field(50_000_000, ge=1, description="Largest file.")
     pdf_pages: int = Field(2000, ge=1, description="Most pages of a PDF.")
+    page_edge: int = Field(
+        1600,
+        ge=0,
+        le=4000,
+        description="Longer edge of the picture of a page, in pixels; 0: pages are not shown.",
+    )
+    page_cache_bytes: int = Field(
+        64_000_000, ge=0, description="Memory of a process for pictures of pages."
+    )
     zip_entries: int = Field(
         2000, ge=1, description="Most entries of a DOCX, PPTX or XLSX container."
     )

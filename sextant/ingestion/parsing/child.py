@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe, SextantError
+from sextant.domain.errors import (
+    FileBroken,
+    FileEmpty,
+    FileRejected,
+    FileUnsafe,
+    PageNotFound,
+    SextantError,
+)
 from sextant.domain.system import install_extra
 from sextant.ingestion.parsing.coverage import measure_coverage
 from sextant.ingestion.parsing.detect import CONVERTED, OFFICE, FileType, detect
@@ -106,6 +113,26 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
         made.metadata["ocr"] = summary(limits.recognised)
     made.metadata["format"] = file_type.value
     return made
+
+
+def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
+    """Return one JSON line that says how it went; after success the picture of the page follows."""
+    from sextant.ingestion.parsing.page_pictures import draw_page  # not needed by who parses
+
+    try:
+        try:
+            return b'{"ok":true}\n' + draw_page(content, filename, page, limits)
+        except (FileRejected, PageNotFound):
+            raise
+        except Exception as error:  # the edge: what drawing a damaged page raises
+            raise FileBroken(
+                f"Page {page} cannot be drawn ({type(error).__name__}).",
+                next_step="Read the document's text, or open the file itself.",
+            ) from error
+    except (FileRejected, PageNotFound) as error:
+        return orjson.dumps(
+            {"code": error.code, "message": error.message, "next_step": error.next_step}
+        )
 
 
 def recognise(content: bytes, page: int, limits: Limits) -> bytes:

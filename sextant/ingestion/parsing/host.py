@@ -10,9 +10,10 @@ of the request in the socket.
 A fork costs more than reading a small text does, so one process reads several of these, one after the other.
 Python alone reads them, within a fraction of the memory, and leaves nothing behind that the next could meet.
 
-Request: four bytes of length, as many of JSON `{"filename", "limits", "size", "page"}`, `size` bytes of file. With a
-`page` OCR reads that page, and the models are loaded once, before the fork; without, the file is parsed.
-Answer: eight bytes of length, as many of what `sextant.ingestion.parsing.child.answer` gives, or `recognise`.
+Request: four bytes of length, as many of JSON `{"filename", "limits", "size", "page", "draws"}`, `size` bytes of
+file. With a `page` that page is drawn (`draws`), or OCR reads it, whose models are loaded once, before the fork;
+without, the file is parsed.
+Answer: eight bytes of length, as many of what `sextant.ingestion.parsing.child.answer` gives, or `draw`, or `recognise`.
 """
 
 from __future__ import annotations
@@ -71,11 +72,14 @@ def receive(channel: socket.socket, size: int) -> bytearray:
 
 
 def _load(request: _Request) -> None:
-    """Import the parser that the name asks for, or the models of OCR, to have it for this file and those to come.
+    """Import the parser that the name asks for, what draws pages, or the models of OCR, to have it for this file and those to come.
 
     On macOS libraries for fonts and images may not be used on both sides of a fork.
     """
     if sys.platform != "linux":
+        return
+    if request["draws"]:
+        import_module("sextant.ingestion.parsing.page_pictures")
         return
     if request["page"]:
         with suppress(SextantError):  # said when the page is to be read
@@ -99,7 +103,10 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
     for left in reversed(range(MOST_TOGETHER)):
         child.restrict_time(limits, shared=_is_light(request))
         content = bytes(receive(channel, request["size"]))
-        if page := request["page"]:
+        page = request["page"]
+        if request["draws"]:
+            answer = child.draw(content, request["filename"], page, limits)
+        elif page:
             answer = child.recognise(content, page, limits)
         else:
             answer = child.answer(content, request["filename"], limits)

@@ -33,6 +33,8 @@ from sextant.ingestion.parsing.libreoffice import convert
 from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.ingestion.parsing.recognised import Recognised
 
+# Of CPU and on the clock, for one page.
+_DRAW_SECONDS, _DRAW_PATIENCE = 10, 30
 _ROOT = Path(__file__).parents[3]
 # No variable of ours reaches the parsers: they have no use for keys or database addresses.
 _ENVIRONMENT = {
@@ -93,6 +95,14 @@ class ParserHosts:
         """
         return await self._ask(_HostRequest(content, "", limits, page))
 
+    async def draw(self, content: bytes, filename: str, page: int, limits: Limits) -> bytes:
+        """Return what `sextant.ingestion.parsing.child.draw` says to a page; as `parse` does.
+
+        Raises:
+            HostEnded: the page brought the process down.
+        """
+        return await self._ask(_HostRequest(content, filename, limits, page, draws=True))
+
     async def _ask(self, request: _HostRequest) -> bytes:
         try:
             return await self._ask_once(request)
@@ -127,17 +137,25 @@ class ParserHosts:
 
 @dataclass(frozen=True, slots=True)
 class _HostRequest:
-    """A file to parse, or a page of it that OCR is to read."""
+    """A file to parse, or a page of it that is to be drawn (`draws`) or read by OCR."""
 
     content: bytes
     filename: str
     limits: Limits
     page: int = 0
+    draws: bool = False
 
     def head(self) -> bytes:
         """Return what is sent before the file."""
-        fields = {"filename": self.filename, "limits": asdict(self.limits), "page": self.page}
-        return orjson.dumps({**fields, "size": len(self.content)})
+        return orjson.dumps(
+            {
+                "filename": self.filename,
+                "limits": asdict(self.limits),
+                "size": len(self.content),
+                "page": self.page,
+                "draws": self.draws,
+            }
+        )
 
 
 class _Host:
@@ -284,6 +302,28 @@ async def parse_file(
                 "No text was found in the file.", next_step=" ".join(map(str, warnings))
             )
     return await asyncio.to_thread(_finish, made, document_id, content)
+
+
+async def draw_page(
+    content: bytes, filename: str, page: int, *, settings: Settings, hosts: ParserHosts
+) -> bytes:
+    """Return the picture of a page (`sextant.ingestion.parsing.page_pictures`), under limits of its own.
+
+    Raises:
+        PageNotFound: the file has no such page, or none at all.
+        FileRejected: the page cannot be drawn.
+    """
+    limits = Limits.of(settings)
+    limits = replace(limits, cpu_seconds=min(limits.cpu_seconds, _DRAW_SECONDS))
+    try:
+        async with asyncio.timeout(min(limits.wall_seconds, _DRAW_PATIENCE)):
+            answer = await hosts.draw(content, filename, page, limits)
+    except (TimeoutError, HostEnded) as error:
+        raise FileUnsafe(
+            f"Page {page} takes more time or memory to draw than a page may.",
+            next_step="Read the document's text, or open the file itself.",
+        ) from error
+    return body_of(answer)
 
 
 async def _draft(

@@ -32,6 +32,7 @@ class Limits:
 
     file_bytes: int = 50_000_000
     pdf_pages: int = 2000
+    page_edge: int = 1600
     zip_entries: int = 2000
     zip_inflated_bytes: int = 100_000_000
     zip_part_bytes: int = 20_000_000
@@ -68,6 +69,7 @@ class Limits:
         return cls(
             file_bytes=limits.file_bytes,
             pdf_pages=limits.pdf_pages,
+            page_edge=limits.page_edge,
             zip_entries=limits.zip_entries,
             zip_inflated_bytes=limits.zip_inflated_bytes,
             zip_part_bytes=limits.zip_part_bytes,

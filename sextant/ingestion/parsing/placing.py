@@ -19,6 +19,7 @@ from sextant.ingestion.parsing.blocks import Word
 
 _TOKEN = re.compile(r"[^\W_]+")
 _MOST_PARTS = 100  # of what is one token on the one side and divided on the other
+_NEAR = 3  # tokens ahead: what a raised figure or leaders may take
 _BACK = 4  # a step back counts as so many ahead
 _MOST_TRIED = 40  # words that say the same, from the nearest on
 
@@ -43,10 +44,10 @@ def locate_words(
         offset: of the block in the document's text.
         is_table: whether neighbours in the text may be drawn apart, so that a token is found without the next one.
     """
-    return [*_Placing(text, words, offset, is_table=is_table).place()]
+    return [*_WordFinder(text, words, offset, is_table=is_table).locate()]
 
 
-class _Placing:
+class _WordFinder:
     def __init__(self, text: str, words: Sequence[Word], offset: int, *, is_table: bool) -> None:
         self._text, self._words, self._offset = text, words, offset
         self._is_table = is_table
@@ -58,7 +59,7 @@ class _Placing:
         ]
         self._is_placed = bytearray(len(self._drawn))
 
-    def place(self) -> Iterator[PlacedText]:
+    def locate(self) -> Iterator[PlacedText]:
         stored, drawn = 0, 0
         while stored < len(self._stored):
             counts = self._match(stored, drawn)
@@ -97,7 +98,8 @@ class _Placing:
         near = places[max(0, middle - _MOST_TRIED) : middle + _MOST_TRIED]
         for place in sorted(near, key=lambda place: _distance(place - drawn)):
             counts = None if self._is_placed[place] else self._match(stored, place)
-            if counts and self._goes_on(stored + counts[0], place + counts[1]):
+            is_near = drawn <= place <= drawn + _NEAR
+            if counts and (is_near or self._goes_on(stored + counts[0], place + counts[1])):
                 return place, counts
         return drawn, None
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
 
-from fastapi import Header, Query, Request, Response
+from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
@@ -25,6 +25,8 @@ from sextant.server.routing.router import DocumentId, Reader, Writer, accepted_l
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import document_examples as examples
 from sextant.server.schemas.documents import (
+    BoxBody,
+    BoxesBody,
     DocumentBody,
     DocumentPage,
     DocumentsQuery,
@@ -78,6 +80,25 @@ _FILE: dict[int | str, dict[str, Any]] = {
         },
     }
 }
+_PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The page as WebP, its longer edge `SEXTANT_LIMITS__PAGE_EDGE` pixels at most.",
+        "content": {
+            "image/webp": {
+                "schema": {"type": "string", "format": "binary"},
+                "example": "RIFF…WEBP",
+            }
+        },
+    },
+    304: {"description": "The page is the one of that `If-None-Match`."},
+}
+PageNumber = Annotated[
+    int, Path(ge=1, le=1_000_000, examples=[1], description="From 1 to the last one.")
+]
+IfNoneMatch = Annotated[
+    str | None,
+    Header(alias="If-None-Match", description="The `ETag` of the picture that you have."),
+]
 
 
 @router.post(
@@ -257,6 +278,44 @@ async def get_text(
     start, end = options.bounds
     text = await _library(request, principal).text(document_id, start, end)
     return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
+
+
+@router.get("/documents/{documentId}/boxes", responses=answers(examples.BOXES, 404))
+async def get_boxes(
+    request: Request,
+    principal: Reader,
+    document_id: DocumentId,
+    options: Annotated[SliceQuery, Query()],
+) -> BoxesBody:
+    """Return where a part of a document's text stands on the pages of its file, such as the quote of a citation."""
+    start, end = options.bounds
+    found = await _library(request, principal).boxes(document_id, start, end)
+    boxes = tuple(BoxBody.shown(box) for box in found)
+    return BoxesBody(document_id=document_id, start=start, end=end, boxes=boxes)
+
+
+@router.get(
+    "/documents/{documentId}/pages/{page}",
+    response_class=Response,
+    responses=_PICTURE | problems(404, 413, 415),
+)
+async def get_page_picture(
+    request: Request,
+    principal: Reader,
+    document_id: DocumentId,
+    page: PageNumber,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the picture of a page of the file, to whoever may read the document.
+
+    PDF files and images have pages; of another file, or beyond the last page, it is 404 `page_not_found`.
+    """
+    picture = await _library(request, principal).page_picture(document_id, page)
+    headers = {"ETag": picture.etag, "Cache-Control": "private, no-cache"}
+    known = {tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")}
+    if known & {picture.etag, "*"}:
+        return Response(status_code=304, headers=headers)
+    return Response(await picture.draw(), media_type="image/webp", headers=headers)
 
 
 @router.get(

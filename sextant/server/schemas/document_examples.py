@@ -86,6 +86,12 @@ SLICE: dict[str, Any] = {
     "end": 4,
     "text": "# 借用",
 }
+BOXES: dict[str, Any] = {
+    "documentId": str(SOME_ID),
+    "start": 120,
+    "end": 170,
+    "boxes": [{"page": 2, "x0": 0.12, "y0": 0.31, "x1": 0.88, "y1": 0.325}],
+}
 FILE = "# 借用\n\n…"
 EVENTS = (
     'id: 1\nevent: progress\ndata: {"documentId":"…","status":"ingesting",'

@@ -259,6 +259,32 @@ class SliceQuery(Wire):
         return self.start, most if self.end is None else min(self.end, most)
 
 
+class BoxBody(Wire):
+    """A rectangle on a page of the file, around one line of the text.
+
+    `page` counts from 1. The sides are shares of the page's width and height, from its upper left corner, so that
+    they fit a picture of any size.
+    """
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class BoxesBody(Wire):
+    """Where a part of a document's text stands on the pages of its file: a box for each line, in reading order.
+
+    Empty where the file has no pages or does not show that part, and of documents ingested before boxes were stored.
+    """
+
+    document_id: UUID
+    start: int
+    end: int
+    boxes: tuple[BoxBody, ...]
+
+
 class SliceBody(Wire):
     """A part of a document's text; `end` is where it really ends."""
 

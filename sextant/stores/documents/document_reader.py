@@ -73,6 +73,7 @@ class Original:
 
     filename: str
     version: int
+    sha256: str
     size_bytes: int
     head: bytes
 

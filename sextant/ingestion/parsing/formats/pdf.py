@@ -65,7 +65,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         FileEmpty: it has no text, only images.
         FileBroken: PDFium cannot open it.
     """
-    document = _open(content)
+    document = open_document(content)
     try:
         if len(document) > limits.pdf_pages:
             raise FileUnsafe(
@@ -104,7 +104,13 @@ def lay_out(
     return [*_blocks(marked)], _running_heads(body.heads)
 
 
-def _open(content: bytes) -> pdfium.PdfDocument:
+def open_document(content: bytes) -> pdfium.PdfDocument:
+    """Open a PDF.
+
+    Raises:
+        FileEncrypted: it needs a password.
+        FileBroken: PDFium cannot open it.
+    """
     try:
         return pdfium.PdfDocument(content)
     except pdfium.PdfiumError as error:

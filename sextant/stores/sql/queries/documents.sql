@@ -317,7 +317,7 @@ where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 
 -- name: original
 -- The file that citations refer to, else the one being ingested, without its bytes.
-select v.filename, v.version, v.size_bytes, substring(v.content from 1 for %(head)s) as head
+select v.filename, v.version, v.sha256, v.size_bytes, substring(v.content from 1 for %(head)s) as head
 from documents d join document_versions v
   on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s;

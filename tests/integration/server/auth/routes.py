@@ -66,7 +66,7 @@ class Row:
         """Return the path with these ids in it."""
         told = {
             "documentId": ids.document, "entityId": ids.entity, "runId": ids.run,
-            "graphId:path": ids.graph, "threadId:path": ids.thread, "model:path": "sextant",
+            "graphId:path": ids.graph, "threadId:path": ids.thread, "model:path": "sextant", "page": "1",
         }  # fmt: skip
         path = self.path
         for name, value in told.items():
@@ -144,7 +144,11 @@ TABLE = (
     Row("POST", "/documents/{documentId}/cancel", INGEST, 409, 404),
     Row("GET", "/documents/{documentId}/events", READ, 200, 404),
     Row("GET", "/documents/{documentId}/text", READ, 200, 404),
-    Row("GET", "/documents/{documentId}/file", READ, 404, 404),  # imported, so without one
+    Row("GET", "/documents/{documentId}/boxes", READ, 200, 404),
+    Row(
+        "GET", "/documents/{documentId}/pages/{page}", READ, 404, 404
+    ),  # imported, so without a file
+    Row("GET", "/documents/{documentId}/file", READ, 404, 404),  # the same
     Row("GET", "/api/graphs", READ, 200, 200),
     Row("POST", "/api/graphs/{graphId:path}/import", INGEST, 200, 200, lines),
     Row("GET", "/api/graphs/{graphId:path}/export", READ, 200, 404),

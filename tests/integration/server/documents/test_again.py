@@ -150,7 +150,7 @@ async def test_ids_of_nobody_are_answered_alike(client: httpx.AsyncClient) -> No
     for document_id, status in ((uuid4(), 404), ("no-uuid", 422)):
         for method, path in (
             ("GET", ""), ("DELETE", ""), ("GET", "/events"), ("GET", "/text"),
-            ("GET", "/file"), ("POST", "/retry"), ("POST", "/cancel"),
+            ("GET", "/file"), ("GET", "/boxes"), ("GET", "/pages/1"), ("POST", "/retry"), ("POST", "/cancel"),
         ):  # fmt: skip
             answer = await client.request(method, f"/documents/{document_id}{path}")
             assert answer.status_code == status, (method, path)

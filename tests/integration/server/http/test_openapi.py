@@ -57,11 +57,12 @@ OPERATIONS = [
     for path, methods in DOCUMENT["paths"].items()
     for method, said in methods.items()
 ]
-# What there is nothing to do for: an answer that nobody streams, a document that is ingested, the file of
-# one that was imported, a document that is gone with its only name.
+# What there is nothing to do for: an answer that nobody streams, a document that is ingested, the file and the pages
+# of one that was imported, a document that is gone with its only name.
 OTHERWISE = {
     "deleteDocument": "204",
     "getFile": "404",
+    "getPagePicture": "404",
     "answerEvents": "404",
     "resumeAnswer": "404",
     "cancelAnswer": "404",

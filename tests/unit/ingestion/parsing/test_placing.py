@@ -72,11 +72,11 @@ def test_a_word_that_the_text_does_not_have_is_left_out_and_the_rest_found() -> 
 
 
 def test_a_label_that_the_parser_wrote_itself_has_no_place() -> None:
-    text = "see 25 days [note 1] and no note here"
-    found = placed(text, drawn("see 25 days and no note here"))
+    text = "25 days [note 1] after the first year, and no note here"
+    found = placed(text, drawn("25 days after the first year, and no note here"))
 
-    assert ("note", 5) in found
-    assert len(found) == 7
+    assert [word for word, _ in found].count("note") == 1
+    assert len(found) == 10
 
 
 def test_cells_drawn_column_by_column_are_found_in_their_rows() -> None:
