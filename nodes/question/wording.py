@@ -215,9 +215,11 @@ MOST_PARTS = 4
 _LEAST_WORDS = 2
 
 _WH = r"(?:who|whom|whose|what|when|where|why|how|which)\b"
-# "and whose" or "and which" goes on describing; "and who" or "and when" asks anew, but not "and who's".
+_ASKS_ANEW = r"(?=(?:who|what|when|where|why|how)\b(?!['’]))"
+# "and whose" or "and which" goes on describing; "and who" or "and when" asks anew, but not "and who's". A comma alone
+# parts but the members of a series: in "When it stops, what is to be done?" it parts nothing.
 _ENGLISH_CLAUSES = re.compile(
-    r"(?<=[?;])\s+|,?\s+and(?:\s+also)?,?\s+(?=(?:who|what|when|where|why|how)\b(?!['’]))",
+    rf"(?<=[?;])\s+|,?\s+and(?:\s+also)?,?\s+{_ASKS_ANEW}|,\s+{_ASKS_ANEW}(?=[^,?;]*,\s+and\s+{_ASKS_ANEW})",
     re.IGNORECASE,
 )
 _CHINESE_CLAUSES = re.compile(
@@ -227,7 +229,7 @@ _ASKS = re.compile(
     rf"\b{_WH}|\?|^\s*(?:is|are|was|were|do|does|did|can|could|has|have)\b", re.IGNORECASE
 )
 _ASKS_CHINESE = re.compile(
-    r"什么|什麼|多少|哪|谁|誰|怎么|怎麼|怎样|如何|几[个种年天人次项条]|为何|为什么|何时|是否|吗"
+    r"什么|什麼|多[少长長久大高远遠重快宽寬深]|呢|哪|谁|誰|怎么|怎麼|怎样|如何|几[个种年天人次项条]|为何|为什么|何时|是否|吗"
 )
 
 _CAPITALISED = r"[A-Z0-9][\w'’.&-]*"

@@ -28,6 +28,14 @@ def parts_of(question: str) -> list[str]:
             ["What is the warranty of Heron 3?", "How do I claim it? (Heron 3)"],
         ),
         (
+            "What are the signs of Graves' disease, how is it treated, and what should one eat?",
+            [
+                "What are the signs of Graves' disease",
+                "how is it treated (Graves)",
+                "what should one eat? (Graves)",
+            ],
+        ),
+        (
             "Which is older, Acme Corp or Beta Ltd?",
             ["Which is older, Acme Corp?", "Which is older, Beta Ltd?"],
         ),
@@ -37,6 +45,11 @@ def parts_of(question: str) -> list[str]:
         ),
         ("付款节点有哪些，违约金是多少？", ["付款节点有哪些", "违约金是多少？ (付款, 节点)"]),
         ("胰岛素和二甲双胍有什么区别？", ["胰岛素有什么区别？", "二甲双胍有什么区别？"]),
+        (
+            "E51 报警怎么办，保修期多长，多久清洁一次？",
+            ["E51 报警怎么办", "保修期多长 (E51)", "多久清洁一次？ (E51)"],
+        ),
+        ("年假有几天？病假呢？", ["年假有几天？", "病假呢？ (年假, 几天)"]),
         (
             "《甲》是什么类型的电影？它的导演是谁？",
             ["《甲》是什么类型的电影？", "它的导演是谁？ (甲)"],
@@ -58,6 +71,7 @@ def test_several_questions_and_sides_of_a_comparison_are_told_apart(
         "In which country and when was the actor who plays John born?",
         "Who is the singer with a husky voice and whose third album is Diamond Cut?",
         "Which year was the author of War and Peace born?",
+        "When Columbus sailed to America, what was the first region he arrived in?",
         "昆明的主要公路包括320国道、京昆高速和哪一条道路？",
         "中华人民共和国成立于哪一年？",
     ],
