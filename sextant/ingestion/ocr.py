@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
+import psutil
 
 from sextant.domain.errors import FileEmpty, ModelUnavailable, SextantError, describe_reason
 from sextant.domain.scope import Scope
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PACKAGE = "rapidocr"  # of the extra `ocr`
+_PAGE_MEMORY = 1_000_000_000  # bytes that a page takes at most as a rule
+_WALL = 5  # seconds for each of CPU: a page that waits for others is not slow
 _OUT_OF_MEMORY = (
     "OCR ran out of memory or crashed on it. Raise SEXTANT_OCR__MEMORY_BYTES if you trust the file."
 )
@@ -82,7 +85,7 @@ class OcrReader:
         )
         # Their models need much memory, so they end when nothing is left to read.
         self._hosts = hosts or ParserHosts()
-        self._slots = asyncio.Semaphore(settings.ocr.concurrency or os.cpu_count() or 1)
+        self._slots = asyncio.Semaphore(settings.ocr.concurrency or _usual_concurrency())
         self._documents = 0
 
     async def read(
@@ -170,7 +173,7 @@ class OcrReader:
         """
         async with self._slots:
             try:
-                async with asyncio.timeout(self._settings.page_seconds):
+                async with asyncio.timeout(_WALL * self._settings.page_seconds):
                     answer = await self._hosts.recognise(target.content, target.page, self._limits)
                 lines = orjson.loads(body_of(answer))
             except ModelUnavailable:
@@ -188,9 +191,7 @@ class OcrReader:
 
     @property
     def _out_of_time(self) -> str:
-        return (
-            f"It took longer than {self._settings.page_seconds} s. Raise SEXTANT_OCR__PAGE_SECONDS."
-        )
+        return f"It took more than {self._settings.page_seconds} s of CPU. Raise SEXTANT_OCR__PAGE_SECONDS."
 
     def _over_limit(self, made: DocumentDraft) -> Iterator[CodedWarning]:
         most = self._settings.pages
@@ -207,6 +208,12 @@ class OcrReader:
                     unsure.append(target)
         if unsure:
             yield CodedWarning(WarningCode.OCR_UNSURE, {"things": _count(unsure)})
+
+
+def _usual_concurrency() -> int:
+    """Return how many pages are read at a time: as many as cores and free memory allow."""
+    free: int = psutil.virtual_memory().available
+    return max(1, min(os.cpu_count() or 1, free // _PAGE_MEMORY))
 
 
 _Found = tuple[_Target, StoredOcrPage]

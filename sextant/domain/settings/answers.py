@@ -72,7 +72,7 @@ class OcrSettings(Group):
         30, ge=0, description="Pictures inside of one document whose words OCR reads."
     )
     page_seconds: int = Field(
-        60, ge=1, description="Time for one page; one that takes longer is left out."
+        60, ge=1, description="CPU time for one page; one that takes longer is left out."
     )
     memory_bytes: int = Field(
         1_500_000_000,
@@ -80,7 +80,10 @@ class OcrSettings(Group):
         description="Memory of the process that reads a page, beyond the models.",
     )
     concurrency: int = Field(
-        0, ge=0, le=64, description="Pages read at a time; 0: as many as there are cores."
+        0,
+        ge=0,
+        le=64,
+        description="Pages read at a time; 0: as many as there are cores and gigabytes of free memory.",
     )
     sure: float = Field(
         0.8,

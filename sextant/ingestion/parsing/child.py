@@ -110,7 +110,7 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
     if limits.recognised:
         from sextant.ingestion.parsing.formats.scans import summary  # few files are scans
 
-        made.metadata["ocr"] = summary(limits.recognised)
+        made.metadata.update(summary(limits.recognised))
     made.metadata["format"] = file_type.value
     return made
 

@@ -18,7 +18,15 @@ from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.recognised import OCR_EDGE, OcrPage
-from sextant.models.chat.pictures import EncodedPicture, PictureLimits, read_picture, size_of
+from sextant.models.chat.pictures import (
+    EncodedPicture,
+    PictureLimits,
+    as_jpeg,
+    decode_page,
+    is_scan,
+    read_picture,
+    size_of,
+)
 
 _SCHEMES = ("http://", "https://", "ftp://", "ftps://", "mailto:")
 
@@ -198,7 +206,17 @@ def _read(image: Image, limits: Limits) -> EncodedPicture | None:
     edge = max(limits.image_edge, OCR_EDGE) if limits.reads else limits.image_edge
     bounds = PictureLimits(limits.image_bytes, limits.image_pixels, edge)
     try:
-        picture = read_picture(image.content, bounds)
+        picture = (
+            _read_scan(image.content, bounds)
+            if is_scan(image.content)
+            else read_picture(image.content, bounds)
+        )
     except FileRejected:
         return None
     return picture if min(picture.width, picture.height) >= limits.smallest_edge else None
+
+
+def _read_scan(content: bytes, bounds: PictureLimits) -> EncodedPicture:
+    """Return the first page of a TIFF, or a BMP."""
+    image = decode_page(content, 1, bounds)
+    return EncodedPicture(as_jpeg(image), image.width, image.height)

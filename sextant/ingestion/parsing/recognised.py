@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import median
 from typing import Any, Self
 
@@ -27,7 +30,7 @@ _MOST = 0.6  # of the characters of a column
 _SIDEWAYS = 2.0  # times as high as wide: lines that run up or down the page
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OcrLine:
     """A line, its confidence from 0 to 1, and its corners clockwise from the upper left one.
 
@@ -40,13 +43,13 @@ class OcrLine:
     corners: tuple[Point, ...]
     shown: tuple[Point, ...] = ()
 
-    @property
+    @cached_property
     def box(self) -> tuple[float, float, float, float]:
         """Return the left, upper, right and lower edge of the smallest upright box around it."""
         xs, ys = zip(*self.corners, strict=True)
         return min(xs), min(ys), max(xs), max(ys)
 
-    @property
+    @cached_property
     def height(self) -> float:
         """Return how high it is, along its own side."""
         return math.dist(self.corners[0], self.corners[3])
@@ -57,7 +60,7 @@ class OcrLine:
         left, top, right, bottom = self.box
         return len(self.text) > 1 and bottom - top > _SIDEWAYS * (right - left)
 
-    @property
+    @cached_property
     def middle(self) -> float:
         """Return the height of its middle on the page."""
         return sum(y for _, y in self.corners) / len(self.corners)
@@ -188,65 +191,90 @@ def _in_order(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
     gap = _gap_between_columns(lines)
     if gap is None:
         return _rows(lines)
-    across = sorted(
-        (line for line in lines if line.box[0] < gap < line.box[2]), key=lambda line: line.middle
-    )
-    ordered, left_over = list[list[OcrLine]](), [line for line in lines if line not in across]
-    for limit in [*(line.middle for line in across), math.inf]:
-        band = [line for line in left_over if line.middle < limit]
-        left_over = [line for line in left_over if line.middle >= limit]
-        left = [line for line in band if line.box[2] <= gap]
-        right = [line for line in band if line.box[2] > gap]
-        above = _outside(right, left, -1)
-        below = _outside(left, right, 1)
-        ordered += _rows(above)
-        ordered += _in_order([line for line in left if line not in below])
-        ordered += _in_order([line for line in right if line not in above])
-        ordered += _rows(below)
-        ordered += [[line] for line in across if line.middle == limit]
+    across = sorted((line for line in lines if _crosses(line, gap)), key=lambda line: line.middle)
+    heights = [line.middle for line in across]
+    bands = defaultdict[int, tuple[list[OcrLine], list[OcrLine]]](lambda: ([], []))
+    for line in lines:
+        if not _crosses(line, gap):
+            bands[bisect_right(heights, line.middle)][line.box[0] >= gap].append(line)
+    ordered = list[list[OcrLine]]()
+    for at in range(len(across) + 1):
+        ordered += _side_by_side(*bands[at])
+        ordered += [[line] for line in across[at : at + 1]]
     return ordered
 
 
-def _outside(lines: Sequence[OcrLine], others: Sequence[OcrLine], side: int) -> list[OcrLine]:
-    """Return the lines below the others (`side` 1) or above them (-1) that do not go on the column they stand in."""
-    if not others:
-        return []
-    reach = max(side * line.middle for line in others)
+def _crosses(line: OcrLine, gap: float) -> bool:
+    left, _, right, _ = line.box
+    return left < gap < right
+
+
+def _side_by_side(left: Sequence[OcrLine], right: Sequence[OcrLine]) -> list[list[OcrLine]]:
+    """Return the rows of two columns, the left one first, but for what stands above or below both."""
+    above, right = _part(right, left, -1)
+    below, left = _part(left, right, 1)
+    return [*_rows(above), *_in_order(left), *_in_order(right), *_rows(below)]
+
+
+def _part(
+    lines: Sequence[OcrLine], others: Sequence[OcrLine], side: int
+) -> tuple[list[OcrLine], list[OcrLine]]:
+    """Part what stands below the others (`side` 1) or above them (-1) and does not go on its column from the rest."""
+    reach = max((side * line.middle for line in others), default=math.inf)
     outer = [line for line in lines if side * line.middle > reach + line.height]
-    inner = [line for line in lines if line not in outer]
+    inner = [line for line in lines if side * line.middle <= reach + line.height]
     if not outer or not inner:
-        return []
+        return [], [*lines]
     gap = min(side * line.middle for line in outer) - max(side * line.middle for line in inner)
-    return outer if gap > _PARTED * median(line.height for line in outer) else []
+    is_parted = gap > _PARTED * median(line.height for line in outer)
+    return (outer, inner) if is_parted else ([], [*lines])
 
 
 def _rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
     rows = list[list[OcrLine]]()
     for line in sorted(lines, key=lambda line: line.middle):
         last = rows[-1] if rows else []
-        if last and line.middle - median(one.middle for one in last) < _SAME_ROW * line.height:
+        if last and all(_are_level(line, one) for one in last):
             last.append(line)
         else:
             rows.append([line])
     return [sorted(row, key=lambda line: line.box[0]) for row in rows]
 
 
+def _are_level(line: OcrLine, other: OcrLine) -> bool:
+    """Return whether lines stand side by side in one row."""
+    shared = min(line.box[2], other.box[2]) - max(line.box[0], other.box[0])
+    return abs(line.middle - other.middle) < _SAME_ROW * min(
+        line.height, other.height
+    ) and shared < _SAME_ROW * min(_length(line), _length(other))
+
+
 def _gap_between_columns(lines: Sequence[OcrLine]) -> float | None:
     """Return where two columns of text are parted, if the lines are set in columns."""
-    edges = sorted({line.box[0] for line in lines})
     best, most = None, 0
-    for edge in edges[1:]:
+    for edge in _left_edges(lines):
         left = [line for line in lines if line.box[2] <= edge]
         right = [line for line in lines if line.box[0] >= edge]
-        if not (_is_text(left) and _is_text(right)):
+        if len(left) + len(right) <= most or not (_is_text(left) and _is_text(right)):
             continue
-        shared = min(_count_level(left, right), _count_level(right, left))
-        if shared >= _COLUMN_LINES and len(left) + len(right) > most:
+        if min(_count_level(left, right), _count_level(right, left)) >= _COLUMN_LINES:
             best, most = edge, len(left) + len(right)
     if best is None:
         return None
-    nearest = max(line.box[2] for line in lines if line.box[2] <= best)
-    return (nearest + best) / 2
+    return (max(line.box[2] for line in lines if line.box[2] <= best) + best) / 2
+
+
+def _left_edges(lines: Sequence[OcrLine]) -> list[float]:
+    """Return where lines begin below one another, except the leftmost place."""
+    lefts = sorted(line.box[0] for line in lines)
+    near = median(line.height for line in lines) if lines else 0.0
+    return [
+        left
+        for at, left in enumerate(lefts[: 1 - _COLUMN_LINES])
+        if at
+        and left - lefts[at - 1] > near / 2
+        and lefts[at + _COLUMN_LINES - 1] - left < 2 * near
+    ]
 
 
 def _count_level(lines: Sequence[OcrLine], others: Sequence[OcrLine]) -> int:

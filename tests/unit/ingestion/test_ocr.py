@@ -113,7 +113,7 @@ async def test_a_page_that_fails_costs_no_other() -> None:
     found = await read(hosts, draft(5))
     assert sorted(found.pages) == ["5"]
     words = [str(warning) for warning in found.warnings]
-    assert words[0].startswith("OCR could not read 2 pages (1–2): It took longer than 60 s.")
+    assert words[0].startswith("OCR could not read 2 pages (1–2): It took more than 60 s of CPU.")
     assert words[1].startswith("OCR could not read 1 page (3): OCR ran out of memory")
     assert words[2].startswith("OCR could not read 1 page (4): What is wrong.")
     assert found.warnings[2].in_language("zh").startswith("OCR 未能识别1 页（4）：")

@@ -41,7 +41,7 @@ from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, find_ruled_tables
 from sextant.ingestion.parsing.formats.pdf_unruled import find_unruled_tables
-from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages
+from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages, without_known
 from sextant.ingestion.parsing.images import not_looked_at
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import starts_item
@@ -169,7 +169,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
         read.omissions.add_text("in fonts without meaning", " ".join(line.text for line in lines))
         lines = []
     if scanned is not None:
-        read.pages.append(scanned)
+        read.pages.append([*without_known(scanned, lines), *lines])
         read.frames.append(frame_of(read.scans[page.number]))
         read.extras += page.notes
         return

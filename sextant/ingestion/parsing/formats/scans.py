@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Paragraph, Word
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, TextRun
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, TextRun, words_of
 from sextant.ingestion.parsing.formats.pdf_rows import Item
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import width
@@ -19,6 +19,7 @@ from sextant.ingestion.parsing.structure import Omissions
 _BOXED = re.compile(
     r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
 )
+_SHA256 = 64  # characters
 _LETTERS = 0.8  # of a line's height: the size of its letters
 _DESCENT = 0.2  # of a line's height, below which its letters do not stand
 # Times the usual height of lines: heights between are those of one size, with and without tall letters.
@@ -31,7 +32,7 @@ def scanned_pages(limits: Limits) -> dict[int, OcrPage]:
     return {
         int(key): OcrPage.from_json(stored)
         for key, stored in limits.recognised.items()
-        if key.isdecimal() and len(key) < 64  # the others are pictures, by their sha256
+        if len(key) < _SHA256  # the others are pictures
     }
 
 
@@ -48,6 +49,25 @@ def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[Item]]:
     return {number: _lines(number, page, usual) for number, page in pages.items()}
 
 
+def without_known(scanned: Sequence[Item], lines: Sequence[PdfLine]) -> list[Item]:
+    """Return what OCR read on a page except lines that the file has as text in the same place, such as a stamp."""
+    known = words_of(lines)
+    return [
+        item
+        for item in scanned
+        if not (isinstance(item, PdfLine) and known and _is_covered(words_of([item]), known))
+    ]
+
+
+def _is_covered(words: Sequence[Word], known: Sequence[Word]) -> bool:
+    """Return whether most of the words have their middle in one of the known ones."""
+    middles = [((word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2) for word in words]
+    covered = sum(
+        any(one.x0 <= x <= one.x1 and one.y0 <= y <= one.y1 for one in known) for x, y in middles
+    )
+    return 2 * covered > len(words)
+
+
 def frame_of(page: OcrPage) -> PdfBox:
     """Return what a page is laid out in, as one holds it to read."""
     upright = page.upright()
@@ -55,15 +75,20 @@ def frame_of(page: OcrPage) -> PdfBox:
 
 
 def summary(recognised: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the document's metadata say of its OCR: pages and pictures, and how sure it was."""
-    pages = {key: OcrPage.from_json(stored) for key, stored in recognised.items()}
-    read = [page for page in pages.values() if page.lines]
-    characters = [sum(len(line.text) for line in page.lines) for page in read]
-    weighed = sum(page.confidence * number for page, number in zip(read, characters, strict=True))
+    """Return what the document's metadata say of its OCR, if that read anything: pages, pictures, how sure it was."""
+    read = {
+        key: page for key, stored in recognised.items() if (page := OcrPage.from_json(stored)).lines
+    }
+    characters = {key: sum(len(line.text) for line in page.lines) for key, page in read.items()}
+    sure = sum(page.confidence * characters[key] for key, page in read.items())
+    if not read:
+        return {}
     return {
-        "pages": sum(len(key) < 64 for key in pages),
-        "pictures": sum(len(key) == 64 and bool(page.lines) for key, page in pages.items()),
-        "confidence": round(weighed / sum(characters), 3) if read else None,
+        "ocr": {
+            "pages": sum(len(key) < _SHA256 for key in read),
+            "pictures": sum(len(key) == _SHA256 for key in read),
+            "confidence": round(sure / sum(characters.values()), 3),
+        }
     }
 
 

@@ -239,6 +239,13 @@ class TestPdf:
         content = write_pdf([[PdfPicture(0, 0, 800), PdfText(60, 20, "Page 1")]])
         assert read(content, "a.pdf").unread_pages == (1,)
 
+    def test_what_the_file_has_as_text_on_a_scan_stays_as_it_is(self) -> None:
+        content = write_pdf([[PdfPicture(0, 0, 800), PdfText(60, 20, "Page MC-200")]])
+        stamp = line("Paqe MC-2OO", 60, 842 - 34, 60, height=18)
+        scanned = OcrPage(595, 842, (line("The scanned page.", 60, 100), stamp))
+        made = read(content, "a.pdf", _1=scanned)
+        assert made.text == "The scanned page.\n\nPage MC-200"
+
     def test_a_scan_with_its_text_behind_it_is_not_read_again(self) -> None:
         texts = [
             PdfText(60, 750 - 14 * at, "The text that a scanner wrote over the page.")
@@ -331,6 +338,15 @@ class TestPictures:
         assert [cut.modality for cut in made.cuts] == [Modality.TEXT, Modality.SCAN]
         # In the other one are no words, and nobody else looks at it.
         assert [str(warning)[:24] for warning in made.warnings] == ["1 image not looked at: n"]
+
+    @pytest.mark.parametrize("kind", ["TIFF", "BMP"])
+    def test_pictures_of_scanners_are_found(self, kind: str) -> None:
+        written, scanned = BytesIO(), docx.Document()
+        Image.new("L", (300, 200), 255).save(written, kind)
+        scanned.add_picture(written)
+        content = BytesIO()
+        scanned.save(content)
+        assert len(parse(content.getvalue(), "a.docx", READING).images) == 1
 
     def test_pictures_over_the_limit_are_counted(self) -> None:
         made = parse(self._document("red", "blue", "green"), "a.docx", replace(READING, images=2))
