@@ -262,6 +262,9 @@ def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
     """
     if min(left.width, right.width) < 2:
         return len(right.rows) == 1 < len(left.rows)
+    above = [number for number in left.rows if number < right.rows[0]]
+    if _begins_below_values(rows, _part(left, above)) and _has_names(rows, right):
+        return True
     first = [_at(rows, number, right.left) for number in right.rows[1:]]
     if _has_values(first) and left.rows[0] <= right.rows[0] and right.rows[-1] <= left.rows[-1]:
         return False
@@ -270,6 +273,22 @@ def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
     if _at(rows, left.rows[0], left.left) == _at(rows, right.rows[0], right.left) != "":
         return True
     return _has_key(rows, left) and _has_key(rows, right)
+
+
+def _begins_below_values(rows: Rows, above: Region) -> bool:
+    """Return whether the rows of a block above where another begins hold values."""
+    cells = (
+        _at(rows, number, at) for number in above.rows for at in range(above.left, above.right)
+    )
+    return any(map(_is_value, filter(None, cells)))
+
+
+def _has_names(rows: Rows, region: Region) -> bool:
+    """Return whether a block begins with words above each of its columns of values."""
+    columns = range(region.left, region.right)
+    names = [_at(rows, region.rows[0], at) for at in columns]
+    below = ([_at(rows, number, at) for number in region.rows[1:]] for at in columns)
+    return all(names) and not any(map(_is_value, names)) and any(map(_has_values, below))
 
 
 def _has_key(rows: Rows, region: Region) -> bool:

@@ -185,7 +185,7 @@ class DrawingReader:
         alt = ""
         for element in descend(drawing, qn("w:txbxContent"), qn("p:txBody")):
             match element.tag:
-                case named if named in {qn("wp:docPr"), qn("p:cNvPr")}:
+                case named if named in {qn("wp:docPr"), qn("p:cNvPr"), qn("xdr:cNvPr")}:
                     alt = " ".join((element.get("descr") or "").split())
                 case blip if blip == qn("a:blip"):
                     yield from self._picture(element.get(qn("r:embed")), alt)

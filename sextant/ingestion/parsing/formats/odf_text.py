@@ -54,6 +54,7 @@ _SKIPPED = _CONTENTS | {
         "table:table-column", "text:note-citation", "svg:title", "svg:desc", "presentation:notes", "text:hidden-text",
     )
 }  # fmt: skip
+_OBJECTS = {qn("math:math"), qn("office:document")}
 _NO_PICTURES = {qn("table:table"), qn("draw:text-box")}
 _GROUPS = {
     qn(name) for name in ("table:table-rows", "table:table-row-group", "table:table-header-rows")
@@ -250,7 +251,7 @@ class OdfReader:
         """Return what an embedded formula or chart holds; None where it cannot be read."""
         context = self._context
         name = element.get(qn("xlink:href"), "").removeprefix("./")
-        root = next(iter(element), None)
+        root = next((child for child in element if child.tag in _OBJECTS), None)
         if root is None and name:
             root = context.package.part(f"{name}/content.xml")
         if root is None:

@@ -44,10 +44,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A worksheet by its name, and the part that it is in; None where that is missing."""
+    """A worksheet by its name, and the part that it is in; None where that is missing. `is_chart`: it has no cells."""
 
     title: str
     part: PackagePart | None
+    is_chart: bool = False
 
 
 class Workbook:
@@ -74,15 +75,15 @@ class Workbook:
         self._formats = [codes.get(one.get("numFmtId", ""), GENERAL) for one in styles]
 
     def sheets(self) -> list[Sheet]:
-        """Return the worksheets in their order; of a file that no longer lists them, those that are there, by number."""
+        """Return the sheets in their order; of a file that no longer lists them, those that are there, by number."""
         listed = self._main.root.findall("{*}sheets/{*}sheet")
         kinds = {part.name: part for part in self._main.related("worksheet")}
         charts = {part.name for part in self._main.related("chartsheet", "dialogsheet")}
         found = list[Sheet]()
         for one in listed:
             part = self._main.target(one.get(qn("r:id")))
-            if part is None or part.name not in charts:
-                found.append(Sheet(one.get("name", ""), part))
+            is_chart = part is not None and part.name in charts
+            found.append(Sheet(one.get("name", ""), part, is_chart))
         if any(sheet.part for sheet in found):
             return found
         self._main.package.damaged[self._main.name] = None

@@ -10,6 +10,7 @@ from openpyxl.utils.cell import range_boundaries
 
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
+from sextant.ingestion.parsing.formats.drawingml import DrawingReader
 from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
 from sextant.ingestion.parsing.formats.workbook import Cell, CellValue, Sheet, Workbook
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
@@ -48,10 +49,13 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         if sheet.part is None or not xml:
             omissions.add_part("sheet", sheet.title)
             continue
+        cells, floating = list[Block](), list[Block]()
         with omissions.survive("damaged sheet", sheet.title):
-            blocks.extend(_sheet(book, sheet, xml, limits))
+            cells += () if sheet.is_chart else _cells(book, sheet, xml, limits)
         with omissions.survive("drawing", sheet.title):
-            blocks.extend(_floating_blocks(sheet.part, omissions))
+            floating += _floating_blocks(sheet.part, omissions)
+        if cells or floating:
+            blocks += [HeadingBlock(sheet.title, 1), *cells, *floating]
         empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
     omissions.add_damaged(package.damaged_parts())
     formulas = CodedWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
@@ -60,15 +64,14 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block]:
-    """Yield text boxes, and comments with their cells; pictures are counted."""
+    """Yield text boxes, pictures and charts, and comments with their cells."""
     for drawing in sheet.related("drawing"):
         if drawing.root is None:
             omissions.add_part("drawing")
             continue
         for line in drawing.root.iter(qn("a:p")):
             yield Paragraph("".join(text.text or "" for text in line.iter(qn("a:t"))))
-        for _ in drawing.related("image"):
-            omissions.add_part("picture")
+        yield from DrawingReader(drawing, omissions).blocks(drawing.root)
     notes = dict[str, list[str]]()
     for comments in (*sheet.related("threadedComment"), *sheet.related("comments")):
         if comments.root is None:
@@ -83,13 +86,11 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
         yield Paragraph("\n".join(lines), kind=TextKind.NOTE)
 
 
-def _sheet(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
+def _cells(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
     budget = CellBudget(limits)
     rows = _read_rows(book.rows(sheet, xml), budget)
     _add_addresses(rows, sheet.part, xml)
     merges = _fill_merges(rows, _merges(xml), budget)
-    if rows:
-        yield HeadingBlock(sheet.title, 1)
     yield from sheet_blocks(rows, merges)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
+import zipfile
 
 import openpyxl
 import pytest
+from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table, TextKind
@@ -51,6 +54,7 @@ NOTE = "Note: all prices are net and hold until the end of the year"
         ([["Name", "Age", _, "Part", "Price"], ["Ann", 3, _, "Nut", 5], ["Bob", 4, _, "Saw", 6]], [(3, 1), (3, 1)]),
         ([["Name", "Age", _, "Part", "Sold on"], ["Ann", 3, _, "Nut", "x"], ["Bob", 4]], [(3, 1), (2, 1)]),
         ([["Area", "Sales"], ["CHF", "2025", _, "Cost", "Tax"], ["N", 1, _, 2, 3], ["S", 4, _, 5, 6], ["Sum", 5]], [(5, 0)]),
+        ([["A", "B"], [1, 2], [3, 4, _, "C", "D"], [5, 6, _, 7, 8], [9, 1, _, 2, 3]], [(5, 1), (3, 1)]),
         ([["Name", "Age", _, "Weekly"], ["Ann", 3], ["Bob", 4]], [(3, 1), "Weekly"]),
         ([["Owner", "Dana"], ["State", "Draft"], [], ["Item", "Price"], ["a", 1], ["b", 2]], [(2, 1), (3, 1)]),
         ([["Report", "Sales"], ["By", "Ann"], ["Area", "A", "B", "C"], ["N", 1, 2, 3], ["S", 4, 5, 6], ["W", 7, 8, 9]],
@@ -165,3 +169,51 @@ def test_a_header_merged_over_two_rows_is_one_row() -> None:
     [table] = sheet(rows, "A1:A2", "B1:B2")
     assert isinstance(table, Table)
     assert table.rows == [["House", "Owner"], ["A", "Ann"], ["B", "Cy"]]
+
+
+def test_charts_of_a_sheet_and_sheets_of_one_chart_are_read() -> None:
+    book = openpyxl.Workbook()
+    for row in (["Year", "Ducks"], ["North", 120], ["South", 135]):
+        book.active.append(row)
+    for place in (book.active, book.create_chartsheet("Picture")):
+        chart = BarChart()
+        chart.title = f"Ducks of {place.title}"
+        chart.add_data(
+            Reference(book.worksheets[0], min_col=2, min_row=1, max_row=3), titles_from_data=True
+        )
+        chart.set_categories(Reference(book.worksheets[0], min_col=1, min_row=2, max_row=3))
+        place.add_chart(chart)
+    buffer = io.BytesIO()
+    book.save(buffer)
+
+    parsed = xlsx.parse(with_cached_points(buffer.getvalue()), Limits())
+
+    texts = [getattr(block, "text", "") for block in parsed.blocks]
+    assert texts == ["Sheet", "", "Ducks of Sheet", "", "Picture", "Ducks of Picture", ""]
+    tables = [block for block in parsed.blocks if isinstance(block, Table)]
+    assert [list(row) for row in tables[-1].rows][1:] == [["North", "120"], ["South", "135"]]
+
+
+def with_cached_points(content: bytes) -> bytes:
+    """Return a workbook of openpyxl with the points in its charts, as Excel saves them."""
+
+    def cache(kind: str, values: tuple[str, ...]) -> str:
+        points = "".join(f'<pt idx="{at}"><v>{value}</v></pt>' for at, value in enumerate(values))
+        return f'</f><{kind}><ptCount val="{len(values)}"/>{points}</{kind}>'
+
+    caches = iter(
+        [
+            cache("strCache", ("Ducks",)),
+            cache("numCache", ("North", "South")),
+            cache("numCache", ("120", "135")),
+        ]
+        * 2
+    )
+    source, target = zipfile.ZipFile(io.BytesIO(content)), io.BytesIO()
+    with zipfile.ZipFile(target, "w") as made:
+        for name in source.namelist():
+            part = source.read(name).decode("utf-8", "surrogateescape")
+            if name.startswith("xl/charts/chart"):
+                part = re.sub("</f>", lambda _: next(caches), part)
+            made.writestr(name, part.encode("utf-8", "surrogateescape"))
+    return target.getvalue()
