@@ -237,8 +237,9 @@ def _begins_with_names(rows: Rows, above: Region, below: Region, columns: Sequen
     if names == [_at(rows, above.rows[0], at) for at in columns if _at(rows, first, at)]:
         return True
     under = {at: [_at(rows, number, at) for number in below.rows[1:]] for at in columns}
-    # One row above may name groups of the columns that this one names.
-    return len(above.rows) > 1 and any(map(_has_values, under.values()))
+    # One row above may name groups of the columns that this one names; values name none.
+    is_named = len(above.rows) == 1 and not any(map(_is_value, rows[above.rows[0]]))
+    return not is_named and any(map(_has_values, under.values()))
 
 
 def _split_side_by_side(rows: Rows, region: Region) -> list[Region]:

@@ -27,16 +27,30 @@ _KINDS = (
     re.compile(r"[（(][一二三四五六七八九十]{1,3}[）)]"),
 )
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})(?:[.、．]\s*|\s+)(?=[^\W\d_a-z])")
+_ROMAN = re.compile(r"(?=[IVXL])(X{0,3}(?:L?X{0,3})(?:IX|IV|V?I{0,3}))[.)、．]\s+(?=\S)")
+_ROMAN_RANK = 4  # as 一、
 _MAX_WIDTH = 80  # columns, of which an ideograph takes two
 _STOPS = tuple("。；，、：:;,.!?！？…")
 
 
-def number_rank(line: str) -> int | None:
+def has_roman_numbers(lines: Iterable[str]) -> bool:
+    """Return whether lines are numbered I., II., … : one such line alone begins with somebody's initial."""
+    found = {number[1] for line in lines if (number := _ROMAN.match(line.strip()))}
+    return {"I", "II"} <= found
+
+
+def number_rank(line: str, *, with_roman: bool = False) -> int | None:
     """Return how high a numbered line stands: 0 for 第一编, 1 for 第一章, …, 6 + depth for 3.1; else None.
 
     Only the order of ranks means anything; a document's own levels come from those it uses.
+
+    Args:
+        line: the line.
+        with_roman: whether the document numbers lines by I., II., … (`has_roman_numbers`).
     """
     line = line.strip()
+    if with_roman and _ROMAN.match(line):
+        return _ROMAN_RANK
     for rank, pattern in enumerate(_KINDS):
         if pattern.match(line):
             return rank
@@ -113,10 +127,13 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
     and a heading without number stands with the highest numbered one of its look.
     """
     body = _body(lines)
+    with_roman = has_roman_numbers(line.text for line in lines)
     looks = [
         None if _MARK.match(line.text) else look
         for line, look in zip(
-            lines, _without_runs([_look(line, body) for line in lines]), strict=True
+            lines,
+            _without_runs([_look(line, body, with_roman=with_roman) for line in lines]),
+            strict=True,
         )
     ]
     ranks: dict[tuple[float, bool], int] = {}
@@ -198,13 +215,13 @@ def _body(lines: Sequence[Styled]) -> tuple[float, bool]:
     return characters.most_common(1)[0][0] if characters else (0.0, False)
 
 
-def _look(line: Styled, body: tuple[float, bool]) -> _HeadingStyle | None:
+def _look(line: Styled, body: tuple[float, bool], *, with_roman: bool) -> _HeadingStyle | None:
     if line.is_body or not could_be_heading(line.text):
         return None
     body_size, body_bold = body
     if line.size < body_size * _SMALLER:
         return None
-    rank = number_rank(line.text)
+    rank = number_rank(line.text, with_roman=with_roman)
     larger = line.size >= body_size * _LARGER if body_size else False
     bolder = line.bold and not body_bold
     if larger or (line.alone and (bolder or is_strong(rank))):

@@ -147,7 +147,7 @@ class Reader:
         self._zones.append(self._zone_of(node))
         self._bold += _is_bold(node)
         if tag == "br":
-            self._inline.append("\v")
+            self._break_line()
         elif tag == "a":
             self._links.append(len(self._inline))
         elif tag == "q":
@@ -157,6 +157,14 @@ class Reader:
             self._lists.append((tag, _before_first(node)))
         elif tag == "li" and self._lists:
             self._marker = self._next_marker(node)
+
+    def _break_line(self) -> None:
+        """Break the line; one that is bold, of text that need not be, is a paragraph of its own."""
+        is_bold = self._inline and not self._is_plain and not self._bold
+        if is_bold and not self._lists and not self._depth:
+            self._flush()
+        else:
+            self._inline.append("\v")
 
     def _zone_of(self, node: LexborNode) -> bool:
         """Return whether an element stands in the main part of the page."""

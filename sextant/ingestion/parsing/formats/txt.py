@@ -11,7 +11,13 @@ from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import could_be_heading, is_strong, number_rank, unwrap
+from sextant.ingestion.parsing.lines import (
+    could_be_heading,
+    has_roman_numbers,
+    is_strong,
+    number_rank,
+    unwrap,
+)
 from sextant.ingestion.parsing.tables import header_rows
 
 _TABLE = -1
@@ -36,6 +42,7 @@ def text_blocks(text: str) -> Iterator[Block]:
     that stands alone between blank lines, or one underlined with `===` or `---`. A short first
     line that stands alone is the title.
     """
+    with_roman = has_roman_numbers(text.splitlines())
     groups = _BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
     for index, group in enumerate(groups):
         lines = [line for line in group.split("\n") if line.strip()]
@@ -50,11 +57,11 @@ def text_blocks(text: str) -> Iterator[Block]:
         elif underlined:
             yield HeadingBlock(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
         else:
-            yield from _group_blocks(lines)
+            yield from _group_blocks(lines, with_roman=with_roman)
 
 
-def _group_blocks(lines: list[str]) -> Iterator[Block]:
-    kind = partial(_kind, alone=len(lines) == 1)
+def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
+    kind = partial(_kind, alone=len(lines) == 1, with_roman=with_roman)
     for rank, run in groupby(lines, kind):
         if rank == _TABLE:
             yield _table(list(run))
@@ -64,9 +71,12 @@ def _group_blocks(lines: list[str]) -> Iterator[Block]:
             yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in run)
 
 
-def _kind(line: str, *, alone: bool) -> int | None:
+def _kind(line: str, *, alone: bool, with_roman: bool) -> int | None:
     """Return the rank of a heading's number, -1 for a table's row, None for prose."""
-    return _TABLE if _PIPE_ROW.match(line) else _heading_rank(line, alone=alone)
+    if _PIPE_ROW.match(line):
+        return _TABLE
+    rank = number_rank(line, with_roman=with_roman)
+    return rank if (alone or is_strong(rank)) and could_be_heading(line) else None
 
 
 def _table(lines: list[str]) -> Table:
@@ -74,11 +84,6 @@ def _table(lines: list[str]) -> Table:
     ruled = len(rows) > 1 and all(_RULE.fullmatch(cell) for cell in rows[1])
     rows = [rows[0], *rows[2:]] if ruled else rows
     return Table(rows, 1 if ruled else header_rows(rows))
-
-
-def _heading_rank(line: str, *, alone: bool) -> int | None:
-    rank = number_rank(line)
-    return rank if (alone or is_strong(rank)) and could_be_heading(line) else None
 
 
 def _is_title(line: str) -> bool:

@@ -55,6 +55,7 @@ NOTE = "Note: all prices are net and hold until the end of the year"
         ([["Name", "Age", _, "Part", "Sold on"], ["Ann", 3, _, "Nut", "x"], ["Bob", 4]], [(3, 1), (2, 1)]),
         ([["Area", "Sales"], ["CHF", "2025", _, "Cost", "Tax"], ["N", 1, _, 2, 3], ["S", 4, _, 5, 6], ["Sum", 5]], [(5, 0)]),
         ([["A", "B"], [1, 2], [3, 4, _, "C", "D"], [5, 6, _, 7, 8], [9, 1, _, 2, 3]], [(5, 1), (3, 1)]),
+        ([["Made on", "2025-01-02"], [], ["Area", "Units", "Price"], ["N", 1, 2], ["S", 3, 4]], ["Made on 2025-01-02", (3, 1)]),
         ([["Name", "Age", _, "Weekly"], ["Ann", 3], ["Bob", 4]], [(3, 1), "Weekly"]),
         ([["Owner", "Dana"], ["State", "Draft"], [], ["Item", "Price"], ["a", 1], ["b", 2]], [(2, 1), (3, 1)]),
         ([["Report", "Sales"], ["By", "Ann"], ["Area", "A", "B", "C"], ["N", 1, 2, 3], ["S", 4, 5, 6], ["W", 7, 8, 9]],

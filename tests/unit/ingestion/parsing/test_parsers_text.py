@@ -68,6 +68,18 @@ class TestPlainText:
 
         assert headings(found) == []
 
+    def test_roman_numbers_make_headings_where_there_are_two_and_none_of_initials(self) -> None:
+        text = "Report\n\nI. Scope\nIt covers pumps.\n\nII. Payment\nIn 30 days.\n\nIX. Law\nSwiss."
+        assert headings(blocks(FileType.TXT, text)) == [
+            (0, "Report"),
+            (5, "I. Scope"),
+            (5, "II. Payment"),
+            (5, "IX. Law"),
+        ]
+        assert headings(blocks(FileType.TXT, "Signed by\n\nI. Newton\n\nV. Woolf\n\nToday.")) == [
+            (0, "Signed by")
+        ]
+
     def test_underlined_lines_are_headings(self) -> None:
         found = blocks(
             FileType.TXT, "Report\n======\n\nText here.\n\nPart one\n--------\n\nMore text."
@@ -403,6 +415,8 @@ class TestHtml:
             (1, "Item 2. Risk"),
         ]
         assert headings(blocks(FileType.HTML, f"<h2>H</h2>{page}")) == [(2, "H")]
+        run_in = f"<p><b>1. Leave</b><br>{body}</p><p><b>2. Pay</b><br>{body}</p>"
+        assert headings(blocks(FileType.HTML, run_in)) == [(1, "1. Leave"), (1, "2. Pay")]
 
     def test_lists_of_terms_and_numbers_as_their_reader_sees_them(self) -> None:
         assert prose_of(
