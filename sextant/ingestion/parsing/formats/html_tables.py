@@ -196,23 +196,30 @@ _WRITERS: Mapping[str, _Writer] = {
 
 _MAX_ROWSPAN, _MAX_COLSPAN = 65_534, 1_000  # HTML standard, 4.9.11
 _CELLS = frozenset({"td", "th"})
+_HEADINGS = "h1, h2, h3, h4, h5, h6"
+_LONG_CELL = 200  # characters
 
 
 def holds_data(table: LexborNode) -> bool:
     """Return whether a table is data rather than page layout.
 
-    Layout has headings in its cells, or further tables in most of them and no names of rows or columns.
+    Layout has headings in its cells with much below them or in its only row, or no names of rows or columns and a single column, or further tables in most cells.
     """
     if table.attributes.get("role") in {"presentation", "none"}:
         return False
     cells = [cell for row in rows_of(table) for cell in _cells_of(row)]
     if len(cells) < 2:
         return False
-    nested = sum(cell.css_first("table") is not None for cell in cells)
-    if any(cell.css_first("h1, h2, h3, h4, h5, h6") for cell in cells if cell.tag == "td"):
+    is_named = any(cell.tag == "th" for cell in cells)
+    if not is_named and all(len(_cells_of(row)) < 2 for row in rows_of(table)):
         return False
-    named = any(cell.tag == "th" for cell in cells)
-    return not nested or named or nested * 4 <= len(cells)
+    nested = sum(cell.css_first("table") is not None for cell in cells)
+    headed = [cell for cell in cells if cell.tag == "td" and cell.css_first(_HEADINGS)]
+    if headed and (
+        len(rows_of(table)) == 1 or any(len(cell.text()) > _LONG_CELL for cell in headed)
+    ):
+        return False
+    return not nested or is_named or nested * 4 <= len(cells)
 
 
 def rows_of(table: LexborNode) -> list[LexborNode]:

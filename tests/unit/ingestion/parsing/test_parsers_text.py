@@ -418,6 +418,23 @@ class TestHtml:
         run_in = f"<p><b>1. Leave</b><br>{body}</p><p><b>2. Pay</b><br>{body}</p>"
         assert headings(blocks(FileType.HTML, run_in)) == [(1, "1. Leave"), (1, "2. Pay")]
 
+    def test_headings_in_cells_name_columns_unless_a_page_hangs_below_them(self) -> None:
+        page = "<table><tr><td><h3>Part</h3></td><td><h3>Price</h3></td></tr><tr><td>Nut</td><td>5 {}</td></tr></table>"
+        assert table(blocks(FileType.HTML, page.format(""))) == [["Part", "Price"], ["Nut", "5"]]
+        text = "<p>It says a good deal.</p>" * 20
+        columns = f"<table><tr><td><h2>A</h2>{text}</td><td>x</td></tr><tr><td>y</td><td>z</td></tr></table>"
+        assert headings(blocks(FileType.HTML, columns)) == [(2, "A")]
+
+    def test_a_column_of_text_is_layout_but_for_one_with_a_name(self) -> None:
+        rows = "<tr><td>Dear Bob,</td></tr><tr><td>The deadline is 17 June.</td></tr>"
+        assert prose_of(FileType.HTML, f"<table>{rows}</table>") == [
+            "Dear Bob,",
+            "The deadline is 17 June.",
+        ]
+        assert table(blocks(FileType.HTML, f"<table><tr><th>Text</th></tr>{rows}</table>"))[0] == [
+            "Text"
+        ]
+
     def test_lists_of_terms_and_numbers_as_their_reader_sees_them(self) -> None:
         assert prose_of(
             FileType.HTML,
