@@ -244,6 +244,9 @@ _HYPHENATED = re.compile(
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
+_DIGIT = re.compile(r"\d")
+_RECORD_HEAD, _RECORD_FIGURES = 8, 4  # characters, and figures among them: 10:00:01, 2026-03-
+_DEEPEST_INDENT = 40
 _HYPHEN = re.compile(r"\w[-\u2010]$")
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
@@ -291,24 +294,50 @@ def ends_sentence(line: str) -> bool:
 
 
 def unwrap(lines: list[str]) -> list[str]:
-    """Join the lines of hard-wrapped text; a line that stops short or ends a sentence stays a line.
+    """Join the lines of hard-wrapped text; a line that stops short or ends a sentence stays a line, with its indentation.
 
-    A line continues in the next when it fills most of the widest one of its block, and that is as
-    wide as text columns are; fields (`Owner: …`) and lines set with spaces stand for themselves.
+    A line continues in the next when it fills most of the widest one of its block, that is as wide as text columns
+    are, and what follows would not have fitted, or begins in lower case. Fields (`Owner: …`) and lines set with spaces
+    stand for themselves, and so do all lines of a block of records, of which two begin alike (with a time, a number).
     """
     widest = max(_COLUMN, *map(width, lines)) if lines else _COLUMN
+    margin = min(map(_indentation, lines), default=0)
+    is_of_records = any(map(_begin_alike, lines, lines[1:]))
     paragraphs: list[list[str]] = []
     for line in lines:
-        previous = paragraphs[-1][-1] if paragraphs else ""
-        if previous and _is_wrapped(previous, widest) and not _starts_paragraph(line):
+        previous = paragraphs[-1][-1] if paragraphs and not is_of_records else ""
+        if previous and _is_wrapped(previous, line, widest) and not _starts_paragraph(line):
             paragraphs[-1].append(line)
         else:
             paragraphs.append([line])
-    return [join_lines(paragraph) for paragraph in paragraphs]
+    return [
+        join_lines(paragraph) if len(paragraph) > 1 else _set_at_margin(paragraph[0], margin)
+        for paragraph in paragraphs
+    ]
 
 
-def _is_wrapped(line: str, widest: int) -> bool:
-    return 4 * width(line) >= 3 * widest and not ends_sentence(line) and not _SPACED.search(line)
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _set_at_margin(line: str, margin: int) -> str:
+    """Return a line with what it is indented more than its block; further than code is, it was set in the middle."""
+    indented = _indentation(line) - margin
+    return line[margin:].rstrip() if indented <= _DEEPEST_INDENT else line.strip()
+
+
+def _is_wrapped(line: str, following: str, widest: int) -> bool:
+    text, begin = line.rstrip(), following.strip()
+    if 4 * width(text) < 3 * widest or ends_sentence(text) or _SPACED.search(text.strip()):
+        return False
+    word = begin.partition(" ")[0]
+    return begin[:1].islower() or _is_wide(begin[:1]) or width(text) + 1 + width(word) > widest
+
+
+def _begin_alike(line: str, other: str) -> bool:
+    """Return whether two lines begin in the same form, figures apart, as the records of a log do."""
+    forms = [_DIGIT.sub("0", one.strip()[:_RECORD_HEAD]) for one in (line, other)]
+    return forms[0] == forms[1] and forms[0].count("0") >= _RECORD_FIGURES
 
 
 def _starts_paragraph(line: str) -> bool:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.parsing.lines import Styled, infer_levels, join_lines, starts_item
+from sextant.ingestion.parsing.lines import (
+    Styled,
+    infer_levels,
+    join_lines,
+    starts_item,
+    unwrap,
+)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +64,43 @@ class TestWhatIsNoHeading:
         table = Styled("Item Price Pump P-20 480 EUR", 8, is_body=True)
 
         assert infer_levels([Styled("Price list 2026", 10), table, self.BODY]) == [None] * 3
+
+
+def test_records_of_a_log_stay_lines_with_their_indentation() -> None:
+    log = [
+        "2026-03-01 10:00:01 INFO  Starting the server of the house on port 8080 now",
+        "2026-03-01 10:00:05 ERROR Request 4711 failed: timeout after thirty long s",
+        "Traceback (most recent call last):",
+        '  File "app.py", line 12, in handle',
+        "    raise Timeout(30)",
+    ]
+
+    assert unwrap(log) == log
+
+
+def test_code_keeps_its_indentation_and_an_indented_block_its_margin() -> None:
+    assert unwrap(["server:", "  port: 8080", "  hosts:", "    - a.example"]) == [
+        "server:",
+        "  port: 8080",
+        "  hosts:",
+        "    - a.example",
+    ]
+    assert unwrap(["    if x:", "\ty = 1"]) == ["   if x:", "y = 1"]
+    assert unwrap(["  Dear Ann,", "  thank you."]) == ["Dear Ann,", "thank you."]
+
+
+def test_a_line_to_which_the_next_word_would_have_fitted_was_not_wrapped() -> None:
+    wrapped = [
+        "The supplier delivers all of the goods within thirty days of",
+        "the order, and informs the buyer where a delay is foreseen by",
+        "Monday at the latest",
+    ]
+    listed = [
+        "Wooden chairs for the hall upstairs, forty of them",
+        "Tables of oak with six legs",
+        "Lamps",
+        "Shelves of beech as high as the rooms of the house are, and no higher",
+    ]
+
+    assert len(unwrap(wrapped)) == 1
+    assert unwrap(listed) == listed
