@@ -6,6 +6,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from io import BytesIO
@@ -64,11 +65,7 @@ def qn(name: str) -> str:
 def to_transitional(content: bytes) -> bytes:
     """Rewrite a strict package (ISO/IEC 29500) with the transitional names; any other is returned as it is."""
     with zipfile.ZipFile(BytesIO(content)) as package:
-        try:
-            is_strict = _STRICT.search(package.read("_rels/.rels"))
-        except KeyError:
-            return content
-        if not is_strict:
+        if not _is_strict(package):
             return content
         rewritten = BytesIO()
         with zipfile.ZipFile(rewritten, "w", zipfile.ZIP_DEFLATED) as target:
@@ -81,6 +78,14 @@ def to_transitional(content: bytes) -> bytes:
                     part = _STRICT.sub(_transitional_name, part)
                 target.writestr(entry.filename, part)
     return rewritten.getvalue()
+
+
+def _is_strict(package: zipfile.ZipFile) -> bool:
+    """Return whether a package has the names of the strict edition, by the first of its main parts that can be read."""
+    for name in ("_rels/.rels", *_MAIN_NAMES):
+        with suppress(KeyError, *DAMAGED):
+            return _STRICT.search(package.read(name)) is not None
+    return False
 
 
 def _transitional_name(strict: re.Match[bytes]) -> bytes:

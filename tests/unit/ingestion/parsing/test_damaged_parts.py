@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,8 @@ from sextant.domain.warnings import WarningCode
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.limits import Limits
+from tests.document_writer import book, open_document
+from tests.unit.ingestion.parsing.office_files import Related, word, xml
 
 GARBAGE, MISSING = b"no XML \x00\x01", None
 BINARY, TEXT = b"\x00\xff not xml <<<", "只是文字".encode()
@@ -240,3 +243,94 @@ def test_numbers_that_are_none_cost_nothing_else(value: str) -> None:
     made = read("a.docx", "word/numbering.xml", changed.encode())
 
     assert all(text in made.text for text in ALL["a.docx"])
+
+
+def report() -> bytes:
+    """Return a DOCX with everything that a part of its own holds, and a sentence before and after."""
+    chart = xml("c:chartSpace", "<c:chart/>")
+    return word(
+        "<w:p><w:r><w:t>It begins here.</w:t></w:r></w:p>"
+        '<w:p><w:r><w:t>See</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r>'
+        '<w:r><w:drawing><c:chart r:id="chart"/><a:blip r:embed="picture"/></w:drawing></w:r>'
+        '<w:r><w:object><o:OLEObject ProgID="Excel.Sheet.12" r:id="sheet"/></w:object></w:r></w:p>'
+        "<w:p><w:r><w:t>It ends here.</w:t></w:r></w:p>"
+        '<w:sectPr><w:headerReference r:id="head"/></w:sectPr>',
+        {
+            "styles": Related("styles", "styles.xml", xml("w:styles", "")),
+            "numbers": Related("numbering", "numbering.xml", xml("w:numbering", "")),
+            "notes": Related("footnotes", "footnotes.xml", xml("w:footnotes", "")),
+            "chart": Related("chart", "charts/chart1.xml", chart),
+            "picture": Related("image", "media/image1.png", b"\x89PNG"),
+            "sheet": Related("package", "embeddings/book1.xlsx", b"PK"),
+            "head": Related("header", "header1.xml", xml("w:hdr", "")),
+        },
+    )
+
+
+def letter() -> bytes:
+    return open_document("text", "<text:p>It begins here.</text:p><text:p>It ends here.</text:p>")
+
+
+def novel() -> bytes:
+    return book(one="<p>It begins here.</p>", two="<p>It ends here.</p>")
+
+
+PARTED: dict[str, tuple[Callable[[], bytes], set[str]]] = {
+    "a.docx": (report, {"word/document.xml"}),
+    "a.pptx": (talk, {"ppt/presentation.xml"}),
+    "a.xlsx": (stock, {"xl/workbook.xml"}),
+    "a.odt": (letter, {"content.xml"}),
+}
+
+
+def with_wrong_checksum(content: bytes, name: str) -> bytes:
+    """Return a package of which one entry is not what its checksum says."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        crc = archive.getinfo(name).CRC
+    return content.replace(crc.to_bytes(4, "little"), (crc ^ 1).to_bytes(4, "little"))
+
+
+def without(content: bytes, name: str) -> bytes:
+    """Return a package without one of its entries, to which relationships still point."""
+    changed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as source,
+        zipfile.ZipFile(changed, "w") as target,
+    ):
+        for entry in source.namelist():
+            if entry != name:
+                target.writestr(entry, source.read(entry))
+    return changed.getvalue()
+
+
+@pytest.mark.parametrize("damage", [with_wrong_checksum, without])
+@pytest.mark.parametrize("filename", PARTED)
+def test_no_part_but_the_main_one_costs_the_file(
+    filename: str, damage: Callable[[bytes, str], bytes]
+) -> None:
+    make, main = PARTED[filename]
+    content = make()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = {name for name in archive.namelist() if archive.getinfo(name).file_size}
+
+    for part in sorted(names - main - {"mimetype"}):
+        made = parse(damage(content, part), filename, Limits())
+
+        assert made.text, part
+        if filename in {"a.docx", "a.odt"}:
+            assert "It begins here." in made.text, part
+            assert "It ends here." in made.text, part
+
+
+@pytest.mark.parametrize("damage", [with_wrong_checksum, without])
+def test_a_torn_chapter_costs_no_other(damage: Callable[[bytes, str], bytes]) -> None:
+    content = novel()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        [part] = [name for name in archive.namelist() if name.endswith("two.xhtml")]
+
+    made = parse(damage(content, part), "a.epub", Limits())
+
+    assert "It begins here." in made.text
+    assert "Not read: 2 chapters" in " ".join(
+        map(str, made.warnings)
+    )  # and one that is listed alone
