@@ -30,6 +30,10 @@ _REASONS = frozenset(
 )
 
 
+# What is numbered where a part of this kind stands.
+_NUMBERED = {"damaged page": "page", "damaged line": "line"}
+
+
 def quote(name: str) -> str:
     """Return a name in quotation marks."""
     return f"“{name}”"
@@ -52,7 +56,7 @@ def word_count(things: Mapping[str, Any]) -> str:
         return f"{number:,} {noun}"
     at = [str(one) for one in things["at"]]
     if at and isinstance(things["at"][0], int):
-        at[0] = f"slide {at[0]}"
+        at[0] = f"{_NUMBERED.get(noun, 'slide')} {at[0]}"
     where = f" ({', '.join([*at, *(['…'] if things['more'] else [])])})" if at else ""
     return f"{count_noun(number, noun)}{where}"
 

@@ -28,6 +28,8 @@ _REASONS = {
 _NOUNS = {
     "image": "张图像",
     "page": "页",
+    "damaged page": "个损坏的页面",
+    "damaged line": "个损坏的行",
     "passage": "个段落",
     "row": "行",
     "slide": "张幻灯片",
@@ -75,7 +77,8 @@ def word_count(things: Mapping[str, Any]) -> str:
     number, noun = things["number"], things["noun"]
     if noun in _REASONS:
         return f"{_REASONS[noun]}的文字 {number:,} 字"
-    at = [f"第 {one} 页" if isinstance(one, int) else one for one in things["at"]]
+    unit = "行" if noun == "damaged line" else "页"
+    at = [f"第 {one} {unit}" if isinstance(one, int) else one for one in things["at"]]
     where = f"（{'、'.join([*at, *(['…'] if things['more'] else [])])}）" if at else ""
     return f"{number} {_NOUNS.get(noun, f'处 {noun}')}{where}"
 

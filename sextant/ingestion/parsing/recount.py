@@ -10,6 +10,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape, unescape
 from io import BytesIO
@@ -94,11 +95,12 @@ def _pdf(content: bytes) -> Iterator[SourcePart]:
     document = pypdfium2.PdfDocument(content)
     try:
         for index in range(len(document)):
-            page = document[index]
-            text = page.get_textpage()
-            yield SourcePart(index + 1, text.get_text_range())
-            text.close()
-            page.close()
+            with suppress(pypdfium2.PdfiumError):  # of a damaged page
+                page = document[index]
+                text = page.get_textpage()
+                yield SourcePart(index + 1, text.get_text_range())
+                text.close()
+                page.close()
     finally:
         document.close()
 

@@ -18,6 +18,7 @@ from sextant.ingestion.parsing.records import (
     table_blocks,
     title_key,
 )
+from sextant.ingestion.parsing.structure import Omissions
 from sextant.text.characters import clean_text
 
 Json = Any  # objects, lists, strings, booleans and null; numbers are read as strings
@@ -40,18 +41,21 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     """Read one JSON value, or one per line.
 
     Objects become sections (their keys the headings), a list of flat objects a table, and plain
-    members lines `key: value`. Numbers stay as they are written.
+    members lines `key: value`. Numbers stay as they are written. A damaged line among others is left out, with a
+    warning.
     """
     decoded = decode(content)
-    value = _load(decoded.text)
+    omissions = Omissions()
+    value = _load(decoded.text, omissions)
     title = value.get("title") or value.get("name") if isinstance(value, dict) else ""
     blocks = json_blocks(value, limits)
     imported = (CodedWarning(WarningCode.LINES_NOT_IMPORTED),) if _is_import(value) else ()
     return Blocks(
         blocks,
         clean_text(title) if isinstance(title, str) else "",
-        warnings=(*decoded.warnings, *imported),
+        warnings=(*decoded.warnings, *imported, *omissions.warnings()),
         metadata=decoded.metadata,
+        omissions=omissions,
     )
 
 
@@ -67,23 +71,25 @@ def _is_import(value: Json) -> bool:
     return isinstance(kind, str) and kind in _LINES and _LINES[kind] <= first.keys()
 
 
-def _load(text: str) -> Json:
+def _load(text: str, omissions: Omissions) -> Json:
     try:
         return _loads(text)
     except json.JSONDecodeError as error:
-        # A second value behind the first: one value per line.
-        if error.msg != "Extra data":
-            raise _broken(str(error)) from error
-    return list(_load_lines(text))
-
-
-def _load_lines(text: str) -> Iterator[Json]:
+        reason = str(error)
+    # One value per line: a second one stands behind the first, or the first line is damaged itself.
+    values, damaged = list[Json](), dict[int, str]()
     for number, line in enumerate(text.split("\n"), 1):
         try:
             if line.strip():
-                yield _loads(line)
+                values.append(_loads(line))
         except json.JSONDecodeError as error:
-            raise _broken(f"line {number}: {error.msg}") from error
+            damaged[number] = error.msg
+    if len(values) < 2 or len(damaged) > len(values):
+        first = next((f"line {at}: {why}" for at, why in damaged.items()), reason)
+        raise _broken(first if values else reason)
+    for number in damaged:
+        omissions.add_part("damaged line", number)
+    return values
 
 
 def _loads(text: str) -> Json:

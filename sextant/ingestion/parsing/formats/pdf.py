@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pypdfium2 as pdfium
@@ -15,7 +16,7 @@ from pypdfium2 import raw
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
 from sextant.domain.system import install_extra
-from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import (
     Block,
     Blocks,
@@ -53,6 +54,8 @@ from sextant.ingestion.parsing.tables import header_rows
 _SPACE = re.compile(r"\s+")
 _HEADS_SHOWN = 5
 _RECOGNISE = install_extra("ocr")
+_MOST_NAMED = 5
+_NOWHERE = PdfBox(0, 0, 0, 0)  # the frame of a page that cannot be read
 _MIN_OUTLINE = 2  # entries; a lone one is the document's name
 
 
@@ -119,9 +122,13 @@ def open_document(content: bytes) -> pdfium.PdfDocument:
                 "The PDF is protected by a password.",
                 next_step="Save a copy without password and ingest that.",
             ) from error
-        raise FileBroken(
-            "The PDF is damaged and cannot be opened.", next_step="Save it again and retry."
-        ) from error
+        raise _broken() from error
+
+
+def _broken() -> FileBroken:
+    return FileBroken(
+        "The PDF is damaged and cannot be opened.", next_step="Save it again and retry."
+    )
 
 
 @dataclass(slots=True)
@@ -140,6 +147,7 @@ class _PdfContent:
     pictured: list[int] = field(default_factory=list[int])
     unmapped: list[int] = field(default_factory=list[int])
     unmapped_characters: int = 0
+    damaged: list[int] = field(default_factory=list[int])
     unseen: set[bytes] = field(default_factory=set[bytes])
     omissions: Omissions = field(default_factory=Omissions)
 
@@ -150,15 +158,28 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
     scanned = lines_of(read.scans)
     document.init_forms()
     for number in range(1, len(document) + 1):
-        page = Page(document, number)
-        try:
+        with read.omissions.survive("damaged page", number), _opened(document, number) as page:
             _read_page(page, read, limits, scanned.get(number))
-        finally:
-            page.close()
+        if len(read.frames) < number:
+            del read.pages[number - 1 :]
+            read.pages.append([])
+            read.frames.append(_NOWHERE)
+            read.damaged.append(number)
+    if len(read.damaged) == len(document):
+        raise _broken()
     is_waiting = limits.reads and (read.pictured or read.unmapped)
     if not (any(read.pages) or read.extras or is_waiting):
         raise FileEmpty(_nothing_read(read), next_step="" if read.scans else _RECOGNISE)
     return read
+
+
+@contextmanager
+def _opened(document: pdfium.PdfDocument, number: int) -> Iterator[Page]:
+    page = Page(document, number)
+    try:
+        yield page
+    finally:
+        page.close()
 
 
 def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
@@ -245,6 +266,10 @@ def _warnings(read: _PdfContent, limits: Limits) -> Iterator[CodedWarning]:
     if read.unmapped and not limits.reads:
         params = {"unmapped": len(read.unmapped), "pages": pages, "at": page_ranges(read.unmapped)}
         yield CodedWarning(WarningCode.PAGES_UNREADABLE, params)
+    if read.damaged:
+        more = len(read.damaged) > _MOST_NAMED
+        parts = count(len(read.damaged), "damaged page", read.damaged[:_MOST_NAMED], more=more)
+        yield CodedWarning(WarningCode.PARTS_NOT_READ, {"parts": [parts]})
     if read.unmapped_characters:
         params = {"number": read.unmapped_characters}
         yield CodedWarning(WarningCode.UNREADABLE_CHARACTERS, params)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -611,3 +612,18 @@ class TestRefused:
     def test_a_damaged_file_is_refused(self, content: bytes) -> None:
         with pytest.raises(FileBroken):
             parse(content, LIMITS)
+
+
+def test_a_damaged_page_costs_no_other() -> None:
+    content = write_pdf([lines([f"Topic {at} is told here."]) for at in range(3)])
+    [kids] = re.findall(rb"/Kids\s*\[([^\]]*)\]", content)
+    first, second, third = re.findall(rb"\d+ 0 R", kids)
+    torn = content.replace(kids, b" ".join([first, b"1 0 R".rjust(len(second)), third]))
+
+    found = parse(torn, LIMITS)
+
+    assert prose(found) == ["Topic 0 is told here.", "Topic 2 is told here."]
+    assert [block.page for block in found.blocks] == [1, 3]
+    assert [str(warning) for warning in found.warnings] == ["Not read: 1 damaged page (page 2)"]
+    with pytest.raises(FileBroken):
+        parse(content.replace(kids, b"1 0 R".rjust(len(kids))), LIMITS)

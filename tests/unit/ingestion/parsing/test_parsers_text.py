@@ -641,6 +641,14 @@ class TestJson:
         with pytest.raises(FileBroken, match="line 2"):
             blocks(FileType.JSON, b'{"a": 1}\n{"a": }\n')
 
+    def test_a_bad_line_among_others_costs_itself_alone(self) -> None:
+        found = parser_for(FileType.JSON)(b'{"a": "x"}\n{"a": \n{"a": "y"}\n', Limits())
+
+        [only] = found.blocks
+        assert isinstance(only, Table)
+        assert [list(row) for row in only.rows] == [["a"], ["x"], ["y"]]
+        assert [str(warning) for warning in found.warnings] == ["Not read: 1 damaged line (line 2)"]
+
     def test_what_is_no_json_is_broken(self) -> None:
         with pytest.raises(FileBroken, match="not valid JSON"):
             blocks(FileType.JSON, b"{'a': 1}")
