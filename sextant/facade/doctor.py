@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sextant.domain.errors import (
     DatabaseUnavailable,
@@ -22,7 +24,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.taggers import build_tagger
-from sextant.models.chat.factory import build_chat_model
+from sextant.models.chat.factory import build_chat_model, open_chat_model
 from sextant.models.chat.roles import Role, distinct_specs
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.embedding.choice import build_embedder
@@ -33,6 +35,9 @@ from sextant.stores.postgresql.database import Database, RoleRights
 from sextant.stores.postgresql.overview import attendance_of, queue_of
 from sextant.text.characters import count_noun
 
+if TYPE_CHECKING:
+    from sextant.models.chat.measuring import Measurement
+
 # As docs/deployment.md asks for.
 _LEAST_POSTGRES = (15,)
 _LEAST_PGVECTOR = (0, 8)
@@ -41,6 +46,10 @@ _SILENT_DATABASE = (
     "Start PostgreSQL, and see that DATABASE_URL names it and that it lets this machine in; without "
     "DATABASE_URL see postgres.log in the data folder."
 )
+# Tokens of an answer's prompt without its passages and conversation, and of an ordinary answer.
+_INSTRUCTIONS, _ANSWER_TOKENS = 700, 150
+_PATIENCE = 5  # times the time that was too short for a model
+_ROOMY = 16_384  # tokens of context that are enough for all defaults
 _DEPENDENCY_DOWN = 3  # as `sextant.domain.errors.DependencyError` exits
 
 
@@ -55,17 +64,29 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """One examined dependency: how it is, what to do if it is not well, and the exit status."""
+    """One examined dependency: how it is, what to do if it is not well, the exit status, and what was measured."""
 
     name: str
     health: Health
     detail: str
     next_step: str = ""
     exit_code: int = 0
+    measured: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-async def examine(settings: Settings) -> AsyncIterator[Examination]:
-    """Examine every dependency, one after the other, and tell each finding as it is made."""
+Report = Callable[[str], None]
+
+
+async def examine(
+    settings: Settings, *, measure: bool = False, report: Report = lambda _: None
+) -> AsyncIterator[Examination]:
+    """Examine every dependency, one after the other, and tell each finding as it is made.
+
+    Args:
+        settings: name the dependencies.
+        measure: whether chat models are measured, which takes up to `limits.answer_seconds` each, else only asked.
+        report: is told what is being measured.
+    """
     yield await _examine_safely("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
     embedder = cache(lambda: build_embedder(settings))
     try:
@@ -79,7 +100,9 @@ async def examine(settings: Settings) -> AsyncIterator[Examination]:
     yield await _examine_safely("embedding model", _embedding(settings, embedder))
     for role in {Role.ANSWER: None} | distinct_specs(settings):
         name = "chat model" if role is Role.ANSWER else f"{role} model"
-        yield await _examine_safely(name, _chat(settings, role, name))
+        report_of = partial(_report_measuring, report, name)
+        work = _measured_chat if measure and role is not Role.VISION else _chat
+        yield await _examine_safely(name, work(settings, role, name, report_of))
     yield await _examine_safely("reranker", _reranker(settings))
     yield await examine_named_entities(settings)
 
@@ -230,18 +253,109 @@ async def _embedding(settings: Settings, opened: Callable[[], CachedEmbedder]) -
     )
 
 
-async def _chat(settings: Settings, role: Role, name: str) -> Examination:
+def _report_measuring(report: Report, name: str, what: str) -> None:
+    report(f"{name}: measuring with {what} …")
+
+
+async def _chat(settings: Settings, role: Role, name: str, _report: Report) -> Examination:
     from langchain_core.messages import HumanMessage
 
-    chat = await asyncio.to_thread(build_chat_model, settings, role)
-    if chat is None:
-        detail = "none configured; answers quote the documents"
-        return Examination(name, Health.OFF, detail)
-    try:
+    async with AsyncExitStack() as stack:
+        chat = await open_chat_model(settings, stack, role)
+        if chat is None:
+            return _no_chat(name)
         await chat.complete([HumanMessage("Answer with the word yes.")])
-    finally:
-        await chat.close()
-    return Examination(name, Health.OK, f"{chat.name} answers")
+        return Examination(name, Health.OK, f"{chat.name} answers")
+
+
+def _no_chat(name: str) -> Examination:
+    return Examination(name, Health.OFF, "none configured; answers quote the documents")
+
+
+async def _measured_chat(settings: Settings, role: Role, name: str, report: Report) -> Examination:
+    from sextant.models.chat.measuring import measure
+
+    async with AsyncExitStack() as stack:
+        chat = await open_chat_model(settings, stack, role)
+        if chat is None:
+            return _no_chat(name)
+        limits = settings.limits
+        longest = limits.context_tokens + limits.history_tokens + _INSTRUCTIONS
+        found = await measure(chat, longest, limits.answer_seconds, report)
+        advice = [*_advise_on_context(found, settings), *_advise_on_speed(found, settings, role)]
+        if found.json_failure:
+            advice.append(
+                f"{found.json_failure} Judgements need JSON: set SEXTANT_ANSWERS__JUDGEMENTS=never, or choose another model."
+            )
+        if found.failure:
+            seconds = f"SEXTANT_LIMITS__ANSWER_SECONDS={_PATIENCE * limits.answer_seconds:.0f}"
+            advice.insert(0, f"{found.failure} Set {seconds}, or choose a faster model.")
+        return Examination(
+            name,
+            Health.WARNING if advice else Health.OK,
+            f"{chat.name} answers; {_describe(found)}",
+            " ".join(advice),
+            measured=found.as_json(),
+        )
+
+
+def _describe(found: Measurement) -> str:
+    """Return what was measured, in one line."""
+    rates = f"reads {found.prompt_rate:.0f} and writes {found.answer_rate:.0f} tokens a second"
+    parts = [
+        rates if found.prompt_rate and found.answer_rate else "its speed could not be measured"
+    ]
+    if found.thinking_tokens:
+        parts.append(f"thinks {found.thinking_tokens} tokens first")
+    if found.limit:
+        how = "cuts" if found.limit.is_cut else "refuses"
+        parts.append(f"{how} prompts beyond a context of {found.limit.tokens:,} tokens")
+    elif found.longest_read:
+        parts.append(f"read a prompt of {found.longest_read:,} tokens whole")
+    if found.refused:
+        parts.append(f"takes no {', '.join(found.refused)}")
+    return "; ".join(parts)
+
+
+def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
+    """Yield what to set where the context is shorter than prompts may be."""
+    if found.limit is None:
+        return
+    limits, room = settings.limits, found.limit.for_prompt - _INSTRUCTIONS
+    if found.limit.is_cut:
+        yield (
+            "Longer prompts lose their beginning without a word. With Ollama start the server with "
+            f"OLLAMA_CONTEXT_LENGTH={_ROOMY}, or name the model with the provider `ollama:` and set num_ctx "
+            "(docs/providers/ollama.md)."
+        )
+    else:
+        yield f"Give the model {_ROOMY} tokens of context where it is served (vLLM: --max-model-len, llama.cpp: -c)."
+    passages, history = max(200, room * 2 // 3), max(0, room // 3)
+    if limits.context_tokens + limits.history_tokens > room:
+        yield (
+            f"Or set SEXTANT_LIMITS__CONTEXT_TOKENS={passages}, SEXTANT_LIMITS__HISTORY_TOKENS={history} and "
+            f"SEXTANT_LIMITS__ANSWER_TOKENS={found.limit.for_answer}; until then prompts are shortened to fit."
+        )
+
+
+def _advise_on_speed(found: Measurement, settings: Settings, role: Role) -> Iterator[str]:
+    """Yield what to set where an ordinary answer would not come in time, or is mostly thought."""
+    if not (found.prompt_rate and found.answer_rate) or role not in (Role.ANSWER, Role.JUDGE):
+        return
+    prompt = settings.answers.passage_tokens + _INSTRUCTIONS
+    thought = found.thinking_tokens / found.answer_rate
+    seconds = prompt / found.prompt_rate + _ANSWER_TOKENS / found.answer_rate + thought
+    most = settings.limits.answer_seconds
+    if seconds > most:
+        yield (
+            f"An ordinary answer would take about {seconds:.0f} seconds, more than the {most:g} that it has: set "
+            f"SEXTANT_LIMITS__ANSWER_SECONDS={1.5 * seconds:.0f}; until then it gets fewer passages."
+        )
+    if thought > most / 4:
+        yield (
+            f"Before each answer it thinks for {thought:.0f} seconds: set SEXTANT_MODELS__{role.upper()}__REASONING_EFFORT=low, "
+            f"or switch it off (SEXTANT_MODELS__{role.upper()}__EXTRA_BODY, see the page of its server in docs/providers)."
+        )
 
 
 async def _reranker(settings: Settings) -> Examination:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,17 +14,27 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+Measure = Annotated[
+    bool,
+    typer.Option(
+        "--measure/--no-measure", help="Measure chat models, or only ask them one short question."
+    ),
+]
 
 _SIGNS = {"ok": "✓", "off": "-", "warning": "!", "failed": "✗"}
 _COLOURS = {"ok": "green", "off": None, "warning": "yellow", "failed": "red"}
 
 
 @app.command("doctor")
-def doctor(*, as_json: AsJson = False) -> None:
-    """Check every dependency, and say how to mend what is wrong."""
+def doctor(*, measure: Measure = True, as_json: AsJson = False) -> None:
+    """Check every dependency, and say how to mend what is wrong.
+
+    Chat models are measured by up to three calls (some 12,000 tokens): how fast they are, how long their context is, what
+    they refuse. Answers go by what is found.
+    """
     import asyncio
 
-    findings = asyncio.run(_examine(as_json=as_json))
+    findings = asyncio.run(_examine(measure=measure, as_json=as_json))
     if as_json:
         terminal.emit(findings)
     worst = max(finding.exit_code for finding in findings)
@@ -32,7 +42,7 @@ def doctor(*, as_json: AsJson = False) -> None:
         raise typer.Exit(worst)
 
 
-async def _examine(*, as_json: bool) -> list[Examination]:
+async def _examine(*, measure: bool, as_json: bool) -> list[Examination]:
     from sextant.cli.session import show_log
     from sextant.domain.configuration import load_settings
     from sextant.facade.doctor import examine
@@ -40,11 +50,16 @@ async def _examine(*, as_json: bool) -> list[Examination]:
     settings = load_settings()
     show_log(settings)
     findings = []
-    async for finding in examine(settings):
+    report = _say_nothing if as_json else terminal.note
+    async for finding in examine(settings, measure=measure, report=report):
         findings.append(finding)
         if not as_json:
             _print(finding)
     return findings
+
+
+def _say_nothing(_text: str) -> None:
+    """Leave the output to its JSON."""
 
 
 def _print(finding: Examination) -> None:

@@ -156,6 +156,23 @@ class ChatModel:
         """Return how much the model takes, as far as it was measured or has said so."""
         return self._dialect.context
 
+    @context.setter
+    def context(self, limit: ContextLimit | None) -> None:
+        self._dialect.context = limit
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Return what of a request the endpoint is known to refuse."""
+        return self._dialect.form.lacking
+
+    def forget(self) -> None:
+        """Forget what was learnt of the endpoint, before it is measured anew."""
+        self._dialect.forget()
+
+    async def save_learnt(self) -> None:
+        """Keep what was learnt of the endpoint for other processes."""
+        await self._dialect.save_news()
+
     async def complete(self, messages: Messages) -> ModelCompletion:
         """Return the model's whole answer to `messages`.
 

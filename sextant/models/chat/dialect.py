@@ -154,6 +154,12 @@ class Dialect:
         if endpoint_memory.MEMORY.has_news(*self._key):
             await asyncio.to_thread(endpoint_memory.MEMORY.save, *self._key)
 
+    def forget(self) -> None:
+        """Forget what was learnt, but for whether the model thinks."""
+        known = self._learnt
+        known.form, known.limit, known.needs_room = None, None, False
+        known.speed.forget()
+
     @property
     def context(self) -> ContextLimit | None:
         """Return how much the model takes, where that is known."""

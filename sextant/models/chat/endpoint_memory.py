@@ -46,6 +46,19 @@ class RequestForm:
     temperature: bool = True
     system: bool = True
 
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Return what it goes without, as the API calls that."""
+        names = {
+            "response_format json_schema": self.json_format == 0,
+            "response_format json_object": self.json_format < 2,
+            "stream_options": self.stream_usage,
+            MAX_TOKENS: MAX_TOKENS in self.limits,
+            "temperature": self.temperature,
+            "system messages": self.system,
+        }
+        return tuple(name for name, is_there in names.items() if not is_there)
+
 
 @dataclass(frozen=True, slots=True)
 class ContextLimit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 # What one more answer counts against all before it: endpoints are busy and idle by turns.
 _NEWEST = 0.5
@@ -35,6 +35,11 @@ class EndpointSpeed:
     shown: float = 0.0
     is_guess: bool = False
     missed: float = 0.0
+
+    def forget(self) -> None:
+        """Know nothing again."""
+        for one in fields(self):
+            setattr(self, one.name, one.default)
 
     def observe_stream(
         self, prompt: int, shown: int, written: int, first: float, rest: float

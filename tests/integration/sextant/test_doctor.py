@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from pydantic import SecretStr
 
 from sextant import Sextant
-from sextant.domain.settings import ModelSettings, RoleSettings, Settings
+from sextant.domain.settings import LimitSettings, ModelSettings, RoleSettings, Settings
 from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.worker import working
 from sextant.stores.documents.registration import Upload
-from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.clock import VirtualClock
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.pace import EndpointPace
 from sextant.testing.provider_servers import ScriptedOllama
-from sextant.testing.replies import failing
+from sextant.testing.replies import Reply, as_json, failing
 from tests.integration.own_database import settings_over, short_folder
 
 
@@ -65,3 +68,32 @@ async def test_each_model_is_asked_once_whatever_its_roles(settings: Settings) -
     assert key not in str(found)
     assert not {"judge model", "vision model"} & found.keys()
     assert (len(large.chat_requests), len(small.requests)) == (1, 1)
+
+
+async def test_a_slow_model_with_a_short_context_is_measured_and_what_to_set_is_said(
+    settings: Settings,
+) -> None:
+    def reply(request: ApiRequest) -> Reply | str:
+        code = re.search(r"code word is (\w+)", request.prompt)
+        numbers = " ".join(map(str, range(30))) if "numbers" in request.prompt else ""
+        words = f"{code[1] if code else 'None.'} {numbers}"
+        return as_json({"colour": "yellow"}) if request.wants_json else words
+
+    clock, reported = VirtualClock.of_running_loop(), list[str]()
+    pace = EndpointPace(1000, 0.9, context=4096, cuts=True)
+    async with ScriptedOpenAI(reply, pace=pace, clock=clock) as endpoint:
+        chosen = settings.model_copy(
+            update={
+                "chat_model": "slow",
+                "openai_base_url": endpoint.base_url,
+                "limits": LimitSettings(answer_seconds=150),
+            }
+        )
+        examined = examine(chosen, measure=True, report=reported.append)
+        found = {one.name: one async for one in examined}["chat model"]
+    assert found.health is Health.WARNING
+    assert found.measured["context_tokens"] == 4096
+    assert found.measured["cuts_prompts"] is True
+    assert "OLLAMA_CONTEXT_LENGTH" in found.next_step
+    assert "SEXTANT_LIMITS__ANSWER_SECONDS" in found.next_step
+    assert reported[0].startswith("chat model: measuring")
