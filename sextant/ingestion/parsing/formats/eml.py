@@ -14,7 +14,7 @@ from typing import TypeAlias
 from sextant.domain.documents import AttachedFile
 from sextant.domain.errors import FileTypeUnknown
 from sextant.ingestion.parsing.attachments import choose_attachments, not_read
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.txt import text_blocks
@@ -33,7 +33,7 @@ Part: TypeAlias = "Message[str, str]"
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read a message: every text part in its order, forwarded messages as sections. Attachments are named, not read."""
+    """Read a message: every text part in its order, forwarded messages as sections. Attachments are files of their own."""
     return read_mail(parse_mime(content), limits)
 
 
@@ -45,7 +45,7 @@ def parse_mime(content: bytes) -> Part:
 def read_mail(message: Part, limits: Limits) -> Blocks:
     """Return what a message says, whatever file it was kept in."""
     reader = _MailReader(limits)
-    blocks = list(reader.message(message, 0))
+    blocks = [*reader.message(message, 0), *reader.pictures]
     if reader.attached:
         names = ", ".join(one.name for one in reader.attached)
         blocks.append(Paragraph(f"Attachments: {names}"))
@@ -59,6 +59,7 @@ class _MailReader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.attached: list[AttachedFile] = []
+        self.pictures: list[Image] = []  # in HTML, also where the plain text beside it is read
 
     def message(self, message: Part, depth: int) -> Iterator[Block]:
         """Yield a message's subject, who it is from and to, and its text."""
@@ -88,10 +89,17 @@ class _MailReader:
             yield Paragraph("\n".join(f"{name}: {_plain(str(text))}" for name, text in fields))
         elif kind.startswith("multipart/") or (kind in _TEXTS and not is_attached):
             yield from self._text(part)
-        elif not _is_inline_picture(part):
-            payload = part.get_payload(decode=True)
-            content = payload if isinstance(payload, bytes) else b""
-            self.attached.append(AttachedFile(_filename(part) or _unnamed(kind), content))
+        else:
+            content = part.get_payload(decode=True)
+            self._keep(part, content if isinstance(content, bytes) else b"")
+
+    def _keep(self, part: Part, content: bytes) -> None:
+        """Keep what is no text: a picture of the HTML, or a file."""
+        if _is_inline_picture(part):
+            self.pictures.append(Image(content))
+        else:
+            name = _filename(part) or _unnamed(part.get_content_type())
+            self.attached.append(AttachedFile(name, content))
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
         """Yield one of several versions of the same text: plain, unless it only points to the HTML."""

@@ -9,7 +9,7 @@ from email.message import EmailMessage
 import pytest
 
 from sextant.domain.errors import FileBroken, FileUnsafe
-from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import Limits
@@ -727,6 +727,19 @@ class TestMail:
         first = parser_for(FileType.EML)(message.as_bytes(), replace(LIMITS, attachments=1))
         assert [one.name for one in first.attachments] == ["合同.pdf"]
         assert "parts.csv, x.bin" in str(first.warnings[0])
+
+    def test_pictures_in_a_mail_are_images_also_where_its_plain_text_is_read(self) -> None:
+        message = self.message()
+        message.set_content("See the plan.\n")
+        message.add_alternative("<p>See the plan.</p><img src='cid:p'>", subtype="html")
+        message.get_payload(1).add_related(b"\x89PNG", "image", "png", cid="<p>")  # type: ignore[union-attr]
+
+        parsed = parser_for(FileType.EML)(message.as_bytes(), LIMITS)
+
+        assert [block.content for block in parsed.blocks if isinstance(block, Image)] == [
+            b"\x89PNG"
+        ]
+        assert parsed.attachments == ()
 
     def test_text_behind_an_attachment_is_read(self) -> None:
         content = (
