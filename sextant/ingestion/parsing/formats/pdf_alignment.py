@@ -96,8 +96,9 @@ def align(
     """Return the table that the words of an area make; None where they do not stand in columns."""
     rows = rows_of_words(words)
     parts = [_segments(row) for row in rows]
-    most = max(map(len, parts))
-    full = [row for row in parts if len(row) >= max(2, most / 2)]
+    several = [row for row in parts if len(row) > 1]
+    usual = median(map(len, several)) if several else 0
+    full = [row for row in several if len(row) >= usual / 2]
     gaps = _column_gaps(full, uprights)
     if not gaps:
         return None
@@ -133,7 +134,7 @@ def _has_digit(word: PdfWord) -> bool:
 def _are_separate(left: PdfWord, right: PdfWord) -> bool:
     """Return whether words have a wider gap between them than those of one phrase; figures need less."""
     space = max(left.space, right.space)
-    if _has_digit(left) and _has_digit(right):
+    if _has_digit(left) and _has_digit(right) and not left.text.endswith((",", ";")):
         space = min(space, _FIGURE_GAP * left.size)
     return right.left - left.right > space
 

@@ -27,7 +27,8 @@ _TOUCH = 3.0  # points between strokes that were meant to meet
 
 
 _FEWEST_CELLS = 4
-_FILLED = 0.2  # of the cells at least: a chart has fewer
+# Of the cells so many are filled, and of the grid's fields so many are cells: a chart has fewer.
+_FILLED, _SINGLE = 0.2, 0.3
 CellWords = Mapping[tuple[int, int], Sequence[Word]]
 _MOST_CELLS = 5000  # of a page: squared paper has more
 
@@ -97,6 +98,7 @@ def _is_table(cells: Sequence[SpannedCell]) -> bool:
         and len({cell.column for cell in filled}) > 1
         and (len(filled) == len(cells) or 4 * max(len(cell.text) for cell in filled) <= 3 * total)
         and len(filled) >= _FILLED * len(cells)
+        and len(cells) >= _SINGLE * sum(cell.rows * cell.columns for cell in cells)
     )
 
 
@@ -238,7 +240,8 @@ def _cells(
     words = [page.words(line) for line in lines if line.rightward]
     if _is_open(grid, words, owner, spans):
         every = [word for line in words for word in line]
-        if aligned := align(every, grid.levels, grid.uprights):
+        aligned = align(every, grid.levels, grid.uprights)
+        if aligned and len(aligned.cells) >= _SINGLE * aligned.width * aligned.height:
             return aligned.spanned(), aligned.words()
     texts, shown = _cell_texts(page, grid, lines, owner)
     cells = [
