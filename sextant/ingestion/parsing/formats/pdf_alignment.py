@@ -22,7 +22,6 @@ _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one heig
 _NEXT_LINE = 1.6  # the distance of lines of one cell, at most
 _CROSSING = 0.1  # of the rows may cross a gap between columns
 _HEADER_FIGURES = 2  # rows of a header that hold numbers, at most
-_SPACED = 1.25  # times the distance of lines: that of rows set apart
 _FULL = 0.6  # of a column's width: a line that goes on below
 _WIDE = 0.7  # of the table's width: a rule that parts rows
 _TOUCH = 3.0  # points
@@ -64,12 +63,11 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class AlignedTable:
-    """Cells in their final places; `header`: so many rows stand above the first with figures or below a rule."""
+    """Cells in their final places."""
 
     cells: list[AlignedCell]
     width: int
     height: int
-    header: int
 
     def spanned(self) -> list[SpannedCell]:
         """Return the cells for laying out."""
@@ -335,45 +333,22 @@ class _Structure:
         return ruled if ruled and ruled - figures <= _HEADER_FIGURES else figures
 
     def _widen(self, at: int) -> None:
-        """Let a cell of the header have the columns that a rule below it reaches over, or that it is centred over."""
+        """Let a cell of the header have the columns that a rule below it reaches over."""
         row, below = self._rows[at : at + 2]
+        if self._rules.part(row, below):
+            return
         for cell in row.cells:
-            taken = {
-                column
-                for one in row.cells
-                if one is not cell
-                for column in range(one.left, one.right + 1)
-            }
-            free = [
-                column for column in range(self._width) if taken.isdisjoint(_between(column, cell))
-            ]
             line = cell.lines[0]
-            left, right = line[0].left, line[-1].right
-            rule = self._rules.between(row, below, left, right)
-            if rule is None:
-                cell.left, cell.right = self._centred(cell, free, (left + right) / 2, row.size)
-            elif not self._rules.part(row, below):
-                middles = [(self._edges[column], column) for column in free]
+            if rule := self._rules.between(row, below, line[0].left, line[-1].right):
                 under = [
                     column
-                    for (lo, hi), column in middles
-                    if rule.left - _TOUCH <= (lo + hi) / 2 <= rule.right + _TOUCH
+                    for column, (left, right) in enumerate(self._edges)
+                    if rule.left - _TOUCH <= (left + right) / 2 <= rule.right + _TOUCH
+                    and not any(
+                        one.left <= column <= one.right for one in row.cells if one is not cell
+                    )
                 ]
                 cell.left, cell.right = min([cell.left, *under]), max([cell.right, *under])
-
-    def _centred(
-        self, cell: AlignedCell, free: Sequence[int], middle: float, size: float
-    ) -> tuple[int, int]:
-        """Return the first and the last column around whose middle the cell stands; the fewest that do."""
-        best, least = (cell.left, cell.right), self._off(cell.left, cell.right, middle)
-        for first in (column for column in reversed(free) if 0 < column <= cell.left):
-            for last in (column for column in free if column >= cell.right):
-                if (off := self._off(first, last, middle)) < least - size:
-                    best, least = (first, last), off
-        return best
-
-    def _off(self, first: int, last: int, middle: float) -> float:
-        return abs((self._edges[first][0] + self._edges[last][1]) / 2 - middle)
 
     def _join_header(self, at: int) -> None:
         above, below = self._rows[at - 1], self._rows[at]
@@ -393,26 +368,14 @@ class _Structure:
     def _groups(self) -> list[list[int]]:
         """Return the rows, lines of which make one row together."""
         groups = [[at] for at in range(min(self._body, len(self._rows)))]
-        pitch = self._spaced_pitch()
         for at in range(self._body, len(self._rows)):
-            if at > self._body and self._continues(groups[-1], at, pitch):
+            if at > self._body and self._continues(groups[-1], at):
                 groups[-1].append(at)
             else:
                 groups.append([at])
         return groups
 
-    def _spaced_pitch(self) -> float:
-        """Return the distance of lines in a table of words whose rows are set apart by more; else 0."""
-        body = self._rows[self._body :]
-        distances = sorted(above.base - below.base for above, below in pairwise(body))
-        cells = [cell for row in body for cell in row.cells]
-        if not distances or 4 * sum(cell.is_figure for cell in cells) > len(cells):
-            return 0.0
-        pitch = distances[len(distances) // 4]
-        wide = sum(distance > _SPACED * pitch for distance in distances)
-        return pitch if wide * 5 >= len(distances) else 0.0
-
-    def _continues(self, group: Sequence[int], at: int, pitch: float) -> bool:
+    def _continues(self, group: Sequence[int], at: int) -> bool:
         above, row = self._rows[group[-1]], self._rows[at]
         size = max(above.size, row.size)
         distance = above.base - row.base
@@ -427,10 +390,9 @@ class _Structure:
         is_ruled = any(self._rules.between(above, row, *self._edges[column]) for column in lower)
         if not shared or not is_text or is_ruled:
             return False
-        if pitch:
-            return distance < _SPACED * pitch
         is_whole = len(above.cells) == len(row.cells) == self._width
-        begins = 0 in shared and lower[0].text[0].isupper()
+        first = lower[0].text[0] if 0 in shared else ""
+        begins = first.isupper() or first.isdigit()
         return not (is_whole or begins) and all(
             self._wraps(upper[column], lower[column]) for column in shared
         )
@@ -448,20 +410,19 @@ class _Structure:
     def _placed(self, groups: Sequence[Sequence[int]]) -> AlignedTable:
         """Give each cell its row; of lines that make one row, those of one column are one cell."""
         place = {row: at for at, group in enumerate(groups) for row in group}
-        cells = {id(cell): cell for row in self._rows for cell in row.cells}
         owner = dict[tuple[int, int], AlignedCell]()
-        for cell in cells.values():
-            is_header = cell.top < self._body
+        kept = list[AlignedCell]()
+        for cell in {id(cell): cell for row in self._rows for cell in row.cells}.values():
             cell.top, cell.bottom = place[cell.top], place[cell.bottom]
-            first = owner.setdefault((cell.top, cell.left), cell)
-            if first is not cell and not is_header:
-                first.lines += cell.lines
-        kept = [cell for cell in cells.values() if owner[cell.top, cell.left] is cell]
+            columns = range(cell.left, cell.right + 1)
+            rows = range(cell.top, cell.bottom + 1)
+            taken = next((owner[cell.top, at] for at in columns if (cell.top, at) in owner), None)
+            if taken:
+                taken.lines += cell.lines
+            else:
+                kept.append(cell)
+                owner |= {(row, column): cell for row in rows for column in columns}
         return _squeeze(kept, self._width, len(groups), self._body)
-
-
-def _between(column: int, cell: AlignedCell) -> range:
-    return range(min(column, cell.left), max(column, cell.right) + 1)
 
 
 def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> AlignedTable:
@@ -484,4 +445,4 @@ def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> 
             header, height = header - 1, height - 1
         else:
             row += 1
-    return AlignedTable(cells, width, height, header)
+    return AlignedTable(cells, width, height)

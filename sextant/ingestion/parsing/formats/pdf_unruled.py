@@ -15,7 +15,8 @@ from sextant.ingestion.parsing.limits import CellBudget
 _NEXT_ROW = 3.0  # of the letters' size: how far rows of one table stand apart
 _SINGLES = 3  # rows of one cell between others, at most
 _ROWS = 3  # of a table, at least
-_FIGURES = 0.4  # of the cells beside the first column, at least
+# Of the cells beside the first column, at least; and where one of the columns is of text.
+_FIGURES, _FIGURES_BESIDE_PROSE = 0.4, 0.6
 _FILLED = 0.45  # of the cells, at least
 _FILLED_MIXED = 0.7  # where lines of several columns of text may stand side by side
 _RULES = 2  # across the table, at least, where it has no figures
@@ -148,15 +149,18 @@ def _is_table(
     if 2 * sum(cell.text.endswith((":", "：")) for cell in names) > len(names):  # fields of a form
         return False
     others = [cell for cell in cells if cell.left and cell.top]
-    figures = sum(cell.is_figure for cell in others) >= _FIGURES * max(len(others), 1)
+    figures = sum(cell.is_figure for cell in others) / max(len(others), 1)
     filled = sum((one.right - one.left + 1) * (one.bottom - one.top + 1) for one in cells)
     wide = max(word.right for word in words) - min(word.left for word in words)
     rules = sum(one.right - one.left >= _WIDE * wide for one in levels) >= _RULES
+    prose = _has_prose(table)
     return (
         filled >= (_FILLED_MIXED if is_mixed else _FILLED) * table.width * table.height
         and len(words) <= _WORDS * len(cells)
-        and (figures or rules)
-        and not ((is_mixed or not figures) and _has_prose(table))
+        and (
+            figures >= (_FIGURES_BESIDE_PROSE if is_mixed and prose else _FIGURES)
+            or (rules and not prose)
+        )
     )
 
 
