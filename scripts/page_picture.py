@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 DOCS = Path(__file__).parents[1] / "docs"
 # By the name of the picture: the browser's language, and the question whose citation is opened.
 CITATIONS = {
-    "citation.png": ("en-GB", "How does Rust keep memory safe without a garbage collector?"),
+    "citation.png": ("en-GB", "How old must the operator of the Heron 3 be?"),
     "citation.zh-CN.png": ("zh-CN", "糖尿病患者的主要症状是什么？"),
 }
 ENTITY = "BM-40"
@@ -30,12 +30,12 @@ def save_picture(page: Page, name: str) -> None:
 
 
 def picture_citation(browser: Browser, address: str, name: str, locale: str, question: str) -> None:
-    """Show the answer, and over it the passage that its first citation opens."""
+    """Show the answer, and over it the page and the passage that its first citation opens."""
     page = browser.new_page(
         bypass_csp=True,  # for the place of the dialog
         device_scale_factor=1.5,
         locale=locale,
-        viewport={"width": 1000, "height": 720},
+        viewport={"width": 1120, "height": 760},
     )
     page.goto(address)
     page.locator("#base").select_option("demo")
@@ -45,12 +45,12 @@ def picture_citation(browser: Browser, address: str, name: str, locale: str, que
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     page.locator(".cite").first.click()
     page.locator("#passage-text mark").first.wait_for()
+    page.locator(".sheet img").first.wait_for()
     page.add_style_tag(
-        content="#passage { height: 25rem; margin-block-start: 18rem } dialog::backdrop { background: #0003 }"
+        content="#passage { height: 28rem; margin-block-start: 17rem } dialog::backdrop { background: #0003 }"
     )
-    page.locator("#passage-text mark").first.evaluate(
-        "(mark) => mark.scrollIntoView({ block: 'center' })"
-    )
+    for place in ("#passage-text mark", ".sheet span"):
+        page.locator(place).first.evaluate("(at) => at.scrollIntoView({ block: 'center' })")
     save_picture(page, name)
 
 

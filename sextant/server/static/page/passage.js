@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { byId, element } from "./dom.js";
+import { boxed, sheets } from "./sheet.js";
 import { drawn } from "./text.js";
 import { say } from "./words.js";
 
@@ -26,13 +27,53 @@ export async function openPassage(source, citation) {
   byId("passage-whole").hidden = !source.documentId;
   if (source.documentId) byId("passage-whole").hash = addressOf(source.documentId, citation ?? source);
   text.replaceChildren(...(source.text ? drawn(source.text, 0, NOTHING) : [say("opening")]));
+  choose("text", false);
   dialog.showModal();
   const closed = new Promise((resolve) => { dialog.addEventListener("close", resolve, { once: true }); });
   const marked = !citation ? [...text.childNodes]
     : source.kind !== "document" && source.text ? drawn(source.text, 0, citation) : await around(source, citation);
   if (turn === opened) text.replaceChildren(...marked); // another one may be open by now
   text.querySelector("mark")?.scrollIntoView({ block: "center" });
+  if (turn === opened && source.documentId) await openPages(source, citation ?? source, () => turn === opened && dialog.open);
   await closed;
+}
+
+/** Show the pages of the original that a quote stands on, where there are any and as long as they are `wanted`. */
+async function openPages(source, quote, wanted) {
+  const pages = quote.end ? await boxed(source.documentId, quote) : [];
+  if (!pages.length || !wanted()) return;
+  const shown = await sheets(source.documentId, source.filename, pages).catch(() => []); // the text is there
+  if (!shown.length || !wanted()) return;
+  byId("passage-page").replaceChildren(...shown);
+  choose("page", true);
+}
+
+const VIEWS = ["page", "text"];
+
+/** Show one view of a passage; where there are pages, both have a tab, and in a wide window both are shown. */
+function choose(view, hasPages) {
+  byId("passage-tabs").hidden = !hasPages;
+  byId("passage").classList.toggle("paged", hasPages);
+  if (!hasPages) byId("passage-page").replaceChildren();
+  for (const one of VIEWS) {
+    const tab = byId(`tab-${one}`);
+    tab.ariaSelected = String(one === view);
+    tab.tabIndex = one === view ? 0 : -1;
+    byId(`passage-${one}`).classList.toggle("other", one !== view);
+  }
+  byId(`passage-${view}`).querySelector("mark, .sheet span")?.scrollIntoView({ block: "center" });
+}
+
+for (const [index, view] of VIEWS.entries()) {
+  byId(`tab-${view}`).addEventListener("click", () => choose(view, true));
+  byId(`tab-${view}`).addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: 1, ArrowRight: 1, Home: -index, End: VIEWS.length - 1 - index }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = VIEWS[(index + step) % VIEWS.length];
+    choose(next, true);
+    byId(`tab-${next}`).focus();
+  });
 }
 
 /** The document's own text around a citation. */
