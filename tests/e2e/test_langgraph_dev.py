@@ -48,13 +48,27 @@ async def test_studio_finds_the_graph_and_its_context_form(client: LangGraphClie
     form = schemas["context_schema"]
     assert form is not None
     assert set(form["properties"]) == {
-        "mode", "graph_id", "top_k", "max_attempts", "repair", "language", "interrupts", "approve_sources"
+        "mode", "graph_id", "top_k", "max_attempts", "repair", "language", "interrupts", "approve_sources",
+        "effort",
     }  # fmt: skip
     assert all(field["description"] for field in form["properties"].values())
     assert "bypass" in form["properties"]["mode"]["enum"]
     drawn = await client.assistants.get_graph(assistant["assistant_id"])
     names = [str(node["id"]) for node in drawn["nodes"]]
-    assert names[1:-1] == ["analyze", "route", "retrieve", "grade", "refine", "generate"]
+    assert names[1:-1] == [
+        "analyze", "route", "retrieve", "grade", "refine", "generate", "research", "compose",
+    ]  # fmt: skip
+    within = await client.assistants.get_graph(assistant["assistant_id"], xray=True)
+    assert {"research:plan", "research:write"} <= {str(node["id"]) for node in within["nodes"]}
+
+
+async def test_a_report_streams_its_plan_and_its_sections(client: LangGraphClient) -> None:
+    parts = await run(client, input=QUESTION | {"effort": "high"}, stream_subgraphs=True)
+    events = [parse_event(data) for kind, data in parts if kind.partition("|")[0] == "custom"]
+    assert {"plan", "progress", "token"} <= {event.type for event in events}
+    result = [data for kind, data in parts if kind == "values"][-1]
+    assert "".join(event.text for event in events if event.type == "token") == result["answer"]
+    assert (result["effort"], bool(result["citations"])) == ("high", True)
 
 
 async def test_a_run_streams_events_and_ends_with_a_cited_answer(client: LangGraphClient) -> None:

@@ -390,13 +390,18 @@ async def test_a_follow_up_shows_the_model_the_table_of_the_question_before(benc
 
 def test_importing_the_exported_graph_touches_neither_disk_nor_database(tmp_path: Path) -> None:
     """Import it where any setting would be refused, and with no data folder allowed."""
-    script = "from sextant.graph.workflow import graph; print(sorted(graph.nodes))"
+    script = (
+        "import sys; from sextant.graph.workflow import graph; print(sorted(graph.nodes));"
+        "print([name for name in sys.modules if name.startswith('sextant.nodes.research.')])"
+    )
     environment = os.environ | {"SEXTANT_DATA_DIR": "/dev/null/no", "SEXTANT_NO_SUCH": "1"}
     ran = subprocess.run(
         [sys.executable, "-c", script],
         env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "'analyze'" in ran.stdout, ran.stderr
+    # What makes a report is read when one is first made.
+    assert "['sextant.nodes.research.state']" in ran.stdout
     assert not list(tmp_path.iterdir())
 
 
