@@ -162,7 +162,7 @@ class Threads(AsyncPostgresSaver):
             if await (await connection.execute(_SQL["end"], values)).fetchone():
                 kept = {"key": key, "done": turn.done or turn.unfinished}
                 await connection.execute(_SQL["keep_one"], kept)
-                if not turn.unfinished:
+                if turn.done and not turn.unfinished:
                     await connection.execute(_SQL["forget_parts"], {"key": key})
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
