@@ -48,7 +48,13 @@ async def in_batches(
     return [task.result() for task in tasks]
 
 
-_CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
+# An endpoint that is there takes connections at once; one behind a slow way gets more with the time of a call.
+_CONNECT_SECONDS, _CONNECT_SHARE = 5.0, 1 / 12
+
+
+def connect_seconds(timeout: float) -> float:
+    """Return how long a connection may take to be made, where a call may take so many seconds."""
+    return min(timeout, max(_CONNECT_SECONDS, timeout * _CONNECT_SHARE))
 
 
 class Refusal(Exception):
@@ -124,7 +130,7 @@ class Endpoint:
     def _client(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
-            timeout = httpx.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
+            timeout = httpx.Timeout(self._timeout, connect=connect_seconds(self._timeout))
             self._clients[loop] = httpx.AsyncClient(timeout=timeout)
         return self._clients[loop]
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import (
@@ -118,9 +118,17 @@ class Retries:
     says. An endpoint that asks for more than `longest_wait` is not waited for.
     """
 
+    # Of the time that one call has, what a wait for the next may take.
+    share: ClassVar[float] = 1 / 3
+
     limit: int = 2
     first_wait: float = 0.5
     longest_wait: float = 20.0
+
+    @classmethod
+    def of(cls, limit: int, timeout: float) -> Retries:
+        """Return retries of calls that have so many seconds each."""
+        return cls(limit, longest_wait=timeout * cls.share)
 
     async def pause(self, error: Exception, attempt: int, service: Service) -> None:
         """Wait before the next try after failed try number `attempt` (from 0).

@@ -171,7 +171,7 @@ class HttpReranker:
                 "SEXTANT_RERANKER",
                 label_zh=f"重排序模型 {self._model or address}",
             ),
-            Retries(settings.model_retries),
+            Retries.of(settings.model_retries, settings.model_timeout),
             settings.model_timeout,
         )
 

@@ -17,12 +17,11 @@ from sextant.domain.system import install_extra
 from sextant.models.chat import dialect, endpoint_memory
 from sextant.models.chat.chat_model import ChatModel, stop_between_chunks
 from sextant.models.chat.roles import EXTRAS, OPENAI, ModelSpec, Role, resolve_spec
+from sextant.models.endpoint import connect_seconds
 from sextant.models.failures import Retries, Service, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-_CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
 
 
 async def open_chat_model(
@@ -64,7 +63,7 @@ def build_chat_model(settings: Settings, role: Role = Role.ANSWER) -> ChatModel 
     is_vision = role is Role.VISION
     return ChatModel(
         llm,
-        retries=Retries(settings.model_retries),
+        retries=Retries.of(settings.model_retries, settings.model_timeout),
         timeout=settings.model_timeout,
         answer_tokens=tokens,
         service=Service(
@@ -96,7 +95,7 @@ def _openai_endpoint(
 
     from sextant.models.chat.openai_client import PlainStreams
 
-    timeout = Timeout(settings.model_timeout, connect=_CONNECT_SECONDS)
+    timeout = Timeout(settings.model_timeout, connect=connect_seconds(settings.model_timeout))
     # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
     client = DefaultAsyncHttpxClient(timeout=timeout)
     # A server of one's own often wants no key, but the SDK insists on one.

@@ -35,11 +35,11 @@ _COUNTED = 0.7
 
 _SYSTEM = "You follow instructions exactly and briefly."
 _QUESTION = "Which colour has a ripe banana? Reply with one JSON object with the key “colour”."
-_WORD = "Above is a list. It begins with a code word. Write that code word"
-# By what is written the rate of writing is measured, once.
+# By what is written the rate of writing is measured, once; weak models do the first thing that they are told.
+_WORD = "the code word with which the list above begins"
 _TASKS = {
-    True: f"{_WORD}, then write the numbers from 1 to 30, separated by spaces, and nothing else.",
-    False: f"{_WORD} and nothing else.",
+    True: f"Write the numbers from 1 to 30, separated by spaces. Then write {_WORD}, and nothing else.",
+    False: f"Write {_WORD}, and nothing else.",
 }
 # Tokens of a reply of one word, and of a thought that is more than another way to count.
 _WORD_TOKENS, _LEAST_THOUGHT = 10, 100

@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields
 _NEWEST = 0.5
 # Answers that are shorter or quicker than this tell nothing of a rate.
 _LEAST_TOKENS, _LEAST_SECONDS = 8, 0.05
-# How many tokens are read in the time of one that is written, by a first guess: 10 on a processor, 20 on a GPU.
-_READ_PER_WRITTEN = 15
+READ_PER_WRITTEN = 15
+"""How many tokens are read in the time of one that is written, by a first guess: 10 on a processor, 20 on a GPU."""
+
 # Seconds after which an endpoint that was too slow is tried again.
 _NEWS = 600.0
 
@@ -65,8 +66,8 @@ class EndpointSpeed:
         if self.is_guess or not (self.answer or self.prompt):
             if seconds >= _LEAST_SECONDS:
                 self.is_guess, self.thinking = True, max(0, written - shown)
-                self.answer = (prompt / _READ_PER_WRITTEN + written) / seconds
-                self.prompt = self.answer * _READ_PER_WRITTEN
+                self.answer = (prompt / READ_PER_WRITTEN + written) / seconds
+                self.prompt = self.answer * READ_PER_WRITTEN
             return
         reading = seconds - (written / self.answer if self.answer else seconds)
         if reading >= _LEAST_SECONDS and prompt >= _LEAST_TOKENS:

@@ -106,7 +106,7 @@ class RemoteEmbedder(LearnedDimension):
                 "OPENAI_BASE_URL",
                 label_zh=f"嵌入模型 {model}",
             ),
-            Retries(settings.model_retries),
+            Retries.of(settings.model_retries, settings.model_timeout),
             settings.model_timeout,
         )
 

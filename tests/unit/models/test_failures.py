@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable, Wording
 from sextant.models import wordings
+from sextant.models.endpoint import connect_seconds
 from sextant.models.failures import Retries, Service, as_sextant_error, is_transient, retry_after
 
 SERVICE = Service("chat model m", "THE_MODEL", "THE_KEY", "THE_URL", "THE_TIMEOUT")
@@ -194,3 +195,10 @@ def test_each_wording_has_a_next_step_in_both_languages_that_names_the_same_sett
         for language, wording in said.items()
     }
     assert named["en"] == named["zh"]
+
+
+def test_who_gives_a_call_more_time_waits_longer_for_the_next() -> None:
+    limited = refused(429, retry_after="60")
+    assert Retries.of(2, 60.0).wait(limited, 0) is None
+    assert Retries.of(2, 300.0).wait(limited, 0) == 60.0
+    assert (connect_seconds(1), connect_seconds(60), connect_seconds(600)) == (1, 5, 50)
