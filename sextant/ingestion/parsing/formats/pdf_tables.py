@@ -23,7 +23,8 @@ from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.lines import join_lines, starts_item
 from sextant.ingestion.parsing.tables import SpannedCell, lay_out, repeated_cells
 
-_TOUCH = 3.0  # points between strokes that were meant to meet
+_TOUCH = 3.0  # points between edges that were meant to be one
+_MEET = 2.0  # points between strokes that were meant to meet
 
 
 _FEWEST_CELLS = 4
@@ -129,8 +130,8 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
     heights = [level.bottom for level in levels]
     groups = list[tuple[list[PdfBox], set[int]]]()
     for upright in uprights:
-        first = bisect_left(heights, upright.bottom - _TOUCH)
-        last = bisect_right(heights, upright.top + _TOUCH)
+        first = bisect_left(heights, upright.bottom - _MEET)
+        last = bisect_right(heights, upright.top + _MEET)
         met = {at for at in range(first, last) if _touches(upright, levels[at])}
         separate = [group for group in groups if group[1].isdisjoint(met)]
         together = [group for group in groups if not group[1].isdisjoint(met)]
@@ -345,8 +346,8 @@ def contains(outer: PdfBox, inner: PdfBox) -> bool:
 
 def _touches(a: PdfBox, b: PdfBox) -> bool:
     return (
-        a.left - _TOUCH <= b.right
-        and b.left - _TOUCH <= a.right
-        and a.bottom - _TOUCH <= b.top
-        and b.bottom - _TOUCH <= a.top
+        a.left - _MEET <= b.right
+        and b.left - _MEET <= a.right
+        and a.bottom - _MEET <= b.top
+        and b.bottom - _MEET <= a.top
     )
