@@ -130,8 +130,8 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
     heights = [level.bottom for level in levels]
     groups = list[tuple[list[PdfBox], set[int]]]()
     for upright in uprights:
-        first = bisect_left(heights, upright.bottom - _MEET)
-        last = bisect_right(heights, upright.top + _MEET)
+        first = bisect_left(heights, upright.bottom - _TOUCH)
+        last = bisect_right(heights, upright.top + _TOUCH)
         met = {at for at in range(first, last) if _touches(upright, levels[at])}
         separate = [group for group in groups if group[1].isdisjoint(met)]
         together = [group for group in groups if not group[1].isdisjoint(met)]
