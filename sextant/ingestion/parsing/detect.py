@@ -208,7 +208,7 @@ def detect(content: bytes, filename: str) -> FileType:
         FileBroken: a DOCX, PPTX or XLSX whose container cannot be opened.
         FileEncrypted: an Office file with a password.
     """
-    if b"%PDF-" in content[:1024]:
+    if _is_pdf(content, filename):
         return FileType.PDF
     if content.startswith(b"PK\x03\x04"):
         return _container_type(content, filename)
@@ -224,6 +224,17 @@ def detect(content: bytes, filename: str) -> FileType:
     if content[:100].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begin):
         return FileType.RTF
     return _text_type(content, filename)
+
+
+def _is_pdf(content: bytes, filename: str) -> bool:
+    """Return whether the signature stands at the beginning, or behind what some programs write before it.
+
+    A text that only speaks of it is none.
+    """
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-"):
+        return True
+    is_named = type_of_name(filename) is FileType.PDF
+    return b"%PDF-" in content[:1024] and (is_named or b"startxref" in content[-2048:])
 
 
 def _is_really(magic: bytes, content: bytes) -> bool:

@@ -180,3 +180,18 @@ def test_an_answer_is_copied_with_its_sources(browser: Browser, address: str) ->
     assert "[1]" in copied
     assert f"\n\n[1] {GUIDE} › " in copied
     context.close()
+
+
+def test_how_much_of_a_file_was_read_is_shown_with_its_text(page: Page) -> None:
+    menu = f"<nav>{'Home and more ' * 20}</nav>"
+    body = f"<html><body>{menu}<h1>Fees</h1><p>The entry costs 12 EUR.</p></body></html>"
+    taken_in(page, ("fees.html", body))
+    opened(page, "fees.html")
+    shown = page.locator("#reading-facts")
+
+    shown.get_by_text("What was read: 23 characters").click()
+
+    expect(shown.get_by_role("listitem")).to_have_text(
+        ["headings: 4", "text: 19", "left out with a reason: 220"]
+    )
+    expect(shown).to_contain_text("220 in menus and feet of the page")

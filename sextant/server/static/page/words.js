@@ -264,9 +264,9 @@ export function facts({ pageCount, chunkCount, sizeBytes, updatedAt }) {
 export function coverage({ coverage: read }) {
   if (!read) return null;
   const sum = (counts) => Object.values(counts).reduce((all, one) => all + one, 0);
-  const kinds = Object.entries(read.stored).map(([name, count]) => [say("readKinds")[name] ?? name, count]);
+  const kinds = Object.entries(say("readKinds")).map(([name, words]) => [words, read.stored[name]]);
   const others = [[say("leftOut"), sum(read.leftOut)], [say("notRead"), sum(read.notRead)], [say("notFound"), read.missing]];
-  return { title: say("readTitle", sum(read.stored)), counts: [...kinds, ...others.filter(([, count]) => count)] };
+  return { title: say("readTitle", sum(read.stored)), counts: [...kinds, ...others].filter(([, count]) => count) };
 }
 
 /** Put the page's own words into the language chosen. */

@@ -100,3 +100,9 @@ def test_an_office_file_with_a_password_is_told_from_an_old_one() -> None:
 
     with pytest.raises(FileEncrypted):
         detect(content, "secret.docx")
+
+
+def test_a_text_that_speaks_of_a_pdf_is_none() -> None:
+    assert detect(b'```py\nhead = b"%PDF-1.4"\n```\n', "notes.md") is FileType.MARKDOWN
+    assert detect(b"junk\n%PDF-1.4\n\xff\xfe\nstartxref\n9\n%%EOF\n", "notes") is FileType.PDF
+    assert detect(b"\r\n%PDF-1.7\n\xff", "notes.txt") is FileType.PDF
