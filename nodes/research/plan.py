@@ -15,7 +15,7 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.replies import Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.budget import merge_warnings
-from sextant.nodes.citing.support import headings
+from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext
 from sextant.nodes.decisions import settle_plan
 from sextant.nodes.judgements import ask
@@ -28,6 +28,8 @@ from sextant.text.vocabulary import Vocabulary
 _MOST_QUESTIONS = 12
 # Headings and names of what was found that the plan is made by, and passages whose names lead on.
 _SHOWN, _LEADS = 20, 5
+# The share of each other's terms from which on two questions of a model are one.
+_SAME = 0.8
 _ABOUT = {"en": "What do the documents say about {name}?", "zh": "关于{name}，文档中有哪些内容？"}
 
 
@@ -158,5 +160,17 @@ async def _ask_for_plan(
     questions = [
         clean_text(one)[:longest] for one in judged.reply.questions if vocabulary.gives(one)
     ]
-    own = normalise(state.question)
-    return [Topic(one, one, one) for one in questions if normalise(one) != own], judged.costs
+    new = list[str]()
+    for one in questions:
+        if not any(_restates(one, other) for other in (state.question, *new)):
+            new.append(one)
+    return [Topic(one, one, one) for one in new], judged.costs
+
+
+def _restates(question: str, other: str) -> bool:
+    """Return whether two questions ask the same, by the terms that they share."""
+    if normalise(question) == normalise(other):
+        return True
+    one, two = claim_of(question), claim_of(other)
+    shared = min(TermLookup(question).covers(two), TermLookup(other).covers(one))
+    return shared >= _SAME

@@ -66,15 +66,18 @@ def test_rules_plan_by_parts_names_and_subjects() -> None:
 
 
 async def test_a_models_questions_come_from_what_it_was_shown(bench: Build) -> None:
-    questions = [QUESTION, "Who lives in Atlantis?", "What is the Arachthos?", "How old is Arta?"]
+    again = "What is known about the bridge of Arta?"
+    questions = [
+        QUESTION, again, "Who lives in Atlantis?", "What is the Arachthos?", "How old is Arta?",
+    ]  # fmt: skip
     reply = str({"questions": questions}).replace("'", '"')
     at = bench(chat=chat(reply))
     update = await plan(state(), at.runtime)
-    assert [one["question"] for one in update["topics"]] == questions[2:]
-    assert [one["query"] for one in update["due"]] == questions[2:]
+    assert [one["question"] for one in update["topics"]] == questions[3:]
+    assert [one["query"] for one in update["due"]] == questions[3:]
     [planned] = at.streamed
     assert planned["type"] == "plan"
-    assert planned["questions"] == tuple(questions[2:])
+    assert planned["questions"] == tuple(questions[3:])
 
 
 async def test_a_plan_has_as_many_questions_as_the_settings_say(bench: Build) -> None:
