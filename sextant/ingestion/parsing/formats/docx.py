@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import (
     Block,
     Blocks,
@@ -14,7 +16,8 @@ from sextant.ingestion.parsing.blocks import (
     TextKind,
     lines_of,
 )
-from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.detect import FileType, detect
+from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.formats.docx_styles import Numbering, Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.docx_text import (
     DELETED,
@@ -25,7 +28,6 @@ from sextant.ingestion.parsing.formats.docx_text import (
     without_page_numbers,
 )
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
-from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.limits import CellBudget, Limits
@@ -46,6 +48,7 @@ _PROPERTIES = {
     qn(name)
     for name in ("w:sectPr", "w:sdtPr", "w:sdtEndPr", "w:tblPr", "w:tblGrid", "w:trPr", "w:tcPr")
 }
+_INNER_FORMATS = {FileType.HTML, FileType.MHTML, FileType.RTF, FileType.TXT, FileType.XML}
 _REFERENCES = (qn("w:headerReference"), qn("w:footerReference"))
 
 
@@ -240,16 +243,17 @@ class _StoryReader:
         return found
 
     def _other_document(self, element: Element) -> Iterator[Block]:
-        """Yield a document of another format inside this one (`w:altChunk`): HTML and text are read."""
+        """Yield a document of another format inside this one (`w:altChunk`), but for one that is in a container itself."""
         part = self._part.target(element.get(qn("r:id")))
-        content = part.content if part is not None else None
-        suffix = part.name.rpartition(".")[2].lower() if part is not None else ""
-        if content and suffix in {"htm", "html", "xhtml"}:
-            yield from html_blocks(decode(content).text, self._context.limits)
-        elif content and suffix == "txt":
-            yield Paragraph(decode(content).text)
-        else:
+        content, found = part.content if part is not None else None, None
+        if part is not None and content:
+            with suppress(FileRejected):
+                found = detect(content, part.name)
+        if found not in _INNER_FORMATS:
             self._context.omissions.add_part("embedded document")
+            return
+        with self._context.omissions.survive("embedded document"):
+            yield from parser_for(found)(content or b"", self._context.limits).blocks
 
 
 def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:

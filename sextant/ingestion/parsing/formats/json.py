@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from sextant.domain.errors import FileBroken, FileUnsafe
@@ -34,6 +35,7 @@ _LINES = {
 
 _MAX_DEPTH = 6  # levels of headings, as HTML has them
 _MAX_LINE = 200  # characters of a list in one line
+_MOST_BLANK = 1000  # characters between two values
 _MAX_CELL = 80  # longer members are no cells
 
 
@@ -76,6 +78,8 @@ def _load(text: str, omissions: Omissions) -> Json:
         return _loads(text)
     except json.JSONDecodeError as error:
         reason = str(error)
+    with suppress(json.JSONDecodeError):
+        return list(_load_all(text))
     # One value per line: a second one stands behind the first, or the first line is damaged itself.
     values, damaged = list[Json](), dict[int, str]()
     for number, line in enumerate(text.split("\n"), 1):
@@ -92,11 +96,29 @@ def _load(text: str, omissions: Omissions) -> Json:
     return values
 
 
+def _load_all(text: str) -> Iterator[Json]:
+    """Yield values that stand one behind the other, on however many lines each."""
+    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
+    text = text.strip()
+    end = 0
+    while end < len(text):
+        try:
+            value, end = decoder.raw_decode(text, end)
+        except RecursionError as error:
+            raise _too_deep() from error
+        yield value
+        end += len(text[end : end + _MOST_BLANK]) - len(text[end : end + _MOST_BLANK].lstrip())
+
+
 def _loads(text: str) -> Json:
     try:
         return json.loads(text, parse_int=str, parse_float=str)
     except RecursionError as error:
-        raise FileUnsafe("The JSON nests too deep.", next_step="Flatten it and retry.") from error
+        raise _too_deep() from error
+
+
+def _too_deep() -> FileUnsafe:
+    return FileUnsafe("The JSON nests too deep.", next_step="Flatten it and retry.")
 
 
 def _broken(reason: str) -> FileBroken:

@@ -445,3 +445,26 @@ def _renamed(content: bytes, old: bytes, new: bytes) -> bytes:
         for name in source.namelist():
             target.writestr(name, source.read(name).replace(old, new))
     return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.html", b"<html><p>Inner text.</p></html>"),
+        ("a.rtf", rb"{\rtf1 Inner text.\par}"),
+        (
+            "a.mht",
+            b"From: <Saved by Word>\nMIME-Version: 1.0\nContent-Type: text/html\n\n<p>Inner text.</p>",
+        ),
+        ("a.txt", b"Inner text."),
+    ],
+)
+def test_documents_of_other_formats_inside_are_read(name: str, content: bytes) -> None:
+    parsed = parse('<w:altChunk r:id="r1"/>', {"r1": Related("aFChunk", name, content)})
+    assert shown(parsed) == ["Inner text."]
+
+
+def test_a_document_inside_that_is_a_container_is_counted() -> None:
+    parsed = parse('<w:altChunk r:id="r1"/>', {"r1": Related("aFChunk", "a.docx", word("<w:p/>"))})
+    assert shown(parsed) == []
+    assert "embedded document" in str(parsed.warnings[0])
