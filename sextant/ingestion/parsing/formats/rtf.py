@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sextant.ingestion.parsing.blocks import (
@@ -355,7 +355,7 @@ class _RtfReader:
         rows, story.rows = story.rows, []
         if not rows:
             return
-        cells = list(_span_cells(rows))
+        cells = _span_cells(rows)
         if len(cells) == 1:  # a box around text
             story.blocks.append(Paragraph(cells[0].text))
             return
@@ -375,10 +375,10 @@ _TABLE_WORDS = frozenset({
 })  # fmt: skip
 
 
-def _span_cells(rows: Sequence[_RtfRow]) -> Iterator[SpannedCell]:
+def _span_cells(rows: Sequence[_RtfRow]) -> list[SpannedCell]:
     """Return cells with their spans: columns begin where any row's cells do."""
     edges = _edges(rows)
-    open_cells = dict[int, SpannedCell]()  # by column, what may go on downwards
+    open_cells = dict[int, int]()  # by column, which of them may go on downwards
     found = list[SpannedCell]()
     for at, row in enumerate(rows):
         column = _column(edges, row.left)
@@ -387,17 +387,14 @@ def _span_cells(rows: Sequence[_RtfRow]) -> Iterator[SpannedCell]:
             end = max(_column(edges, definition.edge), column + 1) if definition else column + 1
             if definition and definition.goes_down and column in open_cells:
                 above = open_cells[column]
-                grown = replace(above, rows=at + 1 - above.row)
-                found[found.index(above)] = open_cells[column] = grown
+                found[above] = replace(found[above], rows=at + 1 - found[above].row)
             elif definition and definition.goes_on and found and found[-1].row == at:
-                grown = replace(found[-1], columns=end - found[-1].column)
-                found[-1] = open_cells[grown.column] = grown
+                found[-1] = replace(found[-1], columns=end - found[-1].column)
             else:
-                cell = SpannedCell(at, column, text, 1, end - column)
-                found.append(cell)
-                open_cells[column] = cell
+                open_cells[column] = len(found)
+                found.append(SpannedCell(at, column, text, 1, end - column))
             column = end
-    return iter(found)
+    return found
 
 
 def _edges(rows: Sequence[_RtfRow]) -> list[int]:
