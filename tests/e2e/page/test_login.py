@@ -75,6 +75,12 @@ def test_a_key_that_ends_is_asked_for_anew_and_the_conversation_stays(page: Page
     expect(page.get_by_role("alert")).to_have_text("The server does not take this key.")
     sign_in(page, token("read ingest admin"))
     expect(page.get_by_label("API key or token")).to_be_hidden()
+    view(page, "Documents")  # without any the second try would fail, too
+    add(
+        page, {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The ferry leaves at nine."}
+    )
+    expect(row(page, "note.txt")).to_contain_text("1 passage")
+    view(page, "Ask")
     question = page.get_by_label("Your question")
     page.route("**/api/query", lambda route: route.fulfill(status=401, json={}), times=1)
     question.fill("When does the ferry leave?")
@@ -86,6 +92,7 @@ def test_a_key_that_ends_is_asked_for_anew_and_the_conversation_stays(page: Page
     expect(turn).to_contain_text("The server does not take this key.")
     expect(question).to_have_value("When does the ferry leave?")
     turn.get_by_role("button", name="Try again").click()
+    expect(turn.locator(".answer")).to_contain_text("The ferry leaves at nine.")
     expect(turn.locator(".bad")).to_have_count(0)
 
 

@@ -108,7 +108,7 @@ export async function* takenUp(response, place, signal, broken) {
         for await (const event of events(response, signal)) {
           [last, tries] = [event.id, 0];
           yield event;
-          if (event.type === "done" || event.type === "error") return;
+          if (["done", "error", "interrupt"].includes(event.type)) return;
         }
       } catch (error) {
         if (signal.aborted || error instanceof Problem) throw error;

@@ -5,6 +5,7 @@ import { forget, leftIn, remember } from "./asked.js";
 import * as attachments from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, tell } from "./dom.js";
+import { decided } from "./decision.js";
 import { underWay } from "./documents.js";
 import { show as showThreads } from "./threads.js";
 import { Turn } from "./turn.js";
@@ -133,7 +134,7 @@ async function ask(text) {
   question.value = "";
   const left = { thread: begun, text, graphId: asked.graphId, at: Date.now() };
   remember(left);
-  const body = { ...asked, mode: mode.value, effort: effort.value, threadId: begun };
+  const body = { ...asked, mode: mode.value, effort: effort.value, threadId: begun, interrupts: true };
   const good = compare ? await side(text, asked, attached, signal)
     : await one(place(new Turn(text, { attached, graphId: asked.graphId, effort: effort.value })), body,
       answered(body, signal, broken, (place) => {
@@ -192,14 +193,13 @@ async function side(text, asked, attached, signal) {
 
 /** Show the events of an answer as they come; says whether it went well. `told` hears in words how it goes. */
 async function one(turn, { query, graphId }, events, told = (text) => tell(status, text)) {
-  const missed = underWay(graphId);
+  const [missed, begun, { signal }] = [underWay(graphId), thread, running];
   try {
-    for await (const event of events) {
-      turn.show(event);
-      if (event.type === "retrieval") told(say("found", event.data.count));
-      else if (event.type === "progress" && event.data.step === "section") told(say("section", event.data.done, event.data.total, event.data.title));
-      else if (event.type === "error") throw new Problem({ ...event.data, detail: event.data.message, nextStep: event.data.detail?.next_step });
-      else if (event.type === "done") told(say("answered", ((performance.now() - turn.began) / 1000).toFixed(1), event.data.mode));
+    for (let request = await shown(turn, events, told); request;) {
+      told(say("yourDecision"));
+      const decisions = [await decided(request, turn.rest, signal)];
+      told(say("working"));
+      request = await shown(turn, answered({ threadId: begun, decisions, debug: true }, signal, broken, () => {}, "api/query/resume"), told);
     }
     if (missed) turn.note(say("missed", missed));
     return true;
@@ -221,6 +221,19 @@ async function one(turn, { query, graphId }, events, told = (text) => tell(statu
     attachments.blame(error.field ?? "");
     return false;
   }
+}
+
+/** Show events until the answer is whole, or until a person must decide: then what. */
+async function shown(turn, events, told) {
+  for await (const event of events) {
+    turn.show(event);
+    if (event.type === "retrieval") told(say("found", event.data.count));
+    else if (event.type === "progress" && event.data.step === "section") told(say("section", event.data.done, event.data.total, event.data.title));
+    else if (event.type === "error") throw new Problem({ ...event.data, detail: event.data.message, nextStep: event.data.detail?.next_step });
+    else if (event.type === "done") told(say("answered", ((performance.now() - turn.began) / 1000).toFixed(1), event.data.mode));
+    else if (event.type === "interrupt") return event.data.request;
+  }
+  return null;
 }
 
 function place(turn) {
