@@ -33,12 +33,13 @@ class PdfText:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A filled rectangle, such as a background."""
+    """A filled rectangle, such as a background; or the outline of one, such as a box to be ticked."""
 
     x: float
     y: float
     width: float
     height: float
+    is_outline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,8 @@ def _operators(item: Drawn) -> str:
         case Rule():
             return f"{item.x1} {item.y1} m {item.x2} {item.y2} l S"
         case Area():
-            return f"0.9 g {item.x} {item.y} {item.width} {item.height} re f 0 g"
+            shape = f"{item.x} {item.y} {item.width} {item.height} re"
+            return f"{shape} S" if item.is_outline else f"0.9 g {shape} f 0 g"
         case PdfPicture():
             return f"q {item.size} 0 0 {item.size} {item.x} {item.y} cm /I Do Q"
         case PdfText():

@@ -350,4 +350,5 @@ def _is_field(line: str) -> bool:
 
 
 def _is_wide(char: str) -> bool:
-    return char >= "\u2e80"
+    """Return whether a script without blanks between its words has the character; Korean has them."""
+    return char >= "\u2e80" and not "\uac00" <= char <= "\ud7a3"

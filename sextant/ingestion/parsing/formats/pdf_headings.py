@@ -33,6 +33,7 @@ from sextant.text.characters import is_cjk
 
 _COLUMN_LINES = 3  # so many with something beside them make a column
 _SAME_SIZE = 0.6  # points
+_SMALL_PRINT = 0.93  # times the usual size, at most
 _TITLE = 1.2  # times the usual size: lines of a title, which are broken by their sense
 # Times the usual distance of lines: to the next one of a paragraph, and where a formula drives a sentence's lines apart.
 _NEXT, _TORN = 1.35, 1.9
@@ -88,8 +89,8 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     kinds = _kinds(lines)
     pitch, limits = _usual_pitch(lines), _next_columns(lines)
     look = _usual_look(lines)
+    place = {id(line): at for at, line in enumerate(lines)}
     regions: list[Region] = []
-    at = -1
     for item in items:
         last = regions[-1] if regions else None
         if isinstance(item, PageTable):
@@ -98,20 +99,33 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
             else:
                 regions.append(item)
             continue
-        at += 1
-        kind = kinds[at]
-        if not isinstance(last, PageParagraph) or last.kind is not kind:
+        kind = kinds[place[id(item)]]
+        above = _above_notes(regions, item, look[0])
+        if not isinstance(above, PageParagraph) or above.kind is not kind:
             goes_on = False
         elif kind is LineKind.PROSE:
-            right = _column(lines, limits, at - 1)
-            goes_on = _continues(last, item, right, pitch, look)
+            right = _column(lines, limits, place[id(above.lines[-1])])
+            goes_on = _continues(above, item, right, pitch, look)
         else:
-            goes_on = _is_below(last.lines[-1], item, pitch)
-        if goes_on and isinstance(last, PageParagraph):
-            last.lines.append(item)
+            goes_on = _is_below(above.lines[-1], item, pitch)
+        if goes_on and isinstance(above, PageParagraph):
+            above.lines.append(item)
         else:
             regions.append(PageParagraph([item], kind))
     return regions
+
+
+def _above_notes(regions: Sequence[Region], line: PdfLine, usual: float) -> Region | None:
+    """Return the last region; for the first line of a column or page, the last one above the small print at its foot."""
+    for region in reversed(regions):
+        if not isinstance(region, PageParagraph):
+            return region
+        end = region.lines[-1]
+        begins = end.page != line.page or end.base < line.base
+        is_note = end.size < _SMALL_PRINT * usual <= line.size
+        if not (begins and is_note):
+            return region
+    return None
 
 
 def _kinds(lines: Sequence[PdfLine]) -> list[LineKind]:

@@ -59,7 +59,8 @@ _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
 # Of a page, how much the picture of a scan takes at least; of a picture, how much words over it take that are its own.
 _WHOLE_PAGE, _CAPTIONED = 0.7, 0.02
 _ORNAMENTS = 20  # drawings on an empty page; letters that are drawn are more
-_BAR, _SHORTEST = 3.0, 4.0  # points: the width of a filled bar at most, the length of a stroke
+# Points: the width of a filled bar at most, the length of a stroke, and the sides of a box to be ticked.
+_BAR, _SHORTEST, _TICK = 3.0, 4.0, 15.0
 # Asked for every word: by addresses and without giving up the interpreter's lock it takes half the time.
 _loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
     ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
@@ -492,20 +493,21 @@ def _contents(annotation: raw.FPDF_ANNOTATION) -> str:
 def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     raw.FPDFPath_GetDrawMode(path, fill, stroke)
-    if stroke.value:
+    box = _path_box(path)
+    if box is None:
+        return
+    short, long = sorted((box.right - box.left, box.top - box.bottom))
+    if stroke.value and not _BAR < short <= long < _TICK:  # a box to be ticked is no cell
         yield from _edges(path)
-    elif fill.value:
-        yield from _bars(path)
+    elif fill.value and not stroke.value and short <= _BAR and long > _SHORTEST:
+        yield box
 
 
-def _bars(path: ctypes.c_void_p) -> Iterator[PdfBox]:
-    """Yield the path as one stroke, if it is a narrow filled rectangle."""
+def _path_box(path: ctypes.c_void_p) -> PdfBox | None:
     sides = [ctypes.c_float() for _ in range(4)]
-    if raw.FPDFPageObj_GetBounds(path, *sides):
-        box = PdfBox(*(side.value for side in sides))
-        short, long = sorted((box.right - box.left, box.top - box.bottom))
-        if short <= _BAR and long > _SHORTEST:
-            yield box
+    if not raw.FPDFPageObj_GetBounds(path, *sides):
+        return None
+    return PdfBox(*(side.value for side in sides))
 
 
 def _edges(path: ctypes.c_void_p) -> Iterator[PdfBox]:

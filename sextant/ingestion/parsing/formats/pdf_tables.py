@@ -23,8 +23,7 @@ from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.lines import join_lines, starts_item
 from sextant.ingestion.parsing.tables import SpannedCell, lay_out, repeated_cells
 
-_TOUCH = 3.0  # points between edges that were meant to be one
-_MEET = 2.0  # points between strokes that were meant to meet
+_TOUCH = 3.0  # points between strokes that were meant to meet
 
 
 _FEWEST_CELLS = 4
@@ -346,8 +345,8 @@ def contains(outer: PdfBox, inner: PdfBox) -> bool:
 
 def _touches(a: PdfBox, b: PdfBox) -> bool:
     return (
-        a.left - _MEET <= b.right
-        and b.left - _MEET <= a.right
-        and a.bottom - _MEET <= b.top
-        and b.bottom - _MEET <= a.top
+        a.left - _TOUCH <= b.right
+        and b.left - _TOUCH <= a.right
+        and a.bottom - _TOUCH <= b.top
+        and b.bottom - _TOUCH <= a.top
     )

@@ -14,7 +14,19 @@ from sextant.ingestion.parsing.lines import (
 
 
 @pytest.mark.parametrize(
-    "line", ["1. Apples", "1.苹果", "12) pears", "（3）梨", "3、梨", "• pears", "- pears", "① 梨"]
+    "line",
+    [
+        "1. Apples",
+        "1.苹果",
+        "12) pears",
+        "（3）梨",
+        "3、梨",
+        "• pears",
+        "a. apples",
+        "(iv) pears",
+        "- pears",
+        "① 梨",
+    ],
 )
 def test_a_mark_of_a_list_begins_an_item(line: str) -> None:
     assert starts_item(line)
@@ -33,6 +45,8 @@ def test_a_line_that_goes_on_with_a_number_begins_none(line: str) -> None:
         (["the docu-", "mentation"], "the documentation"),
         (["the state-of-the-", "art centre"], "the state-of-the-art centre"),
         (["a self-", "test"], "a self-test"),
+        (["보험약관은", "작성자인 사업자"], "보험약관은 작성자인 사업자"),
+        (["糖尿病是一组", "代谢性疾病"], "糖尿病是一组代谢性疾病"),
         (["model MC-", "200"], "model MC-200"),
     ],
 )

@@ -121,6 +121,16 @@ class TestParagraphs:
         assert isinstance(first, Paragraph)
         assert first.page == 1
 
+    def test_a_sentence_goes_on_behind_the_notes_at_the_foot_of_its_page(self) -> None:
+        first = (
+            "The reserve fund holds more than the yearly budget of the whole office, so that the"
+        )
+        note = PdfText(70, 90, "1 See the report of the committee for the year before.", 8)
+
+        parsed = read([[*lines([first], top=130), note], lines(["fee is not raised this year."])])
+
+        assert prose(parsed) == [f"{first} fee is not raised this year.", note.text]
+
     def test_the_foot_of_a_form_does_not_run_on_into_the_next(self) -> None:
         weights = {5001: 4120, 5002: 3980, 5003: 870}
         pages = [
@@ -483,6 +493,14 @@ class TestTables:
 
         assert tables(parsed) == [rows]
         assert prose(parsed) == ["Price list 2026"]
+
+    def test_a_box_to_be_ticked_is_no_cell_of_the_table_around_it(self) -> None:
+        rows = [["Is there a standard?", "     yes"], ["Is it kept?", "     no"]]
+        boxes = [Area(192, y, 8, 8, is_outline=True) for y in (686, 666)]
+
+        assert tables(read([[*draw_ruled_table(70, 700, rows), *boxes]])) == [
+            [["Is there a standard?", "yes"], ["Is it kept?", "no"]]
+        ]
 
     def test_figures_below_each_other_in_one_cell_are_rows_without_rules(self) -> None:
         rules = [Rule(70, y, 310, y) for y in (700, 680, 600)]
