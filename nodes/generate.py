@@ -303,6 +303,8 @@ class AnswerWriter:
         """Leave out that rules judged for the same reason as the answer was quoted."""
         self.implied = [judged_by_rule(reason).to_json()]
         if reason == failure_reason(TimeoutError()):
+            fewer = WarningCode.CONTEXT_SHORTENED_FOR_TIME
+            self.warnings[:] = [warning for warning in self.warnings if warning.code != fewer]
             too_slow = WarningCode.TOO_SLOW_TO_JUDGE
             known = self.state.coded_warnings
             self.implied += [warning for warning in known if warning["code"] == too_slow]

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, SextantError
-from sextant.models.chat.chat_model import ChatModel
+from sextant.models.chat.chat_model import ChatModel, Restart
 from sextant.models.chat.endpoint_memory import ContextLimit
 from sextant.models.chat.replies import Line
 from sextant.models.chat.structured import ModelReply
@@ -43,6 +44,8 @@ _TASKS = {
 }
 # Tokens of a reply of one word, and of a thought that is more than another way to count.
 _WORD_TOKENS, _LEAST_THOUGHT = 10, 100
+# Tokens after which a model that goes on and on is not listened to.
+_ENOUGH = 150
 
 
 class Colour(ModelReply):
@@ -150,28 +153,60 @@ async def _ask_json(chat: ChatModel, seconds: float) -> str:
 async def _read(chat: ChatModel, size: int, seconds: float, found: Measurement) -> Measurement:
     """Return what is found by a prompt of so many tokens."""
     code, prompt = _write_prompt(size, _TASKS[size == READ_FIRST])
-    texts, usage = list[str](), Usage()
+    reply = _TimedReply()
     try:
         async with asyncio.timeout(max(1.0, seconds)):
-            async for piece in chat.stream(prompt, is_answer=lambda _: True):
-                if isinstance(piece, Usage):
-                    usage = piece
-                elif isinstance(piece, str):
-                    texts.append(piece)
+            await reply.take(chat, prompt)
     except TimeoutError:
-        chat.speed.observe_silence(size, seconds)
-        reason = f"A prompt of {size:,} tokens was not answered within {seconds:.0f} seconds."
-        return replace(found, failure="" if texts else reason)
+        if not reply.texts:
+            chat.speed.observe_silence(size, seconds)
+            reason = f"A prompt of {size:,} tokens was not answered within {seconds:.0f} seconds."
+            return replace(found, failure=reason)
     except ContextTooLong:
         return found
     except SextantError as error:
         return replace(found, failure=error.message)
-    knows_code = code in "".join(texts)
-    counted = 0 if usage.estimated else usage.prompt_tokens
-    if knows_code or counted >= _COUNTED * size:
+    if reply.usage is None:  # it did not come to its end
+        chat.speed.observe_stream(size, reply.tokens, reply.tokens, reply.first, reply.rest)
+    counted = reply.usage.prompt_tokens if reply.usage and not reply.usage.estimated else 0
+    if code in reply.text or counted >= _COUNTED * size or not reply.usage:
         return replace(found, longest_read=size)
     chat.context = ContextLimit.learnt_now(counted or found.longest_read or size // 2, is_cut=True)
     return found
+
+
+@dataclass(slots=True)
+class _TimedReply:
+    """What a model says, its seconds until the first words and after them; `usage` is None where it was not heard out."""
+
+    texts: list[str] = field(default_factory=list[str])
+    usage: Usage | None = None
+    first: float = 0.0
+    rest: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+    @property
+    def tokens(self) -> int:
+        return estimate_tokens(self.text)
+
+    async def take(self, chat: ChatModel, prompt: list[BaseMessage]) -> None:
+        """Listen until the model ends, or has said more than it was asked for."""
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        stream = chat.stream(prompt, is_answer=lambda _: True)
+        async with aclosing(cast("AsyncGenerator[str | Restart | Usage]", stream)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    self.usage = piece
+                elif isinstance(piece, str):
+                    self.first = self.first or clock() - started
+                    self.rest = clock() - started - self.first
+                    self.texts.append(piece)
+                    if self.tokens > _ENOUGH:
+                        return
 
 
 def _write_prompt(size: int, task: str) -> tuple[str, list[BaseMessage]]:

@@ -328,6 +328,8 @@ async def test_a_model_that_was_far_too_slow_is_not_asked_again_at_once(
         for _ in range(4):
             before, asked = clock.passed, len(running.endpoint.chat_requests)
             done = (await told(running, "naive", 2 * LIMIT))[-1]
+            assert isinstance(done, Done)
+            assert " ".join(done.answer.warnings).count("SEXTANT_LIMITS__ANSWER_SECONDS") == 1
     assert isinstance(done, Done)
     assert (clock.passed, len(running.endpoint.chat_requests)) == (before, asked)
     assert done.answer.model == QUOTED

@@ -15,7 +15,7 @@ from sextant.models.chat.measuring import READ_FIRST, Measurement, measure
 from sextant.testing.clock import VirtualClock
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI, to_handler
 from sextant.testing.pace import EndpointPace
-from sextant.testing.replies import Reply, as_json, failing, invalid_json
+from sextant.testing.replies import Reply, as_json, endless, failing, invalid_json
 
 SECONDS, LONGEST = 600.0, 9700
 COUNT = " ".join(map(str, range(1, 31)))
@@ -111,6 +111,17 @@ async def test_a_model_that_never_finds_the_word_but_counts_the_prompt_has_read_
 
     found, _, _ = await measured(EndpointPace(1000, 60), forgetful)
     assert (found.longest_read, found.limit) == (LONGEST, None)
+
+
+async def test_a_model_that_goes_on_and_on_is_timed_and_left() -> None:
+    def chatty(request: ApiRequest) -> Reply | str:
+        return as_json({"colour": "yellow"}) if request.wants_json else endless(f"{COUNT} ")
+
+    found, _, passed = await measured(EndpointPace(80, 8), chatty)
+    assert passed < SECONDS
+    assert found.prompt_rate == pytest.approx(80, rel=0.4)
+    assert found.answer_rate == pytest.approx(8, rel=0.4)
+    assert found.limit is None
 
 
 async def test_who_does_not_answer_at_all_is_an_error() -> None:
