@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from sextant.ingestion.parsing.formats.opc import to_transitional
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import build_structure
 
+# Behind the words of a link; the other tools' Markdown is compared by the words alone.
+_ADDRESS = re.compile(
+    r" \((?:(?:https?|ftps?)://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*|[^\s()@]+@[^\s()@]+)\)",
+    re.IGNORECASE,
+)
 _DITTO = "〃"  # stands in the stored text where a merged cell's words are repeated
 
 
@@ -24,11 +30,11 @@ def read_file(path: Path, limits: Limits) -> Reading:
         content = to_transitional(content)
     blocks: Blocks = parser_for(file_type)(content, limits)
     structure = build_structure(blocks.blocks)
-    stored = read_markdown(structure.text.replace(_DITTO, ""))
+    stored = read_markdown(_ADDRESS.sub("", structure.text).replace(_DITTO, ""))
     return Reading(
         stored.text,
         [
-            structure.text[one.heading.start : one.heading.end]
+            _ADDRESS.sub("", structure.text[one.heading.start : one.heading.end])
             for one in structure.sections
             if one.heading.end
         ],
@@ -43,7 +49,7 @@ def _grid(table: Table) -> Grid:
         grid.append([])
         for column, text in enumerate(row):
             owner = _owner(grid, at, column, text) if (at, column) in table.repeated else None
-            grid[at].append(owner or (at * 1000 + column, text))
+            grid[at].append(owner or (at * 1000 + column, _ADDRESS.sub("", text)))
     return grid
 
 
