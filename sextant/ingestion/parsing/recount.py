@@ -16,7 +16,6 @@ from html import escape, unescape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.encodings import META_CHARSET, decode
 from sextant.ingestion.parsing.limits import DAMAGED
@@ -78,14 +77,14 @@ class SourcePart:
 def recount(content: bytes, file_type: FileType) -> list[SourcePart] | None:
     """Return the text of a file by parts; None where its format has no second way to read it.
 
-    What is damaged is passed over: the parser says so.
+    What is damaged is passed over, as the parser says so: a second count never costs the file.
     """
     read = _READERS.get(file_type)
     if read is None:
         return None
     try:
         return [part for part in read(content) if part.text or part.numbers]
-    except (FileRejected, *DAMAGED):
+    except Exception:  # noqa: BLE001 - readers of damaged files raise anything
         return None
 
 
@@ -147,8 +146,7 @@ def _text(content: bytes) -> Iterator[SourcePart]:
 
 
 def _markdown(content: bytes) -> Iterator[SourcePart]:
-    text = _LINK_TARGET.sub("", decode(content).text)
-    yield SourcePart("", _html_text(_CODE.sub(lambda code: escape(code[0]), text)))
+    yield SourcePart("", _marked_text(decode(content).text))
 
 
 def _json(content: bytes) -> Iterator[SourcePart]:
@@ -193,6 +191,16 @@ def _xml(content: bytes) -> Iterator[SourcePart]:
     yield SourcePart("", _html_text(text))  # feeds hold HTML as text
 
 
+def _ipynb(content: bytes) -> Iterator[SourcePart]:
+    book = json.loads(decode(content).text)
+    sheets = book.get("worksheets") or [book]
+    for number, cell in enumerate((one for sheet in sheets for one in sheet.get("cells", ())), 1):
+        source = cell.get("source", cell.get("input", ""))
+        text = source if isinstance(source, str) else "".join(source)
+        is_marked = cell.get("cell_type") == "markdown"
+        yield SourcePart(f"cell {number}", _marked_text(text) if is_marked else text)
+
+
 def _eml(content: bytes) -> Iterator[SourcePart]:
     from email import message_from_bytes  # few files are mail
 
@@ -212,6 +220,11 @@ def _message(part: Message) -> Iterator[SourcePart]:
         payload = part.get_payload(decode=True)
         text = decode(payload if isinstance(payload, bytes) else b"", part.get_content_charset())
         yield SourcePart("", _html_text(text.text) if kind == "text/html" else text.text)
+
+
+def _marked_text(text: str) -> str:
+    """Return the words of Markdown, without what a link or a tag says to a program."""
+    return _html_text(_CODE.sub(lambda code: escape(code[0]), _LINK_TARGET.sub("", text)))
 
 
 def _html_text(text: str) -> str:
@@ -264,4 +277,5 @@ _READERS: Mapping[FileType, Callable[[bytes], Iterator[SourcePart]]] = {
     FileType.ODP: _odf,
     FileType.EPUB: _epub,
     FileType.XML: _xml,
+    FileType.IPYNB: _ipynb,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.message import EmailMessage
 from typing import Any
@@ -17,12 +17,13 @@ import pytest
 
 from sextant.domain.documents import Coverage
 from sextant.domain.warnings import CodedWarning, WarningCode, count
-from sextant.ingestion.parsing import child
+from sextant.ingestion.parsing import child, recount
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.draft import from_wire, to_wire
 from sextant.ingestion.parsing.formats import Parser, parser_for
 from sextant.ingestion.parsing.limits import Limits
+from tests.document_writer import book, open_document
 from tests.pdf_writer import PdfText, write_pdf
 from tests.unit.ingestion.parsing.office_files import Related, word, xml
 
@@ -95,6 +96,15 @@ def as_pdf() -> bytes:
     return write_pdf([[PdfText(70, 740 - 40 * at, line) for at, line in enumerate(LINES)]])
 
 
+def as_xml() -> bytes:
+    return f"<rules>{''.join(f'<rule>{line}</rule>' for line in LINES)}</rules>".encode()
+
+
+def as_notebook() -> bytes:
+    cells = [{"cell_type": "markdown", "source": [f"## Part\n{line}"]} for line in LINES]
+    return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+
 FILES: dict[str, Callable[[], bytes]] = {
     "a.docx": as_docx,
     "a.pptx": as_pptx,
@@ -105,6 +115,10 @@ FILES: dict[str, Callable[[], bytes]] = {
     "a.md": lambda: "\n\n".join(LINES).encode(),
     "a.txt": lambda: "\n\n".join(LINES).encode(),
     "a.csv": as_csv,
+    "a.odt": lambda: open_document("text", "".join(f"<text:p>{line}</text:p>" for line in LINES)),
+    "a.epub": lambda: book(one="".join(f"<p>{line}</p>" for line in LINES)),
+    "a.xml": as_xml,
+    "a.ipynb": as_notebook,
     "a.json": lambda: json.dumps({"rules": LINES}).encode(),
 }
 
@@ -238,3 +252,15 @@ def test_a_warning_is_worded_in_both_languages(code: WarningCode) -> None:
     assert "12 %" in warning.in_language("en")
     assert "12%" in warning.in_language("zh")
     assert "menus" not in warning.in_language("zh")
+
+
+def test_a_second_count_that_fails_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: bytes) -> Iterator[recount.SourcePart]:
+        raise KeyError
+
+    monkeypatch.setattr(recount, "_READERS", {FileType.TXT: fail})
+
+    coverage, warnings = coverage_of(FILES["a.txt"](), "a.txt")
+
+    assert (coverage.found, coverage.missing, warnings) == (None, 0, [])
+    assert coverage.stored
