@@ -208,12 +208,14 @@ def _eml(content: bytes) -> Iterator[SourcePart]:
 
 
 def _message(part: Message) -> Iterator[SourcePart]:
-    """Yield the text parts of a message; of alternatives the one with most text."""
+    """Yield the text parts of a message; of alternatives the shortest that says most of it."""
     kind, inner = part.get_content_type(), part.get_payload()
     if isinstance(inner, list):
         each = [list(_message(one)) for one in inner if not isinstance(one, str)]
         if kind == "multipart/alternative":
-            each = [max(each, key=lambda parts: sum(len(one.text) for one in parts), default=[])]
+            sizes = [sum(len(one.text) for one in parts) for parts in each]
+            whole = [at for at, size in enumerate(sizes) if 2 * size >= max(sizes)]
+            each = [each[at] for at in sorted(whole, key=sizes.__getitem__)[:1]]
         for parts in each:
             yield from parts
     elif kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":

@@ -90,6 +90,21 @@ class Omissions:
         """Count text of another kind inside a paragraph or a table, which is read as a part of it."""
         self.inline[kind] += count_characters(text)
 
+    def include(self, others: Omissions | None) -> None:
+        """Count what was counted elsewhere, too, such as in a part that another parser read."""
+        if others is None:
+            return
+        for mine, theirs in (
+            (self._parts, others._parts),
+            (self._characters, others._characters),
+            (self.furniture, others.furniture),
+            (self.inline, others.inline),
+        ):
+            mine.update(theirs)
+        for kind, places in others._places.items():
+            self._places[kind].update(places)
+        self._damaged.update(others._damaged)
+
     @property
     def left_out(self) -> dict[str, int]:
         """Return the characters that are left out, by their reasons."""

@@ -253,7 +253,9 @@ class _StoryReader:
             self._context.omissions.add_part("embedded document")
             return
         with self._context.omissions.survive("embedded document"):
-            yield from parser_for(found)(content or b"", self._context.limits).blocks
+            read = parser_for(found)(content or b"", self._context.limits)
+            self._context.omissions.include(read.omissions)
+            yield from read.blocks
 
 
 def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:

@@ -20,7 +20,7 @@ from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.txt import text_blocks
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import join_lines
-from sextant.ingestion.parsing.structure import build_structure
+from sextant.ingestion.parsing.structure import Omissions, build_structure
 from sextant.text.characters import clean_text
 
 _TEXTS = {"text/plain", "text/html", "text/rtf"}
@@ -50,14 +50,20 @@ def read_mail(message: Part, limits: Limits) -> Blocks:
         names = ", ".join(one.name for one in reader.attached)
         blocks.append(Paragraph(f"Attachments: {names}"))
     read, others = choose_attachments(reader.attached, limits)
+    omissions = reader.omissions
     return Blocks(
-        blocks, _header(message, "Subject"), warnings=not_read(others), attachments=tuple(read)
+        blocks,
+        _header(message, "Subject"),
+        warnings=(*not_read(others), *omissions.warnings()),
+        attachments=tuple(read),
+        omissions=omissions,
     )
 
 
 class _MailReader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self.omissions = Omissions()
         self.attached: list[AttachedFile] = []
         self.pictures: list[Image] = []  # in HTML, also where the plain text beside it is read
 
@@ -103,15 +109,19 @@ class _MailReader:
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
         """Yield one of several versions of the same text: plain, unless it only points to the HTML."""
-        versions = list[list[Block]]()
-        named, attached = list[AttachedFile](), self.attached
+        versions = list[tuple[list[Block], Omissions]]()
+        named, attached, omissions = list[AttachedFile](), self.attached, self.omissions
         for inner in sorted(_inner(part), key=lambda one: one.get_content_type() != "text/plain"):
-            self.attached = []
-            versions.append(list(self._part(inner, depth)))
+            self.attached, self.omissions = [], Omissions()
+            versions.append((list(self._part(inner, depth)), self.omissions))
             named += (name for name in self.attached if name not in named)
-        self.attached = [*attached, *named]
-        longest = max(map(_size, versions), default=0)
-        yield from next((one for one in versions if _size(one) >= _WHOLE * longest), [])
+        self.attached, self.omissions = [*attached, *named], omissions
+        longest = max((_size(blocks) for blocks, _ in versions), default=0)
+        for blocks, left_out in versions:
+            if _size(blocks) >= _WHOLE * longest:
+                omissions.include(left_out)
+                yield from blocks
+                break
 
     def _text(self, part: Part) -> Iterator[Block]:
         """Yield a part of text; a container whose parts cannot be told apart is one, too."""
@@ -121,13 +131,15 @@ class _MailReader:
         if part.get_content_type() == "text/rtf":
             from sextant.ingestion.parsing.formats.rtf import parse as parse_rtf  # of Outlook alone
 
-            yield from parse_rtf(payload, self._limits).blocks
+            read = parse_rtf(payload, self._limits)
+            self.omissions.include(read.omissions)
+            yield from read.blocks
             return
         text = decode_part(payload, part.get_content_charset())
         if str(part.get_param("format", "")).lower() == "flowed":
             text = _unflow(text, without_space=str(part.get_param("delsp", "")).lower() == "yes")
         if part.get_content_type() == "text/html":
-            yield from html_blocks(text, self._limits)
+            yield from html_blocks(text, self._limits, self.omissions)
             return
         for block in text_blocks(text):  # as a text file is read, but a greeting is no title
             if isinstance(block, HeadingBlock) and block.level == 0:

@@ -46,6 +46,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     for name in book.spine():
         blocks += book.chapter(name, limits)
     warnings = (*book.omissions.warnings(), *book.page_warnings)
+    book.omissions.include(book.furniture)
     return Blocks(blocks, book.title, warnings=warnings, omissions=book.omissions)
 
 
@@ -54,6 +55,7 @@ class _Book:
 
     def __init__(self, content: bytes) -> None:
         self.omissions = Omissions()
+        self.furniture = Omissions()  # of its pages, whose warnings are kept as they are
         self.page_warnings = list[CodedWarning]()
         self._archive = zipfile.ZipFile(BytesIO(content))
         self._names = {name.lower(): name for name in self._archive.namelist()}
@@ -117,6 +119,7 @@ class _Book:
             lambda address: self._read(self._join(name, address)),
             is_all=True,
         )
+        self.furniture.include(page.omissions)
         self.page_warnings += (
             warning for warning in page.warnings if warning not in self.page_warnings
         )

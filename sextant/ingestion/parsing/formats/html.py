@@ -50,9 +50,9 @@ def read_page(
     return Blocks(write_raised(blocks), name, warnings=omissions.warnings(), omissions=omissions)
 
 
-def html_blocks(fragment: str, limits: Limits) -> list[Block]:
-    """Return blocks of a piece of HTML inside another format."""
-    return write_raised(fragment_blocks(fragment, limits, Omissions()))
+def html_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list[Block]:
+    """Return blocks of a piece of HTML inside another format, and count in `omissions` what of it is left out."""
+    return write_raised(fragment_blocks(fragment, limits, omissions))
 
 
 def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list[Block]:

@@ -50,7 +50,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     reader = _RtfReader(limits)
     RtfLexer(reader).read(content)
     if reader.html is not None:
-        return Blocks(html_blocks("".join(reader.html), limits), reader.title)
+        omissions = Omissions()
+        blocks = html_blocks("".join(reader.html), limits, omissions)
+        return Blocks(blocks, reader.title, warnings=omissions.warnings(), omissions=omissions)
     story = reader.end()
     body = infer_headings(story.blocks, reader.looks)
     top = 1 if body and isinstance(body[0], HeadingBlock) else 0

@@ -16,6 +16,7 @@ from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.json import Json, json_blocks
 from sextant.ingestion.parsing.formats.opc import Element
 from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.structure import Omissions
 
 # Elements by what documents call them, and what pages do. Any other is a block where it stands among blocks, and a run
 # of text inside one.
@@ -75,17 +76,19 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     declared = re.match(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]{2,40})", content[:300])
     decoded = decode(content, declared[1].decode("ascii") if declared else None)
     root = _root(decoded.text)
+    omissions = Omissions()
     if _is_document(root):
         markup = "".join(_write(root, 1))
-        blocks = html_blocks(markup, limits)
+        blocks = html_blocks(markup, limits, omissions)
     else:
         blocks = json_blocks(_value(root, limits), limits)
     title = next((one for one in root.iter() if _name(one) in _TITLES), None)
     return Blocks(
         blocks,
         _text(title) if title is not None else "",
-        warnings=decoded.warnings,
+        warnings=(*decoded.warnings, *omissions.warnings()),
         metadata=decoded.metadata,
+        omissions=omissions,
     )
 
 
@@ -249,5 +252,5 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
 def _plain(text: str, limits: Limits) -> str:
     """Return a value's text; feeds hold pages in it."""
     if _MARKUP.search(text):
-        return "\n".join(lines_of(html_blocks(text, limits)))
+        return "\n".join(lines_of(html_blocks(text, limits, Omissions())))
     return text.strip()

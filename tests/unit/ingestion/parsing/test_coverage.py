@@ -264,3 +264,19 @@ def test_a_second_count_that_fails_costs_nothing(monkeypatch: pytest.MonkeyPatch
 
     assert (coverage.found, coverage.missing, warnings) == (None, 0, [])
     assert coverage.stored
+
+
+def test_what_a_mail_hides_in_its_html_is_left_out_for_a_reason() -> None:
+    message = EmailMessage()
+    message["Subject"] = "News"
+    hidden = "Words that are there for programs, and that nobody who reads the mail can see."
+    message.set_content(
+        f"<html><body><div style='display:none'>{hidden}</div><p>{LINES[0]}</p></body></html>",
+        "html",
+    )
+
+    coverage, warnings = coverage_of(message.as_bytes(), "a.eml")
+
+    assert coverage.missing == 0
+    assert coverage.left_out == {"out of sight": len("".join(hidden.split()))}
+    assert any("out of sight" in warning for warning in warnings)
