@@ -14,6 +14,7 @@ from functools import cached_property
 
 from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.evidence_index import (
+    ENOUGH,
     Assessment,
     EvidenceIndex,
     StatedFact,
@@ -89,8 +90,8 @@ class DenialLook(SentenceLook):
         ]
 
 
-# The support of what is supported is at least this.
-_LEAST_SUPPORT = 0.5
+# A sentence is said in part where more than this share of its words is.
+_PARTLY = 0.3
 # So many sentences or rows that say nothing of it may lie between those that are quoted together.
 _BETWEEN = 3
 
@@ -193,9 +194,8 @@ class _Look(ValueLook, DenialLook):
         outcomes = self._with_names([self._of(fact) for fact in self._facts])
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         worst = min(one.support for one in outcomes)
-        best = max(one.support for one in outcomes)
         share = sum(one.share for one in outcomes) / len(outcomes)
-        if worst >= Support.SUPPORTED:
+        if worst >= Support.SUPPORTED and share >= ENOUGH:
             if self._is_denied(parts) or self._is_denied_elsewhere(parts):
                 return Assessment(Support.CONTRADICTED, share, parts)
             return Assessment(Support.SUPPORTED, share, parts)
@@ -203,7 +203,7 @@ class _Look(ValueLook, DenialLook):
             return Assessment(worst, share, parts)
         if worst == Support.FOREIGN:
             return Assessment(worst, share, parts)
-        partial = best >= Support.PARTIAL or self._touches()
+        partial = share > _PARTLY or self._touches()
         return Assessment(Support.PARTIAL if partial else Support.UNSUPPORTED, share, parts)
 
     @staticmethod
@@ -216,7 +216,7 @@ class _Look(ValueLook, DenialLook):
             if one.support is Support.SUPPORTED and part.values
         }
         return [
-            replace(one, support=Support.SUPPORTED)
+            replace(one, support=Support.SUPPORTED, share=max(ENOUGH, one.share))
             if one.support is Support.FOREIGN
             and one.parts
             and all((part.passage, part.span) in sure for part in one.parts)
@@ -241,5 +241,5 @@ def supporting(evidence: AnswerEvidence, found: Assessment) -> Iterator[tuple[in
         by_passage.setdefault(part.passage, []).append(part)
     foreign = found.support is Support.FOREIGN
     for index, parts in by_passage.items():
-        share = min(1.0, found.share if foreign else max(_LEAST_SUPPORT, found.share))
+        share = min(1.0, found.share)
         yield index, evidence.quote(parts[0], parts, share, foreign=foreign)

@@ -37,7 +37,6 @@ class EvidencePart:
         row: of a cell the first one of its row.
         column: of a cell the name of its column.
         clauses: of a sentence, between its marks.
-        statements: of a sentence, each of one or several clauses.
         wording: the part as it is written, with the clause that it takes its subject from.
     """
 
@@ -54,7 +53,6 @@ class EvidencePart:
     row: str = ""
     column: str = ""
     clauses: tuple[Text, ...] = ()
-    statements: tuple[Text, ...] = ()
     wording: str = ""
 
     @property

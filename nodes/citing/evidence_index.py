@@ -13,7 +13,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.passage_parts import all_parts
 from sextant.nodes.citing.statements import states
-from sextant.nodes.citing.support import headings
+from sextant.nodes.citing.support import ITEM, headings
 from sextant.nodes.citing.terms import find_separators, terms_of
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
@@ -29,6 +29,10 @@ _FACTS = re.compile(
     r"[，;；。]|,(?!\d)|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
 )
 _LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+"), 3
+
+
+ENOUGH = 0.5
+"""So much of a sentence's own words must stand where its facts are said."""
 
 
 class Support(IntEnum):
@@ -110,7 +114,7 @@ class EvidenceIndex:
     def find_facts(self, sentence: str) -> list[StatedFact]:
         """Return what a sentence says, one thing after the other."""
         facts = list[StatedFact]()
-        for text in _cut_facts(sentence):
+        for text in _cut_facts(ITEM.sub("", sentence)):
             if not text or not states(text):
                 continue
             terms = terms_of(text)

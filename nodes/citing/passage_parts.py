@@ -23,17 +23,16 @@ from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
-from sextant.text.statements import split_joined
+from sextant.text.statements import complete_denials, split_joined
 from sextant.text.units import ORDINAL
 from sextant.text.values import normalise_values
 
 MARKED = re.compile(
-    r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
+    r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|(?:al)?though|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
 )
 _LISTED = re.compile("、")
 # 二级: behind a number that is a name.
 _GRADES = {"级", "档", "审", "期"}
-_STATEMENT = re.compile(r"[；;]|,\s(?=(?:and|but|while|whereas) )")
 _ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
 _OPENS = re.compile(r"\s*(?:[-*+•·#|>]|\d{1,2}[.)、：]|[A-Z]\d\s|\d\d:\d\d\s)")
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
@@ -118,7 +117,6 @@ def _of_sentence(
     texts = tuple(map(Text, clauses))
     layers = ((OWN, whole), (HEADING, above), (NEAR, near), (INHERITED, lead))
     several = len(clauses) > 1
-    statements = tuple(map(Text, cut(_STATEMENT, sentence)))
     yield EvidencePart(
         index,
         span,
@@ -126,7 +124,6 @@ def _of_sentence(
         layers,
         () if several else every,
         clauses=tuple(map(Text, cut_clauses(sentence))),
-        statements=statements,
         wording=sentence,
     )
     if not several:
@@ -164,7 +161,9 @@ def _of_sentence(
 
 def cut_clauses(sentence: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and where each side says that something is so."""
-    return [piece for clause in cut(MARKED, sentence) for piece in split_joined(clause)]
+    pieces = [piece for clause in cut(MARKED, sentence) for piece in split_joined(clause)]
+    complete = complete_denials(pieces)
+    return [complete.get(piece, piece) for piece in pieces]
 
 
 def _split_counts(clause: str) -> list[str]:

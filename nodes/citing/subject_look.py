@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import combinations
 
 from sextant.nodes.citing.evidence import (
     AHEAD,
@@ -37,7 +38,7 @@ from sextant.nodes.citing.subjects import (
 )
 from sextant.nodes.citing.terms import Text, is_code, names_in, terms_of, wording_of
 from sextant.text.characters import plain_of
-from sextant.text.units import WEEKDAY, TextValue
+from sextant.text.units import ORDINAL, WEEKDAY, TextValue
 from sextant.text.values import normalise_values
 
 
@@ -147,24 +148,30 @@ class SubjectLook(SentenceLook):
         )
 
     def _is_swapped_in(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a word of a fact stands in the place of one of the question, of the part, or of its nearest clause."""
-        names = [one for one in subject_words(fact.text) if not one.is_mark]
-        for clause in self._nearest_clause(part, fact):
-            exchanged = find_swapped(fact.text, clause.plain)
-            if any(one.term in exchanged and not clause.has(one.term) for one in names):
-                return True
+        """Return whether a word of a fact stands in the place of one of the question or of the part."""
+        if self._joins_apart(part, fact):
+            return True
         swapped = self._swapped | find_swapped(fact.text, part.sentence)
         words = (one for one in subject_words(fact.text) if one.term in swapped)
         return any(not self._is_vouched(word, (part,), is_swapped=True) for word in words)
 
-    def _nearest_clause(self, part: EvidencePart, fact: StatedFact) -> list[Text]:
-        """Return the clause that has more terms of a fact than any other of its sentence; nothing for two that do."""
+    def _joins_apart(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether only two clauses together have all terms of a fact, each of which says more besides.
+
+        "The host pays for the flat" joins what "the host pays for the roof, the guest for the flat" keeps apart.
+        """
         if self._is_foreign(part):
-            return []
-        counts = [sum(clause.has(term) == 1.0 for term in fact.terms) for clause in part.clauses]
-        most = max(counts, default=0)
-        nearest = [one for one, count in zip(part.clauses, counts, strict=True) if count == most]
-        return nearest if len(nearest) == 1 and len(part.clauses) > 1 and most > 1 else []
+            return False
+        every, stated = set(fact.terms), Text(f"{self._sentence} {self._evidence.question}")
+        found = [({term for term in every if one.has(term)}, one) for one in part.clauses]
+        telling = [
+            terms
+            for terms, one in found
+            if any(not stated.has(term) for term in terms_of(one.plain))
+        ]
+        return all(terms != every for terms, _ in found) and any(
+            one | other == every for one, other in combinations(telling, 2)
+        )
 
     def _is_vouched(
         self,
@@ -277,18 +284,25 @@ class SubjectLook(SentenceLook):
         }
 
     def _is_exchanged(self, value: TextValue, fact: StatedFact, best: EvidencePart) -> bool:
-        """Return whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
+        """Return whether a part with another number of the sentence speaks of this fact instead: two were exchanged.
+
+        So does the other clause of one sentence, whatever its number.
+        """
         owned = {term for term in fact.terms if best.owns(term)}
         others = [
             part
             for part in self._parts
-            if part.is_clause
-            and best.is_clause
-            and is_of_same_sentence(part, best)
-            and any(competes(value, other) for other in part.values)
+            if any(competes(value, other) for other in part.values)
             and not any(mine.matches(other) for mine in fact.values for other in part.values)
+            and (
+                (part.is_clause and best.is_clause and is_of_same_sentence(part, best))
+                or (not part.is_row and any(map(self._is_stated, part.values)))
+            )
         ]
         return any({term for term in fact.terms if part.owns(term)} > owned for part in others)
+
+    def _is_stated(self, value: TextValue) -> bool:
+        return value.unit != ORDINAL and any(value.matches(stated) for stated in self._values)
 
 
 def _marked_pieces(part: EvidencePart) -> Iterator[tuple[str, Mapping[str, frozenset[str]]]]:

@@ -25,7 +25,7 @@ _WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
 # Thousands apart and leading zeros: 1,000 and 1000, 03 and 3 are one number.
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
 # The number of an item is not part of what it says.
-_ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
+ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
 # A second sentence must add this much support to be worth quoting.
 _LONGER_QUOTE = 0.15
 # The share of a denied clause's terms that the other side must have, so that both speak of the same:
@@ -66,7 +66,7 @@ class Claim:
 @lru_cache(maxsize=256)
 def claim_of(statement: str) -> Claim:
     """Return the terms of `statement`; of unrelated statements they have (almost) none in common."""
-    text = plain_of(_ITEM.sub("", statement))
+    text = plain_of(ITEM.sub("", statement))
     words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
     pairs = (pair for run in _HAN_RUN.findall(without_question_words(text)) for pair in _pairs(run))
     return Claim(frozenset(words), frozenset(pairs), statement)

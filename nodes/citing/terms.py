@@ -15,7 +15,7 @@ from sextant.text.stopwords import (
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from sextant.text.units import WEEKDAY, TextValue, rates_in
+from sextant.text.units import SHARE, WEEKDAY, TextValue, rates_in
 from sextant.text.values import normalise_values
 from sextant.text.word_forms import american, name_synonyms, stem
 
@@ -53,6 +53,8 @@ _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
 _OF_NAMES = ("nr", "ns", "nt", "nz")
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
+_BASE = re.compile(r"\s*of\s+((?:[a-z'’-]+ ?){1,4})")
+_BASE_AHEAD = re.compile(rf"([{IDEOGRAPHS}]{{2,8}})的\s*\Z")
 _SHORTEST_IN_PART = 3
 # Words that differ in their last two letters at most: pregnant and pregnancy.
 _OF_KIN, _LEAST_BEGUN = 0.9, 6
@@ -145,17 +147,12 @@ def find_measure(text: str, value: TextValue) -> str:
     return ""
 
 
-def find_counts(text: str) -> list[tuple[TextValue, str]]:
-    """Return numbers without a unit, each with the word that names what it counts: 2 and 成人 of 2名成人."""
-    plain, found = plain_of(text), normalise_values(text)
-    ends = [*(one.start for one in found[1:]), len(plain)]
-    counted = [
-        (one.value, terms_of(CLAUSE.split(plain[one.end : end].lstrip())[0]))
-        for one, end in zip(found, ends, strict=True)
-        if one.value.dimension == ""
-    ]
-    things = [(value, [term for term in terms if len(term) > 1]) for value, terms in counted]
-    return [(value, terms[0]) for value, terms in things if terms]
+def find_bases(text: str) -> list[tuple[str, ...]]:
+    """Return what shares are of, by its terms: the rent, of 5 % of the rent and 租金的5%."""
+    plain = plain_of(text)
+    found = [one for one in normalise_values(text) if one.value.unit == SHARE]
+    bases = [_BASE.match(plain, one.end) or _BASE_AHEAD.search(plain[: one.start]) for one in found]
+    return [terms for base in bases if base and (terms := terms_of(base[1]))]
 
 
 @lru_cache(maxsize=1024)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
-from sextant.nodes.citing.evidence import NEAR, EvidencePart
+from sextant.nodes.citing.evidence import COLUMNS, NEAR, EvidencePart
 from sextant.nodes.citing.evidence_index import (
+    ENOUGH,
     Assessment,
     StatedFact,
     Support,
@@ -18,7 +19,8 @@ from sextant.nodes.citing.sentence_look import (
     is_of_same_row,
     is_of_same_sentence,
 )
-from sextant.nodes.citing.terms import find_counts, find_measure
+from sextant.nodes.citing.subjects import subject_words
+from sextant.nodes.citing.terms import Text, find_bases, find_measure
 from sextant.nodes.citing.word_look import WordLook
 from sextant.text.units import TIMES, WEEKDAY, TextValue
 
@@ -74,16 +76,16 @@ class ValueLook(WordLook):
         if support is not Support.SUPPORTED:
             return Assessment(support, words, parts)
         self._spoken.update((part.passage, part.span) for part in parts)
-        return Assessment(Support.SUPPORTED, max(0.5, worst.share), parts)
+        return Assessment(Support.SUPPORTED, max(ENOUGH, worst.share), parts)
 
     def _of_subject(self, fact: StatedFact, parts: Sequence[EvidencePart], words: float) -> Support:
         """Return whether the parts that say a fact's numbers say them of what it speaks of."""
-        if self._counts_another(fact, parts):
-            return Support.CONTRADICTED
         if (
             (words < _OF_STATED and not all(map(self._is_foreign, parts)))
             or not all(self._has_codes(part, fact) for part in parts)
             or self._misses_name(fact, parts)
+            or self._is_share_of_another(fact, parts)
+            or any(self._is_said_of_other(part, fact) for part in parts)
             or any(self._replaces(part, fact) for part in parts)
         ):
             return Support.PARTIAL
@@ -92,6 +94,30 @@ class ValueLook(WordLook):
             return Support.SUPPORTED
         owned = self._is_of_rival(misnamed.term, fact, parts)
         return Support.CONTRADICTED if owned else Support.PARTIAL
+
+    def _is_share_of_another(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether a fact says a share of what its parts in the same language do not name: of the rent."""
+        same = [part for part in parts if not self._is_foreign(part)]
+        return bool(same) and any(
+            set(base).isdisjoint(self._subject)
+            and not any(self._level(part, term) >= COLUMNS for part in same for term in base)
+            for base in find_bases(fact.text)
+        )
+
+    def _is_said_of_other(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a part names, ahead of its number, nothing of what a fact is about, which another part names."""
+        if part.is_row or self._is_foreign(part):
+            return False
+        about = _named_ahead(fact.text) or list(self._subject)
+        subject = [term for term in about if term in self._subject and self._is_known(term)]
+        own, stated = _named_ahead(part.wording), Text(" ".join(about))
+        return (
+            len(own) > 1  # one word may point back: the nation
+            and bool(subject)
+            and not any(map(stated.has, own))
+            and all(self._level(part, term) <= NEAR for term in subject)
+            and any(all(map(other.owns, subject)) for other in self._whole)
+        )
 
     @staticmethod
     def _is_scattered(found: Sequence[tuple[TextValue, Assessment]]) -> bool:
@@ -190,7 +216,6 @@ class ValueLook(WordLook):
             any(self._owns_more(one, best, fact) for one in rivals)
             or self._names_another_cell(best)
             or self._names_rival(fact, best, rivals)
-            or (value.date and self._is_said_of_rival(fact, best, rivals))
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
         is_beside = (
@@ -202,18 +227,6 @@ class ValueLook(WordLook):
         if rival and (is_beside or self._owns_more(best, rival, fact)):
             rival = None
         return Assessment(self._between(best, score, rival, scores), score, (best,))
-
-    def _is_said_of_rival(
-        self, fact: StatedFact, best: EvidencePart, rivals: Sequence[EvidencePart]
-    ) -> bool:
-        """Return whether a part has none of what a fact says of its date, and one with another date has all of it."""
-        new = [term for term in fact.new if self._is_known(term)]
-        return (
-            bool(new)
-            and not best.is_row
-            and all(self._level(best, term) <= NEAR for term in new)
-            and any(all(map(rival.owns, new)) for rival in rivals if rival.passage == best.passage)
-        )
 
     def _rivals(
         self, value: TextValue, carriers: Sequence[EvidencePart], best: EvidencePart | None
@@ -249,16 +262,6 @@ class ValueLook(WordLook):
         return Support.SUPPORTED
 
     @staticmethod
-    def _counts_another(fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
-        """Return whether what a fact counts, its part counts with another number only: two adults for one."""
-        there = [pair for part in parts for pair in find_counts(part.sentence)]
-        return any(
-            (numbers := [value for value, its in there if its == thing])
-            and not any(value.matches(number) for number in numbers)
-            for value, thing in find_counts(fact.text)
-        )
-
-    @staticmethod
     def _is_at_another_rate(part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether both count by a period, and not by the same: 60 a day is not 60 an hour."""
         return bool(fact.rates and part.rates) and fact.rates.isdisjoint(part.rates)
@@ -268,6 +271,12 @@ class ValueLook(WordLook):
         asked = [value for value in self._evidence.asked_values if value.unit == WEEKDAY]
         days = [value for value in part.values if value.unit == WEEKDAY]
         return bool(asked and days) and not any(_holds(days, value) for value in asked)
+
+
+def _named_ahead(text: str) -> list[str]:
+    """Return the terms ahead of the first value of a text that relate to nothing and measure nothing."""
+    words = (one for one in subject_words(text) if one.is_ahead and not one.is_mark)
+    return [one.term for one in words if not (one.is_predicate or one.is_measure)]
 
 
 def _has_instead(

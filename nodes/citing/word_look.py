@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sextant.nodes.citing.evidence import NEAR, OWN, EvidencePart
+from sextant.nodes.citing.evidence import NEAR, EvidencePart
 from sextant.nodes.citing.evidence_index import (
+    ENOUGH,
     Assessment,
     StatedFact,
     Support,
@@ -15,19 +16,18 @@ from sextant.nodes.citing.subject_look import SubjectLook
 from sextant.nodes.citing.subjects import (
     subject_words,
 )
-from sextant.nodes.citing.terms import Text, terms_of
 from sextant.text.units import TextValue
 
-# So much of a fact's own terms must stand in its part, and of those that stand in any passage.
-_OF_TERMS, _OF_KNOWN = 0.5, 0.66
-# Less of the subject than this share of what the best part has of it.
-_OF_BEST, _OF_BEST_SHORT = 0.6, 0.85
+# A sentence of few words must speak of the subject nearly as much as any part does.
+_OF_BEST = 0.85
 # So much of the question's terms.
 _OF_ASKED = 0.4
 # Each of them must stand so close to the rest.
 _CLOSE = 0.5
-# A fact of no more terms of its own says little more than its relation to the subject.
-_SHORT = 3
+# A sentence of no more terms of its own says little more than their relation to the subject.
+_SHORT = 4
+# In a longer fact a word in another's place is mostly another word for the same.
+_FEW = 7
 
 
 class WordLook(SubjectLook):
@@ -35,7 +35,6 @@ class WordLook(SubjectLook):
 
     def _of_words(self, fact: StatedFact, subject: dict[str, float]) -> Assessment:
         new = {term: self._evidence.weight(term) for term in fact.new or fact.terms}
-        known = {term: weight for term, weight in new.items() if self._is_known(term)}
         asked = {term: weight for term, weight in subject.items() if term not in new}
         # A sentence that has some of the question's words says itself what it is about.
         stated = {term for fact in self._facts for term in fact.terms}
@@ -53,34 +52,25 @@ class WordLook(SubjectLook):
         if carrier is None:
             return Assessment(Support.UNSUPPORTED, 0.0)
         coverage, near, part = carrier
-        of_known = self._coverage_of(part, known) if known else 0.0
-        if self._is_foreign(part) and coverage < _OF_TERMS:
+        if self._is_foreign(part) and coverage < ENOUGH:
             return Assessment(Support.FOREIGN, coverage, (part,))
-        is_short = len(fact.new) <= _SHORT
-        of_best = _OF_BEST_SHORT if is_short else _OF_BEST
-        unknown = sum(len(term) > 1 for term in new if term not in known)
-        if is_short and (unknown or not self._is_together(part, known)):
-            return Assessment(
-                Support.PARTIAL if coverage > 0.3 else Support.UNSUPPORTED, coverage, (part,)
-            )
+        telling = [t for t in new if self._is_known(t) or (len(t) > 1 and t in fact.new)]
+        is_near = near >= _OF_BEST * best_about or not fact.new
         if (
-            not self._has_codes(part, fact)
+            (self._is_brief and not (is_near and self._is_together(part, telling)))
+            or not self._has_codes(part, fact)
             or self._misses_name(fact, (part,))
-            or self._is_of_another(part, fact)
             or self._replaces(part, fact)
-            or self._is_swapped_in(part, fact)
+            or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
             or self._is_at_another_value(part, fact)
         ):
             return Assessment(Support.PARTIAL, coverage, (part,))
-        if (
-            coverage >= _OF_TERMS
-            and of_known >= _OF_KNOWN
-            and (near >= of_best * best_about or not fact.new)
-        ):
-            return Assessment(Support.SUPPORTED, coverage, (part,))
-        return Assessment(
-            Support.PARTIAL if coverage > 0.3 else Support.UNSUPPORTED, coverage, (part,)
-        )
+        return Assessment(Support.SUPPORTED, coverage, (part,))
+
+    @property
+    def _is_brief(self) -> bool:
+        """Return whether the sentence says little more than what relates to the subject."""
+        return len({term for fact in self._facts for term in fact.new}) <= _SHORT
 
     def _is_at_another_value(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a passage says a fact beside another value than the one that is asked for, which stands elsewhere."""
@@ -128,43 +118,6 @@ class WordLook(SubjectLook):
             return 1.0
         return sum(counted[term] for term in present) / sum(counted.values())
 
-    def _is_of_another(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a sentence says what is new in a fact of something else than what is asked."""
-        named_here = set(self._subject).intersection(fact.terms)
-        terms = [term for term in named_here or self._subject if self._is_anywhere(term)]
-        marks = terms if named_here else [*self._asked_phrases, *terms]
-        new = [term for term in fact.new if part.level(term) >= OWN]
-        return self._is_said_of_another(part.statements, new, marks) or (
-            bool(named_here) and self._is_said_of_another(part.clauses, new, marks, fact)
-        )
-
-    @staticmethod
-    def _is_said_of_another(
-        pieces: Sequence[Text],
-        new: Collection[str],
-        marks: Collection[str],
-        fact: StatedFact | None = None,
-    ) -> bool:
-        """Return whether the pieces of a sentence that say something speak of less of a subject than others do.
-
-        Of clauses only those count that have a subject of their own, which a fact does not name.
-        """
-        says = [bool(new) and all(one.has(term) == 1.0 for term in new) for one in pieces]
-        named = [
-            {mark for mark in marks if mark in one.plain or one.has(mark) == 1.0} for one in pieces
-        ]
-        have_subject = [fact is None or _has_subject(one, new, fact) for one in pieces]
-        return any(says) and all(
-            is_own
-            and any(
-                more > about and (about or fact)
-                for more, others in zip(named, says, strict=True)
-                if not others
-            )
-            for about, is_said, is_own in zip(named, says, have_subject, strict=True)
-            if is_said
-        )
-
 
 def _has_value(part: EvidencePart, value: TextValue) -> bool:
     return any(map(value.matches, part.values))
@@ -172,9 +125,3 @@ def _has_value(part: EvidencePart, value: TextValue) -> bool:
 
 def _competes(part: EvidencePart, value: TextValue) -> bool:
     return any(competes(value, other) and other.unit == value.unit for other in part.values)
-
-
-def _has_subject(clause: Text, new: Collection[str], fact: StatedFact) -> bool:
-    """Return whether words that a fact does not say stand in a clause ahead of what is new in it."""
-    start = min((at for term in new if (at := clause.plain.find(term)) >= 0), default=0)
-    return bool(set(terms_of(clause.plain[:start])).difference(fact.terms))

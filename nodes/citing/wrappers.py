@@ -330,7 +330,7 @@ class Unwrapped:
 
     def _end(self, body: str, *, final: bool) -> int | None:
         end = sentence_end(body)
-        if end is not None and (end < len(body) or final):
+        if end is not None and (body[end:].strip() or final):  # a lower letter may still go on
             return end
         return len(body) if final else None
 

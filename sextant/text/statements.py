@@ -20,7 +20,7 @@ _ENGLISH = re.compile(
 )
 # Behind "and" what denies is a clause for certain: on the deck and not in the hall. Others: `split_joined`.
 _CLAUSE = re.compile(
-    r"[,;:，；：。.!?！？]\s*|\b(?:but|while|although|whereas)\b|但是?|而"
+    r"[,;:，；：。.!?！？]\s*|\b(?:but|while|(?:al)?though|whereas)\b|但是?|而"
     r"|\band\s+(?=(?:is\s+|are\s+)?(?:not|never|prohibited|forbidden|banned)\b|(?:is|are|may|can|must|will)\b)",
     re.IGNORECASE,
 )
@@ -31,7 +31,9 @@ _FINITE = re.compile(
     re.IGNORECASE,
 )
 # "Not in the hall" denies what the clause ahead says of something else.
-_ELLIPTIC = re.compile(r"\s*(?:and\s+)?not\s+(?P<word>[a-z]+)", re.IGNORECASE)
+_ELLIPTIC = re.compile(
+    r"\s*(?:(?:and|but|though)\s+)?(?:not|never)\s+(?P<word>[a-z]+)", re.IGNORECASE
+)
 _PREPOSITION = r"(?:in|on|at|for|to|by|with|from|during|before|after|inside|outside|under|over|near|behind|within)"
 _DETERMINER = r"(?:the|an?|any|its|their|our|your|every|each|all)"
 

@@ -28,10 +28,10 @@ _CHINESE = """
 """
 
 _ENGLISH = """
-a about after all also am an and any are as at be because been before being between both but by
-can could did do does doing done during each either else every for from had has have having he
+a about after all also although am an and any are as at be because been before being between both but by
+can cannot could did do does doing done during each either else every for from had has have having he
 her here hers him his how however i if in into is it its itself just many may me might more most
-much must my name no nor not of on once only or other our out over own please same shall she
+much must my name never no nor not of on once only or other our out over own please same shall she
 should so some such tell than that the their them themselves then there these they this those
 through to too under until up us very was we were what when where whether which while who whom
 whose why will with within without would yes you your

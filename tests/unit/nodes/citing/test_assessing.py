@@ -440,3 +440,32 @@ def test_what_stands_beside_another_name_number_or_clause_is_not_said_of_this_on
 ) -> None:
     assert assess(right, passage, question=question) is Support.SUPPORTED
     assert assess(wrong, passage, question=question) is not Support.SUPPORTED
+
+
+RATES = "Bikes kept overnight are charged 60 % of the day rate. Cancelling a trip costs 25 % of the trip price. A returned payment costs EUR 35."
+LEASE = "The owner is liable for the roof, the tenant for the windows. Drones may be flown over the meadow, but not over the barn."
+LOANS = ("The library lends books for four weeks.", "Films are lent for one week.")
+CELLS = "The cold of the fridge slows the yeast down overnight and lets acids develop, which gives the bread its taste."
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passages", "is_supported"),
+    [
+        ("What does it cost to cancel a trip?", "Cancelling a trip costs 25 % of the trip price.", [RATES], True),
+        ("What does it cost to cancel a trip?", "Cancelling a trip costs 25 % of the day rate.", [RATES], False),
+        ("What is the fee for a returned payment?", "The fee for a returned payment is 60 % of the day rate.", [RATES], False),
+        ("Who is liable for the windows?", "The tenant is liable for the windows.", [LEASE], True),
+        ("Who is liable for the windows?", "The owner is liable for the windows.", [LEASE], False),
+        ("May drones be flown over the barn?", "Drones may not be flown over the barn.", [LEASE], True),
+        ("May drones be flown over the barn?", "Drones may be flown over the barn.", [LEASE], False),
+        ("How long are books and films lent?", "Books are lent for four weeks and films for one week.", LOANS, True),
+        ("How long are books and films lent?", "Books are lent for one week and films for four weeks.", LOANS, False),
+        ("Why does dough rest?", "It rests since the cold of a fridge slows the yeast and acids can develop overnight.", [CELLS], True),
+        ("Which rules hold?", "4. A returned payment costs 35 euros.", [RATES], True),
+    ],
+)  # fmt: skip
+def test_a_fact_joins_only_what_its_passage_joins(
+    question: str, statement: str, passages: list[str], *, is_supported: bool
+) -> None:
+    found = assess(statement, *passages, question=question)
+    assert (found is Support.SUPPORTED) is is_supported
