@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.v1 import ValidationError as ValidationErrorV1
 
 from sextant.domain.answers import Effort
-from sextant.domain.errors import OptionInvalid, SextantError
+from sextant.domain.errors import GraphNotFound, OptionInvalid, SextantError
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.domain.settings import Settings
@@ -204,12 +204,19 @@ def _name_of(name: Name) -> str:
     return name() if callable(name) else name
 
 
+# A model cannot choose another knowledge base than the one that its tools are bound to.
+_NOT_THE_MODELS_TO_NAME = (
+    "Say so; whoever set these tools up names one by create_tools(graph_id=…)."
+)
+
+
 async def _raise_to_model(call: Awaitable[R]) -> R:
     """Return what a call returns; what goes wrong on purpose is told to the model."""
     try:
         return await call
     except SextantError as error:
-        parts = [f"{error.code}: {error.message}", error.next_step]
+        step = _NOT_THE_MODELS_TO_NAME if isinstance(error, GraphNotFound) else error.next_step
+        parts = [f"{error.code}: {error.message}", step]
         raise ToolException(" ".join(filter(None, parts))) from error
 
 

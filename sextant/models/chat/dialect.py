@@ -27,6 +27,7 @@ from pydantic import BaseModel
 from sextant.models.chat import endpoint_memory
 from sextant.models.chat.endpoint_memory import (
     BELIEVED,
+    LEAST_CONTEXT,
     MAX_COMPLETION_TOKENS,
     MAX_TOKENS,
     ContextLimit,
@@ -173,12 +174,14 @@ class Dialect:
         """Note that a prompt of about so many tokens was refused as too long; half of it, where the refusal has no number."""
         if is_too_long(error):
             asked = prompt_tokens + (self._text_tokens or 0)
-            self.context = ContextLimit.learnt_now(context_of(error) or asked // 2)
+            said = context_of(error) or 0
+            tokens = said if said >= LEAST_CONTEXT else max(LEAST_CONTEXT, asked // 2)
+            self.context = ContextLimit.learnt_now(tokens)
             await self.save_news()
 
     def learn_read(self, read: int, prompt_tokens: int) -> bool:
         """Note how many tokens of a prompt of about so many an endpoint has read; returns whether it has cut it."""
-        is_cut = prompt_tokens >= _LEAST_CUT and 0 < read < _READ_SHARE * prompt_tokens
+        is_cut = prompt_tokens >= _LEAST_CUT and LEAST_CONTEXT <= read < _READ_SHARE * prompt_tokens
         if is_cut:
             self.context = ContextLimit.learnt_now(read, is_cut=True)
         elif (known := self.context) and read > known.tokens:

@@ -24,6 +24,9 @@ MAX_TOKENS, MAX_COMPLETION_TOKENS = "max_tokens", "max_completion_tokens"
 BELIEVED = 3600.0
 # Nobody refuses what is cut without a word; who has given a model more context and does not measure it anew waits a day.
 _BELIEVED_CUT = 24 * BELIEVED
+LEAST_CONTEXT = 256
+"""Tokens of the shortest context that a model may have; some endpoints count or report less by mistake."""
+
 # The share of a context that an answer may take; the prompt gets the rest.
 _ANSWERS_SHARE = 1 / 3
 

@@ -124,6 +124,8 @@ async def test_what_goes_wrong_is_a_message_that_says_what_to_do(rag: Sextant) -
     missing = await called(create_tools(rag, graph_id="none").ask, query=QUESTION)
     assert missing.status == "error"
     assert missing.text.startswith("graph_not_found: ")
+    assert "create_tools(graph_id=…)" in missing.text
+    assert "--" not in missing.text, "no flag of a command line, which a model has not"
     strange = await called(create_tools(rag, graph_id="hr").related, chunk_id="x")
     assert (strange.status, strange.artifact) == ("error", None)
     assert strange.text.startswith("chunk_not_found: ")

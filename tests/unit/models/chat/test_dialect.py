@@ -224,6 +224,7 @@ REFUSALS = {
     "Requested tokens (2285) exceed context window of 2048": 2048,
     "prompt is too long: 208310 tokens > 200000 maximum": 200_000,
     "the request exceeds the available context size. try increasing the context size": 2000,
+    "This model's maximum context length is 3 tokens. However, your request has 8 input tokens.": 2000,
 }
 
 
@@ -241,6 +242,7 @@ def test_a_prompt_that_was_read_by_less_than_half_was_cut_until_more_is_read() -
     known = Dialect(built(COMPATIBLE), 1000)
     assert not known.learn_read(300, 500), "too short to tell from another tokenizer"
     assert not known.learn_read(3000, 4000)
+    assert not known.learn_read(1, 4000), "a count that nobody made"
     assert known.context is None
     assert known.learn_read(4096, 9000)
     assert known.context is not None
