@@ -44,7 +44,7 @@ _BOXED = re.compile(
 )
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
-_LEADER = re.compile(r"[.…·．_-]{3,}|[.…·]")
+_LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be a value that is missing
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _SIGNS = "+-−–"
 _GAP = 1.5  # in sizes of letters: one that no justified line has
