@@ -120,15 +120,14 @@ class _Slide:
         self._drawings = DrawingReader(part, omissions, page)
 
     def blocks(self, furniture: Sequence[str]) -> Iterator[Block]:
-        """Yield the slide's heading, what stands on it, `furniture`, and its notes."""
+        """Yield the slide's heading, what stands on it, `furniture`, its notes and comments."""
         elements = list(_shapes(self._tree))
         title = next((text for element in elements if (text := self._title(element))), "")
         shapes = list(self._read(elements))
         margin = (Paragraph(text, self._page, kind=TextKind.MARGIN) for text in furniture)
         below = [*margin, *self._notes()]
-        body = [*(_in_order(shapes) if below else _with_column_heads(shapes)), *below]
-        for _ in self._part.related("comments"):
-            self._omissions.add_part("comment thread", self._page)
+        read = _in_order(shapes) if below else _with_column_heads(shapes)
+        body = [*read, *below, *self._comments()]
         if title or body:
             yield HeadingBlock(title or f"#{self._page}", 1, page=self._page)
             yield from body
@@ -239,6 +238,30 @@ class _Slide:
                 elif _kind(shape) == "body" and text:
                     label = "备注：" if has_cjk(text) else "Notes: "
                     yield Paragraph(f"{label}{text}", self._page, kind=TextKind.NOTE)
+
+    def _comments(self) -> Iterator[Block]:
+        """Yield what reviewers say of the slide, a line each, with their names."""
+        for part in self._part.related("comments"):
+            if part.root is None:
+                self._omissions.add_part("comment thread", self._page)
+                continue
+            authors = self._authors()
+            lines = list[str]()
+            for comment in part.root.iter("{*}cm", "{*}reply"):
+                body = comment.find("{*}txBody")
+                texts = (body if body is not None else comment).iter(qn("p:text"), qn("a:t"))
+                text = " ".join("".join(one.text or "" for one in texts).split())
+                author = authors.get(comment.get("authorId", ""), "")
+                lines += [f"{author}: {text}" if author else text] if text else []
+            if lines:
+                label = "批注：" if has_cjk("".join(lines)) else "Comments: "
+                yield Paragraph(label + "\n".join(lines), self._page, kind=TextKind.NOTE)
+
+    def _authors(self) -> dict[str, str]:
+        """Return the names of reviewers by their ids."""
+        parts = self._part.package.main().related("commentAuthors", "authors")
+        listed = (one for part in parts if part.root is not None for one in part.root)
+        return {one.get("id", ""): one.get("name", "") for one in listed}
 
     def _box(self, element: Element) -> Box:
         """Return where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""

@@ -332,3 +332,18 @@ class TestParts:
 
         assert shown(parsed) == ["Plan\n  - Budget\nCheck"]
         assert [block.text for block in parsed.blocks if isinstance(block, HeadingBlock)] == ["#1"]
+
+
+@pytest.mark.parametrize(
+    "comments",
+    [
+        xml("p:cmLst", '<p:cm authorId="0"><p:text>Too long.</p:text></p:cm>'),
+        '<c:cmLst xmlns:c="http://schemas.microsoft.com/office/powerpoint/2018/8/main" '
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:cm authorId="0"><c:txBody><a:p><a:r>'
+        "<a:t>Too long.</a:t></a:r></a:p></c:txBody></c:cm></c:cmLst>",
+    ],
+)
+def test_comments_stand_below_their_slide(comments: str) -> None:
+    related = {"c1": Related("comments", "comment1.xml", comments)}
+    parsed = read(deck(shape(line(run("Plan"))), related=related))
+    assert shown(parsed) == ["Plan", "Comments: Too long."]
