@@ -95,7 +95,8 @@ class OcrEngine:
         missing = [path for path in models.values() if not Path(path).is_file()]
         if missing:  # else it would be fetched from the network
             raise FileNotFoundError(f"The model file {Path(missing[0]).name} is missing.")
-        params = {"Global.log_level": "critical", **threads, **models}
+        # Lines are read one by one: together they would all be as wide as the widest, and take as much more memory.
+        params = {"Global.log_level": "critical", "Rec.rec_batch_num": 1, **threads, **models}
         self._ocr: Any = rapidocr.RapidOCR(params=params)
         self._error = import_module("rapidocr.main").RapidOCRError
         self._map = import_module("rapidocr.utils.process_img").map_boxes_to_original
