@@ -19,7 +19,7 @@ from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext
 from sextant.nodes.decisions import settle_plan
 from sextant.nodes.judgements import ask
-from sextant.nodes.question.wording import telling_words, wording_of
+from sextant.nodes.question.wording import clauses_of, telling_words, wording_of
 from sextant.nodes.research.cost import estimate_report
 from sextant.nodes.research.state import ResearchState, Topic, plain, topics_of
 from sextant.text.characters import clean_text, normalise
@@ -82,10 +82,13 @@ async def confirm(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
 def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
     """Yield what a report may ask: the question's parts, its names, what the graph leads on to, subjects of reports.
 
-    Names that the question has not are taken from its first passages, where the graph knows them.
+    One that asks for several things has said what it wants. Names that it has not are taken from its first
+    passages, where the graph knows them.
     """
     for part in state.subquestions:
         yield Topic(_as_title(part, state.question), part, part)
+    if clauses_of(state.question):
+        return
     words = telling_words(state.question)
     linked = [str(link["name"]) for link in state.linked]
     reports = [str(item.metadata["title"]) for item in _of_kind(state, ItemKind.COMMUNITY)]

@@ -61,6 +61,11 @@ def test_rules_plan_by_parts_names_and_subjects() -> None:
     assert titles(state(linked=both, subquestions=parts)) == [
         "When was it built?", "Arta", "Ioannina", "Arachthos", "Bridges",
     ]  # fmt: skip
+    parts = ["When was it built?", "who built it?"]
+    several = "When was Arta's bridge built, and who built it?"
+    assert titles(state(question=several, subquestions=parts, linked=both)) == [
+        "When was it built?", "Who built it?",
+    ]  # fmt: skip
     assert titles(state(strategy="global"))[0] == "Bridges"
     assert titles(state(items=[], graph_items=[])) == []
 
