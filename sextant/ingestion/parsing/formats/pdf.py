@@ -194,7 +194,7 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
         read.frames.append(frame_of(read.scans[page.number]))
         read.extras += page.notes
         return
-    is_picture = not is_unmapped and page.is_picture(lines)
+    is_picture = not is_unmapped and page.drawings.is_picture(lines)
     if is_unmapped:
         read.unmapped.append(page.number)
     else:
@@ -211,9 +211,9 @@ def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item
     if limits.reads and (is_unmapped or is_picture):
         return  # a page that OCR reads is no picture to look at
     if sum(isinstance(extra, Image) for extra in read.extras) < limits.images:
-        read.extras += page.pictures(limits, lines)
+        read.extras += page.drawings.pictures(limits, lines)
     elif not limits.images:
-        read.unseen.update(page.pictures_unread(limits))
+        read.unseen.update(page.drawings.pictures_unread(limits))
 
 
 def _count_furniture(pages: Sequence[list[Item]], body: Body, omissions: Omissions) -> None:
@@ -230,7 +230,7 @@ def _count_furniture(pages: Sequence[list[Item]], body: Body, omissions: Omissio
 
 
 def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:
-    strokes = page.strokes()
+    strokes = page.drawings.strokes()
     ruled = find_ruled_tables(page, lines, strokes, budget)
     taken = frozenset[int]().union(*(table.lines for table in ruled))
     free = [at for at in range(len(lines)) if at not in taken]

@@ -1,23 +1,21 @@
-"""What stands on a PDF page: lines of text with their look, and ruled lines."""
+"""What is written on a PDF page: lines of text with their look, and the places of their words."""
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from io import BytesIO
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.ingestion.parsing.blocks import Image, Paragraph, TextKind, Word
+from sextant.ingestion.parsing.blocks import Paragraph, TextKind, Word
+from sextant.ingestion.parsing.formats.pdf_drawings import Drawings
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
     SMALL,
@@ -31,7 +29,6 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     join_pieces,
     unite,
 )
-from sextant.ingestion.parsing.limits import Limits
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
@@ -56,19 +53,10 @@ _WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
-# Of a page, how much the picture of a scan takes at least; of a picture, how much words over it take that are its own.
-_WHOLE_PAGE, _CAPTIONED = 0.7, 0.02
-_ORNAMENTS = 20  # drawings on an empty page; letters that are drawn are more
-# Points: the width of a filled bar at most, the length of a stroke, and the sides of a box to be ticked.
-_BAR, _SHORTEST, _TICK = 3.0, 4.0, 15.0
 # Asked for every word: by addresses and without giving up the interpreter's lock it takes half the time.
 _loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
     ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
 )
-# A page with more drawings than this is a map or a plan, not a table.
-_MAX_DRAWINGS = 3000
-
-
 Sides = tuple[float, float, float, float]
 """Left, upper, right and lower side of a box, in shares of the page as it is shown."""
 
@@ -104,6 +92,7 @@ class Page:
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
         self._starts, self._words = list[int](), list[Word]()
+        self.drawings = Drawings(self._page, number)
 
     def _annotations(self) -> Iterator[tuple[int, str, Sides]]:
         """Yield the kind of each annotation, what is written in it, and its box.
@@ -185,54 +174,6 @@ class Page:
             return True
         text = "".join(run.text for line in lines for run in line.runs)
         return sum(not char.isprintable() for char in text) <= _UNPRINTABLE * len(text)
-
-    def is_picture(self, lines: Sequence[PdfLine]) -> bool:
-        """Return whether what it says is drawn: it has no text, or hardly any over a picture of the whole page."""
-        if not lines:
-            drawn = [item.type for item in islice(self._page.get_objects(), _MAX_DRAWINGS)]
-            return raw.FPDF_PAGEOBJ_IMAGE in drawn or len(drawn) > _ORNAMENTS
-        frame = self.frame
-        return any(
-            _share(box, frame) >= _WHOLE_PAGE and _share_of_text(lines, box) < _CAPTIONED
-            for box in map(_bounds, self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]))
-        )
-
-    def pictures(self, limits: Limits, lines: Sequence[PdfLine]) -> Iterator[Image]:
-        """Yield its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out.
-
-        The words of a picture are read where the file has them over it as text.
-        """
-        for item in self._pictures(limits):
-            is_read = bool(lines) and _share_of_text(lines, _bounds(item)) >= _CAPTIONED
-            if is_read and not limits.describes:
-                continue
-            with suppress(pdfium.PdfiumError, ValueError, OSError):
-                yield Image(_picture_file(item), page=self.number, is_read=is_read)
-
-    def pictures_unread(self, limits: Limits) -> Iterator[bytes]:
-        """Yield the sha256 of each of them as the file has it; nothing is decoded."""
-        for item in self._pictures(limits):
-            with suppress(pdfium.PdfiumError, ValueError, OSError):
-                yield hashlib.sha256(item.get_data()).digest()
-
-    def _pictures(self, limits: Limits) -> Iterator[pdfium.PdfImage]:
-        for item in self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]):
-            with suppress(pdfium.PdfiumError):
-                width, height = item.get_px_size()
-                large = min(width, height) >= limits.smallest_edge
-                if large and width * height <= limits.image_pixels:
-                    yield item
-
-    def strokes(self) -> list[PdfBox]:
-        """Return straight horizontal and vertical strokes that are drawn, and the edges of drawn rectangles.
-
-        A bar that is filled is a stroke; a larger area that is filled, such as a background, has no edges.
-        """
-        if raw.FPDFPage_CountObjects(self._page) > _MAX_DRAWINGS:
-            return []
-        paths = (item for item in self._objects() if self._type(item) == raw.FPDF_PAGEOBJ_PATH)
-        strokes = [stroke for path in paths for stroke in _path_strokes(path)]
-        return strokes if len(strokes) <= _MAX_DRAWINGS else []
 
     def characters(self, line: PdfLine) -> Iterator[tuple[str, float, float, Sequence[Word]]]:
         """Yield each character of a line with the middle of its box, and the word that begins with it.
@@ -439,14 +380,6 @@ class Page:
         raw.FPDFText_GetFontInfo(self._text, index, name, _NAME_BYTES, None)
         return name.value, raw.FPDFText_GetFontWeight(self._text, index)
 
-    def _objects(self) -> Iterator[ctypes.c_void_p]:
-        for index in range(raw.FPDFPage_CountObjects(self._page)):
-            yield raw.FPDFPage_GetObject(self._page, index)
-
-    @staticmethod
-    def _type(item: ctypes.c_void_p) -> int:
-        return int(raw.FPDFPageObj_GetType(item))
-
 
 def _shares_of(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Sides]:
     """Return what makes shares of the page, as it is shown, of a box's left, top, right and bottom side in points."""
@@ -488,75 +421,3 @@ def _contents(annotation: raw.FPDF_ANNOTATION) -> str:
         annotation, b"Contents", ctypes.cast(written, ctypes.POINTER(raw.FPDF_WCHAR)), length
     )
     return written.raw.decode("utf-16-le", "ignore").rstrip("\0").strip()
-
-
-def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    raw.FPDFPath_GetDrawMode(path, fill, stroke)
-    box = _path_box(path)
-    if box is None:
-        return
-    short, long = sorted((box.right - box.left, box.top - box.bottom))
-    if stroke.value and not _BAR < short <= long < _TICK:  # a box to be ticked is no cell
-        yield from _edges(path)
-    elif fill.value and not stroke.value and short <= _BAR and long > _SHORTEST:
-        yield box
-
-
-def _path_box(path: ctypes.c_void_p) -> PdfBox | None:
-    sides = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(path, *sides):
-        return None
-    return PdfBox(*(side.value for side in sides))
-
-
-def _edges(path: ctypes.c_void_p) -> Iterator[PdfBox]:
-    matrix = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(path, matrix)
-    x, y = ctypes.c_float(), ctypes.c_float()
-    begin = here = (0.0, 0.0)
-    for index in range(min(raw.FPDFPath_CountSegments(path), _MAX_DRAWINGS)):
-        segment = raw.FPDFPath_GetPathSegment(path, index)
-        raw.FPDFPathSegment_GetPoint(segment, x, y)
-        there = (
-            matrix.a * x.value + matrix.c * y.value + matrix.e,
-            matrix.b * x.value + matrix.d * y.value + matrix.f,
-        )
-        if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
-            begin = there
-        elif raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO:
-            yield from _stroke(here, there)
-        if raw.FPDFPathSegment_GetClose(segment):
-            yield from _stroke(there, begin)
-        here = there
-
-
-def _bounds(item: pdfium.PdfObject) -> PdfBox:
-    return PdfBox(*item.get_bounds())
-
-
-def _share(box: PdfBox, frame: PdfBox) -> float:
-    """Return how much of the frame a box takes."""
-    width = min(box.right, frame.right) - max(box.left, frame.left)
-    height = min(box.top, frame.top) - max(box.bottom, frame.bottom)
-    whole = (frame.right - frame.left) * (frame.top - frame.bottom)
-    return max(width, 0.0) * max(height, 0.0) / whole if whole > 0 else 0.0
-
-
-def _share_of_text(lines: Sequence[PdfLine], box: PdfBox) -> float:
-    """Return how much of a box lines of text take."""
-    return sum(_share(line.box, box) for line in lines)
-
-
-def _picture_file(item: pdfium.PdfImage) -> bytes:
-    if item.get_filters() == ["DCTDecode"]:
-        return bytes(item.get_data())
-    written = BytesIO()
-    item.get_bitmap().to_pil().convert("RGB").save(written, "PNG", compress_level=1)
-    return written.getvalue()
-
-
-def _stroke(a: tuple[float, float], b: tuple[float, float]) -> Iterator[PdfBox]:
-    short, long = sorted((abs(a[0] - b[0]), abs(a[1] - b[1])))
-    if short < 1 and long > _SHORTEST:
-        yield PdfBox(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))

@@ -1,0 +1,167 @@
+"""What is drawn on a PDF page: its pictures, and the strokes that may rule a table."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from io import BytesIO
+from itertools import islice
+
+import pypdfium2 as pdfium
+from pypdfium2 import raw
+
+from sextant.ingestion.parsing.blocks import Image
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
+from sextant.ingestion.parsing.limits import Limits
+
+# Of a page, how much the picture of a scan takes at least; of a picture, how much words over it take that are its own.
+_WHOLE_PAGE, _CAPTIONED = 0.7, 0.02
+_ORNAMENTS = 20  # drawings on an empty page; letters that are drawn are more
+# Points: the width of a filled bar at most, the length of a stroke, and the sides of a box to be ticked.
+_BAR, _SHORTEST, _TICK = 3.0, 4.0, 15.0
+# A page with more drawings than this is a map or a plan, not a table.
+_MAX_DRAWINGS = 3000
+
+
+class Drawings:
+    """What is drawn on a page (its number counts from 1), as long as the page is open."""
+
+    def __init__(self, page: pdfium.PdfPage, number: int) -> None:
+        self._page = page
+        self._number = number
+
+    @cached_property
+    def _pictures(self) -> list[pdfium.PdfImage]:
+        """List the pictures, those in forms too; once, since PDFium has to be asked for every object."""
+        return list(self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]))
+
+    def is_picture(self, lines: Sequence[PdfLine]) -> bool:
+        """Return whether what the page says is drawn: it has no text, or hardly any over a picture of the whole page."""
+        if not lines:
+            shown = islice(self._page.get_objects(), _ORNAMENTS + 1)
+            return bool(self._pictures) or len(list(shown)) > _ORNAMENTS
+        frame = PdfBox(*self._page.get_cropbox())
+        return any(
+            _share(box, frame) >= _WHOLE_PAGE and _share_of_text(lines, box) < _CAPTIONED
+            for box in map(_bounds, self._pictures)
+        )
+
+    def pictures(self, limits: Limits, lines: Sequence[PdfLine]) -> Iterator[Image]:
+        """Yield pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out.
+
+        The words of a picture are read where the file has them over it as text.
+        """
+        for item in self._large_pictures(limits):
+            is_read = bool(lines) and _share_of_text(lines, _bounds(item)) >= _CAPTIONED
+            if is_read and not limits.describes:
+                continue
+            with suppress(pdfium.PdfiumError, ValueError, OSError):
+                yield Image(_picture_file(item), page=self._number, is_read=is_read)
+
+    def pictures_unread(self, limits: Limits) -> Iterator[bytes]:
+        """Yield the sha256 of each of them as the file has it; nothing is decoded."""
+        for item in self._large_pictures(limits):
+            with suppress(pdfium.PdfiumError, ValueError, OSError):
+                yield hashlib.sha256(item.get_data()).digest()
+
+    def _large_pictures(self, limits: Limits) -> Iterator[pdfium.PdfImage]:
+        for item in self._pictures:
+            with suppress(pdfium.PdfiumError):
+                width, height = item.get_px_size()
+                large = min(width, height) >= limits.smallest_edge
+                if large and width * height <= limits.image_pixels:
+                    yield item
+
+    def strokes(self) -> list[PdfBox]:
+        """Return straight horizontal and vertical strokes that are drawn, and the edges of drawn rectangles.
+
+        A bar that is filled is a stroke; a larger area that is filled, such as a background, has no edges.
+        """
+        if raw.FPDFPage_CountObjects(self._page) > _MAX_DRAWINGS:
+            return []
+        paths = (item for item in self._objects() if self._type(item) == raw.FPDF_PAGEOBJ_PATH)
+        strokes = [stroke for path in paths for stroke in _path_strokes(path)]
+        return strokes if len(strokes) <= _MAX_DRAWINGS else []
+
+    def _objects(self) -> Iterator[ctypes.c_void_p]:
+        for index in range(raw.FPDFPage_CountObjects(self._page)):
+            yield raw.FPDFPage_GetObject(self._page, index)
+
+    @staticmethod
+    def _type(item: ctypes.c_void_p) -> int:
+        return int(raw.FPDFPageObj_GetType(item))
+
+
+def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    box = _path_box(path)
+    if box is None:
+        return
+    short, long = sorted((box.right - box.left, box.top - box.bottom))
+    if stroke.value and not _BAR < short <= long < _TICK:  # a box to be ticked is no cell
+        yield from _edges(path)
+    elif fill.value and not stroke.value and short <= _BAR and long > _SHORTEST:
+        yield box
+
+
+def _path_box(path: ctypes.c_void_p) -> PdfBox | None:
+    sides = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(path, *sides):
+        return None
+    return PdfBox(*(side.value for side in sides))
+
+
+def _edges(path: ctypes.c_void_p) -> Iterator[PdfBox]:
+    matrix = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(path, matrix)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    begin = here = (0.0, 0.0)
+    for index in range(min(raw.FPDFPath_CountSegments(path), _MAX_DRAWINGS)):
+        segment = raw.FPDFPath_GetPathSegment(path, index)
+        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        there = (
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
+        )
+        if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
+            begin = there
+        elif raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO:
+            yield from _stroke(here, there)
+        if raw.FPDFPathSegment_GetClose(segment):
+            yield from _stroke(there, begin)
+        here = there
+
+
+def _bounds(item: pdfium.PdfObject) -> PdfBox:
+    return PdfBox(*item.get_bounds())
+
+
+def _share(box: PdfBox, frame: PdfBox) -> float:
+    """Return how much of the frame a box takes."""
+    width = min(box.right, frame.right) - max(box.left, frame.left)
+    height = min(box.top, frame.top) - max(box.bottom, frame.bottom)
+    whole = (frame.right - frame.left) * (frame.top - frame.bottom)
+    return max(width, 0.0) * max(height, 0.0) / whole if whole > 0 else 0.0
+
+
+def _share_of_text(lines: Sequence[PdfLine], box: PdfBox) -> float:
+    """Return how much of a box lines of text take."""
+    return sum(_share(line.box, box) for line in lines)
+
+
+def _picture_file(item: pdfium.PdfImage) -> bytes:
+    if item.get_filters() == ["DCTDecode"]:
+        return bytes(item.get_data())
+    written = BytesIO()
+    item.get_bitmap().to_pil().convert("RGB").save(written, "PNG", compress_level=1)
+    return written.getvalue()
+
+
+def _stroke(a: tuple[float, float], b: tuple[float, float]) -> Iterator[PdfBox]:
+    short, long = sorted((abs(a[0] - b[0]), abs(a[1] - b[1])))
+    if short < 1 and long > _SHORTEST:
+        yield PdfBox(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
