@@ -28,6 +28,7 @@ from sextant.models.chat.concurrency import note_overload
 from sextant.models.chat.dialect import Dialect, arrange
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.endpoint_memory import ContextLimit, RequestForm
+from sextant.models.chat.json_request import JsonRequest
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
 from sextant.models.chat.speed import EndpointSpeed
 from sextant.models.chat.structured import (
@@ -55,7 +56,6 @@ _NO_STREAM = "nostream"
 _CHARS_PER_TOKEN = 8
 # Seconds that an endpoint gets to close its stream, having said that the answer ended.
 _AFTER_END = 2.0
-# Next steps in English and in Chinese.
 _NO_ANSWER = ModelCalled(0, 0, EventOutcome.FAILED)
 
 
@@ -70,32 +70,6 @@ class ModelCompletion:
 
     text: str
     usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
-class _JsonRequest:
-    """A call for JSON of `schema`, by the form in which it is made; `after`: messages that follow the prompt."""
-
-    prompt: list[BaseMessage]
-    schema: type[ModelReply]
-    language: str
-    dialect: Dialect
-    answer_tokens: int | None = None
-    after: tuple[BaseMessage, ...] = ()
-
-    def messages(self, form: RequestForm) -> list[BaseMessage]:
-        """Return the prompt, which states the schema where the request does not."""
-        stated = self.dialect.states_schema(form)
-        text = instruction(self.schema, self.language, with_schema=not stated)
-        return arrange([*_with_instruction(self.prompt, text), *self.after], form)
-
-    def options(self, form: RequestForm) -> dict[str, Any]:
-        """Return the options that go with the call."""
-        return self.dialect.json_options(self.schema, form, self.answer_tokens)
-
-    def bound(self, form: RequestForm) -> Runnable[Any, Any] | None:
-        """Return the model that is asked in place of the plain one, if any."""
-        return self.dialect.bind_schema(self.schema, form)
 
 
 class ChatModel:
@@ -216,7 +190,7 @@ class ChatModel:
         whole = instruction(schema, language)
         echoes = Echoes(prompt, whole, collect_enums(json_schema(schema)))
         limit = self._dialect.lower_limit(answer_tokens)
-        asking = _JsonRequest(prompt, schema, language, self._dialect, limit)
+        asking = JsonRequest(prompt, schema, language, self._dialect, limit)
         first = await self._json_answer(asking, patient=patient)
         try:
             return read_structured(first.text, schema, echoes.includes), first.usage
@@ -355,7 +329,7 @@ class ChatModel:
         if not (usage.estimated or tally.has_pictures):
             self._dialect.learn_read(usage.prompt_tokens, tally.prompt_tokens)
 
-    async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ModelCompletion:
+    async def _json_answer(self, asking: JsonRequest, *, patient: bool) -> ModelCompletion:
         tally = await self._call(asking.messages, asking.options, asking.bound, patient=patient)
         return ModelCompletion(tally.text or tally.refusal, self._report_usage(tally))
 
@@ -448,21 +422,6 @@ class ChatModel:
         error = self._service.error(ModelOutputInvalid, wording, reason=declined)
         error.usage = self._report_usage(tally)
         raise error
-
-
-def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:
-    """`prompt` with `text` appended to its last message.
-
-    Not as one more message: many chat templates want user and assistant to take strict turns.
-    """
-    *before, last = prompt
-    content = last.content
-    longer = (
-        f"{content}\n\n{text}"
-        if isinstance(content, str)
-        else [*content, {"type": "text", "text": text}]
-    )
-    return [*before, last.model_copy(update={"content": longer})]
 
 
 def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
