@@ -131,7 +131,14 @@ class Library:
             version, size = original.version, original.size_bytes
             return await self._documents.original_part(scope, document_id, version, 0, size)
 
-        return self._pictures.picture(document_id, original.sha256, number, original.filename, read)
+        return self._pictures.picture(
+            self._user_id,
+            document_id,
+            original.sha256,
+            number,
+            filename=original.filename,
+            read=read,
+        )
 
     async def file(self, document_id: UUID) -> File:
         """Return the file that citations refer to, as it was given.

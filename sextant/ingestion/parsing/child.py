@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import time
-from collections import defaultdict
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -38,13 +37,7 @@ from sextant.ingestion.parsing.limits import Limits, check_container
 if TYPE_CHECKING:
     import ctypes
 
-_NO_TEXT = defaultdict(
-    lambda: "Check that it holds text.",
-    {
-        FileType.IMAGE: f"{install_extra('ocr')[:-1]} to have its words read, or set SEXTANT_VISION_MODEL to a model "
-        "that takes images, and see that it answers.",
-    },
-)
+_DESCRIBE = "set SEXTANT_VISION_MODEL to a model that takes images, and see that it answers."
 _KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # clone(2)
 
@@ -104,7 +97,7 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
             next_step="Open it in its program, save it again and retry.",
         ) from error
     if not (made.cuts or images or made.unread_pages):
-        raise FileEmpty("No text was found in the file.", next_step=_NO_TEXT[file_type])
+        raise FileEmpty("No text was found in the file.", next_step=_find_text(file_type, limits))
     if not (limits.captions or limits.recognised):
         made = replace(made, images=tuple(images))
     if limits.recognised:
@@ -113,6 +106,15 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
         made.metadata.update(summary(limits.recognised))
     made.metadata["format"] = file_type.value
     return made
+
+
+def _find_text(file_type: FileType, limits: Limits) -> str:
+    """Return what may be done about a file without text."""
+    if file_type is not FileType.IMAGE:
+        return "Check that it holds text."
+    if limits.reads:
+        return f"OCR found no words in it; to have it described, {_DESCRIBE}"
+    return f"{install_extra('ocr')[:-1]} to have its words read, or {_DESCRIBE}"
 
 
 def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
@@ -131,7 +133,12 @@ def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
             ) from error
     except (FileRejected, PageNotFound) as error:
         return orjson.dumps(
-            {"code": error.code, "message": error.message, "next_step": error.next_step}
+            {
+                "code": error.code,
+                "message": error.message,
+                "next_step": error.next_step,
+                "field": error.field,
+            }
         )
 
 

@@ -373,5 +373,10 @@ def body_of(answer: bytes) -> bytes:
     if "convert_to" in status:
         raise ConversionNeeded(status["convert_to"])
     if "code" in status:
-        raise error_of(status["code"], status["message"], next_step=status["next_step"])
+        raise error_of(
+            status["code"],
+            status["message"],
+            next_step=status["next_step"],
+            field=status.get("field"),
+        )
     return body

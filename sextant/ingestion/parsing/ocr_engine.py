@@ -36,6 +36,8 @@ _CHARACTER = (
     2.0  # times the usual height of lines: a tall box up to here holds one upright character
 )
 _CERTAIN = 0.9  # that a line stands upside down
+_SMALLEST = 64  # pixels of an edge
+_NARROW = 4  # times as high as wide at most
 _LEAST = 0.5  # confidence of a line at least; below are stains and drawings
 
 
@@ -110,14 +112,14 @@ class OcrEngine:
         """Return the lines of a picture; `scale`: its pixels for each unit of what it is a picture of."""
         import numpy as np
 
-        pixels = np.asarray(image.convert("RGB"))[:, :, ::-1].copy()
+        pixels = _padded(np.asarray(image.convert("RGB"))[:, :, ::-1])
         size = (image.width / scale, image.height / scale)
         try:
             record: dict[str, Any] = {}
             crops, found = self._ocr.detect_and_crop(pixels, record)
         except self._error:  # there is no text
             return OcrPage(*size)
-        quads = self._map(found.boxes, record, *pixels.shape[:2])
+        quads = self._map(found.boxes, record, image.height, image.width)
         boxes = [tuple((float(x), float(y)) for x, y in quad) for quad in quads]
         crops, turn = self._turn_upright(crops, boxes)
         said = self._ocr.recognize_txt(crops)
@@ -177,6 +179,21 @@ def _size(box: tuple[Point, ...]) -> tuple[float, float]:
 
 def _scaled(box: tuple[Point, ...], scale: float) -> tuple[Point, ...]:
     return tuple((round(x / scale, 1), round(y / scale, 1)) for x, y in box)
+
+
+def _padded(pixels: Pixels) -> Pixels:
+    """Return the picture with white at its right and below, where it is tiny or narrow.
+
+    RapidOCR enlarges what it reads until the shorter edge has 736 pixels: of a single column of letters it would
+    make a picture of many times the memory of a page.
+    """
+    import numpy as np
+
+    height, width = pixels.shape[:2]
+    right = max(_SMALLEST, -(-height // _NARROW)) - width
+    below = _SMALLEST - height
+    room = ((0, max(below, 0)), (0, max(right, 0)), (0, 0))
+    return np.pad(pixels, room, constant_values=255)
 
 
 def _recognise_pdf(engine: OcrEngine, content: bytes, number: int) -> OcrPage:

@@ -160,6 +160,11 @@ def _decoding(limits: PictureLimits) -> Iterator[None]:
         raise
     except Image.DecompressionBombError as error:
         raise _too_many_pixels(limits) from error
+    except MemoryError as error:
+        raise FileUnsafe(
+            "The image needs more memory than the limit allows.",
+            next_step="Scale it down, or raise SEXTANT_LIMITS__PARSE_MEMORY_BYTES.",
+        ) from error
     except Exception as error:  # the edge: decoders raise anything at damaged files
         raise FileBroken(
             f"The image is damaged ({type(error).__name__}).",

@@ -313,7 +313,7 @@ async def get_page_picture(
     picture = await _library(request, principal).page_picture(document_id, page)
     headers = {"ETag": picture.etag, "Cache-Control": "private, no-cache"}
     known = {tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")}
-    if known & {picture.etag, "*"}:
+    if picture.etag in known:
         return Response(status_code=304, headers=headers)
     return Response(await picture.draw(), media_type="image/webp", headers=headers)
 

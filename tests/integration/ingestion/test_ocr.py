@@ -11,7 +11,10 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
 from sextant.domain.documents import JobStage, Modality
 from sextant.domain.errors import FileEmpty
@@ -21,6 +24,7 @@ from sextant.ingestion.parsing import hosts as parser_hosts
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.ocr_engine import load
 from sextant.ingestion.parsing.recognised import OcrPage
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress, silent
@@ -159,3 +163,35 @@ async def test_a_page_past_its_memory_is_left_out(database: Database, scope: Sco
     hosts.close()
     [warning] = found.warnings
     assert "OCR could not read 1 page (2)" in str(warning)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 400), (400, 3), (60, 2000)])
+def test_tiny_and_narrow_pictures_are_no_larger_to_the_models_than_pages(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, seen = load(), list[tuple[int, int]]()
+    detect = engine._ocr.text_det
+
+    def watch(pixels: NDArray[np.uint8]) -> object:
+        seen.append((pixels.shape[0], pixels.shape[1]))
+        return detect(pixels)
+
+    monkeypatch.setattr(engine._ocr, "text_det", watch)
+    page = engine.read(Image.new("RGB", size, "white"))
+
+    assert (page.width, page.height, page.lines) == (*size, ())
+    [(height, width)] = seen
+    assert min(height, width) >= 64
+    assert height <= 4 * width
+
+
+def test_a_narrow_picture_is_read() -> None:
+    strip = Image.new("L", (900, 60), 250)
+    font = ImageFont.load_default(size=40)
+    ImageDraw.Draw(strip).text((10, 5), "Conveyor belt 17", fill=20, font=font)
+
+    page = load().read(strip.rotate(90, expand=True))
+
+    [line] = page.lines
+    assert line.text == "Conveyor belt 17"
+    assert line.box[2] <= page.width == 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -112,11 +113,14 @@ async def test_a_page_that_is_not_there_says_what_to_do(
 ) -> None:
     document_id = await taken(client, settled, name, content)
 
-    answer = await client.get(f"/documents/{document_id}/pages/{page}")
+    answer = await client.get(
+        f"/documents/{document_id}/pages/{page}", headers={"If-None-Match": "*"}
+    )
 
     problem = answer.json()
     assert (answer.status_code, problem["code"]) == (404, "page_not_found")
     assert problem["nextStep"]
+    assert problem["field"] == "page"
     boxes = await client.get(f"/documents/{document_id}/boxes?start=1000&end=1010")
     assert (boxes.status_code, boxes.json()["boxes"]) == (200, [])
 
@@ -130,9 +134,9 @@ async def test_pages_are_not_shown_where_the_settings_say_so(
     without = settings.model_copy(update={"limits": limits})
     drawn = PagePictures.picture
 
-    def picture(self: PagePictures, *arguments: object) -> object:
+    def picture(self: PagePictures, *arguments: Any, **named: Any) -> object:
         monkeypatch.setattr(self, "_settings", without)
-        return drawn(self, *arguments)  # type: ignore[arg-type]
+        return drawn(self, *arguments, **named)
 
     monkeypatch.setattr(PagePictures, "picture", picture)
 

@@ -18,6 +18,7 @@ from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft, from_wire, to_wire
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, in_reading_order, page_ranges
+from sextant.models.chat import pictures
 from sextant.testing.replies import picture
 from tests.pdf_writer import PdfPicture, PdfText, write_pdf
 
@@ -352,3 +353,23 @@ class TestPictures:
         made = parse(self._document("red", "blue", "green"), "a.docx", replace(READING, images=2))
         assert len(made.images) == 2
         assert "1 image not looked at: of one document, 2 are." in str(made.warnings[0])
+
+
+@pytest.mark.parametrize(("limits", "step"), [(READING, "OCR found no words"), (Limits(), "[ocr]")])
+def test_an_image_without_words_says_what_is_left_to_do(limits: Limits, step: str) -> None:
+    known = replace(limits, recognised=recognised(_1=page()))
+    with pytest.raises(FileEmpty, match="No text") as refusal:
+        parse(picture(), "photo.png", known)
+    assert step in refusal.value.next_step
+    assert "SEXTANT_VISION_MODEL" in refusal.value.next_step
+
+
+def test_an_image_past_the_memory_is_not_said_to_be_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(pictures, "_upright", fail)
+    with pytest.raises(FileUnsafe, match="memory"):
+        pictures.decode_page(picture(), 1, pictures.PictureLimits())
