@@ -326,7 +326,12 @@ def _blocks(marked: Iterable[HeadingBlock | Region]) -> Iterator[Block]:
         if isinstance(region, HeadingBlock):
             yield region
         elif isinstance(region, PageTable):
-            header = header_rows(region.rows)
+            across = {
+                row
+                for row, column in region.repeated
+                if column and region.rows[row][column - 1] == region.rows[row][column] != ""
+            }
+            header = header_rows(region.rows, across)
             yield Table(region.rows, header, region.page, region.repeated, region.words)
         else:
             yield Paragraph(region.text(), region.first.page, words_of(region.lines))

@@ -390,6 +390,9 @@ class _Structure:
         is_ruled = any(self._rules.between(above, row, *self._edges[column]) for column in lower)
         if not shared or not is_text or is_ruled:
             return False
+        # A line alone in one column under a row that fills most columns tells more of that row.
+        if 0 in upper and 0 not in lower and len(lower) == 1 and 2 * len(upper) > self._width > 3:
+            return True
         is_whole = len(above.cells) == len(row.cells) == self._width
         first = lower[0].text[0] if 0 in shared else ""
         begins = first.isupper() or first.isdigit()

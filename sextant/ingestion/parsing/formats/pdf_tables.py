@@ -263,14 +263,19 @@ def _is_open(
         for word in line:
             in_cell[owner[_find_cell(grid, (word.left + word.right) / 2, word.base)]].append(word)
     across = defaultdict[tuple[int, int], list[list[PdfWord]]](list)
+    heights = defaultdict[int, list[int]](list)
     for corner, words in in_cell.items():
         rows = rows_of_words(words)
+        heights[corner[0]].append(len(rows))
         if len(rows) > 2 and all(is_figure(" ".join(word.text for word in row)) for row in rows):
             return True
         width = spans[corner][1]
         across[corner[1], width] += [
             row[1:] if starts_item(row[0].text + " ") else row for row in rows
         ]
+    # Wrapped texts seldom fill the same number of lines in every column; rows without rules between them do.
+    if any(len(one) > 2 and min(one) == max(one) > 2 for one in heights.values()):
+        return True
     return any(have_columns([row for row in rows if row]) for rows in across.values())
 
 

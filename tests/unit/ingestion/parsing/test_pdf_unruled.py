@@ -116,6 +116,47 @@ def test_rows_without_rules_below_a_ruled_head_have_its_columns() -> None:
     ]
 
 
+def test_rows_of_words_in_one_ruled_row_are_parted_where_all_its_cells_have_as_many_lines() -> None:
+    rows = [
+        ["Data", "Model", "Contents"],
+        ["Harbour", "Large", "Pages of old journals"],
+        ["Meadow", "Small", "Forms filled in by hand"],
+        ["Quarry", "Small", "Maps of the north"],
+    ]
+    uprights = [Rule(x, 646, x, 712) for x in (66, 156, 246, 380)]
+    levels = [Rule(66, y, 380, y) for y in (712, 694, 646)]
+
+    assert read([*uprights, *levels, *place(rows)])[0] == [rows]
+
+
+def test_a_line_alone_below_a_full_row_tells_more_of_that_row() -> None:
+    rows = [
+        ["No.", "Posted", "What", "Amount"],
+        ["A1", "05/28/19", "Transport", "616.00"],
+        ["", "", "Train to York", ""],
+        ["A2", "06/13/19", "Transport", "553.30"],
+        ["", "", "Flight to Rome", ""],
+        ["A3", "06/14/19", "Supplies of all houses", "20.10"],
+    ]
+
+    [table] = read(place(rows, column=120))[0]
+
+    assert table[1:] == [
+        ["A1", "05/28/19", "Transport Train to York", "616.00"],
+        ["A2", "06/13/19", "Transport Flight to Rome", "553.30"],
+        ["A3", "06/14/19", "Supplies of all houses", "20.10"],
+    ]
+
+
+def test_names_of_groups_over_names_of_columns_are_the_head() -> None:
+    rows = [["", "", ""], ["", "to air", "to water"], ["Lead", "200", "-"], ["Zinc", "100", "50"]]
+    over: list[Drawn] = [PdfText(190, 700, "Threshold", 10), Rule(160, 697, 285, 697)]
+
+    blocks = parse(write_pdf([[*over, *place(rows)]]), Limits()).blocks
+
+    assert [one.header_rows for one in blocks if isinstance(one, Table)] == [2]
+
+
 def test_a_currency_sign_set_apart_belongs_to_its_number() -> None:
     rows = [("Net sales", "1,200"), ("Taxes", "95"), ("Rent", "310")]
     page = [PdfText(180, 700, "2003", 10)]
