@@ -34,6 +34,8 @@ from sextant.models.offline.wording import (
     strip_borrowed_part,
     terms,
 )
+from sextant.tables.cells.stored import cells_of
+from sextant.tables.cells.values import ValueKind, read_value
 from sextant.text.characters import language_of, plain_of, simplify
 from sextant.text.quantities import find_question_quantity
 from sextant.text.statements import asks_of_orders, orders_answerer
@@ -95,6 +97,8 @@ _ALIKE = 0.8
 # Farther ahead says no more.
 _MOST_LEAD = 1.5
 _LONGEST_LABEL = 40
+# The share of a column's name that a question has which asks for a value in it.
+_OF_COLUMN_NAME = 1 / 2
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NUMBER_WORD = re.compile(
     r"[一二三四五六七八九十百千万亿半两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
@@ -216,10 +220,13 @@ class Evidence:
         self.sentences = sentences
         self.language_of_question = language_of(question)
         self._question = plain_of(question)
+        self._items = items
+        self._paraphrases = Paraphrases(question)
         self._language = language
         self._words = content_words(simplify(strip_borrowed_part(question)))
         self._weights = _weigh_terms(question, sentences)
-        paraphrases = Paraphrases(question)
+        paraphrases = self._paraphrases
+        self._titles = [paraphrases.read_terms(titles_above(item)) for item in items]
         self._headings = [
             paraphrases.read_terms(" ".join([titles_above(item), *table_heads(item)]))
             for item in items
@@ -341,7 +348,10 @@ class Evidence:
         return one if one.source == self.sentences[index].source else None
 
     def _match_type(self, sentence: Sentence) -> float:
-        """Return 1 where a sentence holds the kind of thing that is asked for, -1 where not, 0 for no kind."""
+        """Return 1 where a sentence holds the kind of thing that is asked for, -1 where not, 0 for no kind.
+
+        "What is the price of X" names no kind, but where a table has a column of prices a figure in it is one.
+        """
         plain = plain_of(sentence.meaning)
         numbers = set(_NUMBER.findall(plain)) - set(_NUMBER.findall(self._question))
         if self._quantity is not None:
@@ -355,8 +365,27 @@ class Evidence:
         elif self._type == "reason":
             found = bool(_REASON.search(plain))
         else:
-            return 0.0
+            return float(self._has_asked_figure(sentence))
         return 1.0 if found else -1.0
+
+    def _has_asked_figure(self, sentence: Sentence) -> bool:
+        """Return whether a row has a figure in a column that the question names, and it or its section names the rest."""
+        if not sentence.heading:
+            return False
+        names = cells_of(sentence.heading.rpartition("\n")[2])
+        text, wanted = self._items[sentence.source].text, self._weights.keys()
+        begin = text.rfind("\n", 0, sentence.start) + 1
+        cells = cells_of(text[begin : sentence.end] + text[sentence.end :].partition("\n")[0])
+        if len(names) != len(cells):
+            return False
+        columns = [self._paraphrases.read_terms(name) for name in names[1:]]
+        shares = [len(column & wanted) / (len(column) or 1) for column in columns]
+        asked = max(range(len(columns)), key=shares.__getitem__, default=0)
+        if not columns or shares[asked] < _OF_COLUMN_NAME:
+            return False
+        rest = wanted - columns[asked]
+        names_rest = rest & (sentence.terms | self._titles[sentence.source])
+        return bool(names_rest) and read_value(cells[asked + 1]).kind is ValueKind.NUMBER
 
 
 def _read_value(text: str) -> frozenset[str]:
