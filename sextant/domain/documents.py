@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +17,8 @@ from sextant.domain.warnings import CodedWarning, Warned
 from sextant.text.characters import clean_text
 
 LONGEST_FILENAME = 255  # characters; NAME_MAX of the usual file systems
+# Control characters, and marks that turn the direction of reading.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class Modality(StrEnum):
@@ -255,6 +259,15 @@ MOST_LEVELS = 100
 
 _LARGEST = 2**63
 """`jsonb` gives large numbers back as whole ones, which orjson writes up to 64 bits only."""
+
+
+def printable_name(sent: str) -> str:
+    """Return a stranger's name for a file as it can be stored and shown; may be empty."""
+    name = _UNPRINTABLE.sub("", clean_text(sent)).strip()
+    if len(name) > LONGEST_FILENAME:
+        suffix = PurePosixPath(name).suffix[:10]
+        name = name[: LONGEST_FILENAME - len(suffix)] + suffix
+    return name
 
 
 def storable(value: object, levels: int = MOST_LEVELS) -> object:

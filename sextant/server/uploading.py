@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import re
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
@@ -25,7 +24,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from sextant.domain.documents import LONGEST_FILENAME
+from sextant.domain.documents import LONGEST_FILENAME, printable_name
 from sextant.domain.errors import (
     DocumentNotFound,
     FileTooLarge,
@@ -166,7 +165,6 @@ _UPLOADING_MOST_PER_USER = 16
 _IN_MEMORY = 3
 
 # Also what turns the direction of writing, and so shows a name as another (CVE-2021-42574).
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 W = TypeVar("W", bound=Wire)
 
@@ -357,12 +355,7 @@ def _inspect_upload(graph_id: str, uploads: list[Upload], settings: Settings) ->
 
 def filename_of(sent: str | None) -> str:
     """Return a client's name for a file, as text to show and to find it by; never a path."""
-    name = _UNPRINTABLE.sub("", clean_text(sent or "").replace("\\", "/"))
-    name = PurePosixPath(name).name.strip()
-    if len(name) > LONGEST_FILENAME:
-        suffix = PurePosixPath(name).suffix[:10]
-        name = name[: LONGEST_FILENAME - len(suffix)] + suffix
-    return name or "unnamed"
+    return printable_name(PurePosixPath((sent or "").replace("\\", "/")).name) or "unnamed"
 
 
 async def _parts(request: Request) -> AsyncGenerator[bytes]:

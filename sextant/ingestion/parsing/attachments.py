@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from sextant.domain.documents import AttachedFile
 from sextant.domain.errors import FileRejected
-from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.domain.warnings import CodedWarning, WarningCode, names
 from sextant.ingestion.parsing.detect import FileType, detect
 from sextant.ingestion.parsing.limits import Limits, check_size
 
@@ -21,10 +21,10 @@ def choose_attachments(
     return [*_rename_equals(readable)], [one.name for one in attached if id(one) not in chosen]
 
 
-def not_read(names: Sequence[str]) -> tuple[CodedWarning, ...]:
+def not_read(given: Sequence[str]) -> tuple[CodedWarning, ...]:
     """Return the warning that attachments of these names are not read, if there are any."""
-    params = {"number": len(names), "names": [*names]}
-    return (CodedWarning(WarningCode.ATTACHMENTS_NOT_READ, params),) if names else ()
+    params = {"number": len(given), "names": names(given)}
+    return (CodedWarning(WarningCode.ATTACHMENTS_NOT_READ, params),) if given else ()
 
 
 def _is_readable(attached: AttachedFile, limits: Limits) -> bool:

@@ -53,7 +53,8 @@ async def test_attachments_are_documents_of_their_own_that_go_with_their_mail(
     assert [one.source for one in result.attachments[2].attachments] == [f"{file}/old.eml/note.txt"]
     assert not any(one.error for one in result.attachments)
     [warning] = result.warnings
-    assert (warning.code, warning.params["names"]) == (WarningCode.ATTACHMENTS_NOT_READ, ["x.bin"])
+    assert warning.code == WarningCode.ATTACHMENTS_NOT_READ
+    assert warning.params["names"]["names"] == ["x.bin"]
     found = await listed(ingestor.documents, scope)
     assert found[names[0]].parent_id == found[str(file)].id
     assert found[f"{file}/old.eml/note.txt"].parent_id == found[names[2]].id
@@ -118,7 +119,7 @@ async def test_attachments_may_be_left_alone(
 
     [result] = await ingestor.ingest(scope, tmp_path / "a.eml")
 
-    assert [warning.params["names"] for warning in result.warnings] == [["p.csv"]]
+    assert [warning.params["names"]["names"] for warning in result.warnings] == [["p.csv"]]
     assert len(await documents.list(scope)) == 1
 
 

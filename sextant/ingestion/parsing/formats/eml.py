@@ -11,7 +11,7 @@ from email.policy import compat32
 from mimetypes import guess_extension
 from typing import TypeAlias
 
-from sextant.domain.documents import AttachedFile
+from sextant.domain.documents import AttachedFile, printable_name
 from sextant.domain.errors import FileTypeUnknown
 from sextant.ingestion.parsing.attachments import choose_attachments, not_read
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph
@@ -104,7 +104,7 @@ class _MailReader:
         if _is_inline_picture(part):
             self.pictures.append(Image(content))
         else:
-            name = _filename(part) or _unnamed(part.get_content_type())
+            name = printable_name(_filename(part)) or _unnamed(part.get_content_type())
             self.attached.append(AttachedFile(name, content))
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:

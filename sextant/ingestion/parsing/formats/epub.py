@@ -43,7 +43,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     blocks = list[Block]()
     if details := book.details():
         blocks.append(Paragraph(details))
-    for name in book.spine():
+    for name in dict.fromkeys(book.spine()):  # which lists no chapter twice
         blocks += book.chapter(name, limits)
     warnings = (*book.omissions.warnings(), *book.page_warnings)
     book.omissions.include(book.furniture)

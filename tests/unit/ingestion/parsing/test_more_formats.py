@@ -247,6 +247,17 @@ class TestBooks:
         ]  # fmt: skip
         assert "lost" in str(blocks.warnings[0])
 
+    def test_a_chapter_listed_again_and_again_is_read_once(self) -> None:
+        page = "<html><body><p>Then it rises.</p></body></html>"
+        listed, again = b'<itemref idref="a"/>', io.BytesIO()
+        with (
+            zipfile.ZipFile(io.BytesIO(book(a=page))) as read_from,
+            zipfile.ZipFile(again, "w") as to,
+        ):
+            for name in read_from.namelist():
+                to.writestr(name, read_from.read(name).replace(listed, 3000 * listed))
+        assert lines(read(FileType.EPUB, again.getvalue())).count("Then it rises.") == 1
+
     def test_copy_protection_is_named(self) -> None:
         encryption = (
             '<encryption><EncryptedData><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>'

@@ -726,11 +726,11 @@ class TestMail:
         ]
         assert [one.name for one in parsed.attachments] == ["合同.pdf", "parts.csv"]
         [warning] = parsed.warnings
-        assert str(warning).startswith("1 attachments were not read: x.bin.")
+        assert str(warning).startswith("1 attachments were not read: “x.bin”.")
 
         first = parser_for(FileType.EML)(message.as_bytes(), replace(LIMITS, attachments=1))
         assert [one.name for one in first.attachments] == ["合同.pdf"]
-        assert "parts.csv, x.bin" in str(first.warnings[0])
+        assert "“parts.csv”, “x.bin”" in str(first.warnings[0])
 
     def test_pictures_in_a_mail_are_images_also_where_its_plain_text_is_read(self) -> None:
         message = self.message()
@@ -744,6 +744,21 @@ class TestMail:
             b"\x89PNG"
         ]
         assert parsed.attachments == ()
+
+    def test_names_of_attachments_can_be_stored_and_are_each_their_own(self) -> None:
+        names = ("a\0.txt", "a.txt", "../../a.txt", "\x1b[2Ja.txt", "..", "n" * 5000 + ".txt")
+        parts = "".join(
+            f'--b\nContent-Type: text/plain; name="{name}"\nContent-Disposition: attachment\n\nText {at}.\n'
+            for at, name in enumerate(names)
+        )
+        head = "Subject: Names\nContent-Type: multipart/mixed; boundary=b\n\n"
+
+        parsed = parser_for(FileType.EML)(f"{head}{parts}--b--\n".encode(), LIMITS)
+
+        found = [one.name for one in parsed.attachments]
+        assert found[:5] == ["a.txt", "a (2).txt", ".._.._a.txt", "[2Ja.txt", ".."]
+        assert len(found[5]) == 255
+        assert found[5].endswith("n.txt")
 
     def test_text_behind_an_attachment_is_read(self) -> None:
         content = (
