@@ -137,10 +137,13 @@ class Threads(AsyncPostgresSaver):
         values = {"key": key, "title": title, "time": most}
         async with self._database.transaction(self._user_id) as connection:
             taken = await (await connection.execute(_SQL["begin"], values)).fetchone()
+            left = await (await connection.execute(_SQL["free_in"], values)).fetchone()
         if taken is None:
+            seconds = left[0] if left else 1
             raise ConversationBusy(
                 "Another question of this conversation is still being answered.",
-                next_step="Wait for its answer, or begin a conversation of another name.",
+                next_step="Wait for its answer, or begin a conversation of another name. If the process that answers it "
+                f"was stopped, this one is free again in {seconds:,} s.",
                 field="thread_id",
             )
         busy_until, new = taken

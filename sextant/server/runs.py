@@ -64,6 +64,9 @@ class Runs:
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, AnswerRun] = {}
         self._of_caller = Counter[str]()
+        self._long_of_caller = Counter[
+            str
+        ]()  # reports, of which a caller has half the share at most
         # By the time of their end, the oldest first.
         self._finished: dict[str, AnswerRun] = {}
         self._finished_bytes = 0
@@ -133,10 +136,15 @@ class Runs:
         self._check_capacity(self.expected)
         self._check_share(principal)
         limit = max(seconds, self.settings.seconds)
+        is_long = seconds > self.settings.seconds
+        if is_long:
+            self._check_long_share(principal)
         run = AnswerRun(principal.user_id, ask(), encode, limit, self._turns, language=language)
         self._live[run.run_id] = run
         self._of_caller[principal.quota_key] += 1
-        run.when_over(lambda _: self._over(run, principal, keep=keep))
+        if is_long:
+            self._long_of_caller[principal.quota_key] += 1
+        run.when_over(lambda _: self._over(run, principal, keep=keep, is_long=is_long))
         return run
 
     def find(self, run_id: str, user_id: str) -> AnswerRun:
@@ -179,6 +187,16 @@ class Runs:
         if self._of_caller[principal.quota_key] + expected >= self._share_of(principal):
             raise self._too_many("under way")
 
+    def _check_long_share(self, principal: Principal) -> None:
+        """Leave half of a caller's slots to questions that are answered soon."""
+        most = max(1, self.settings.per_user // 2)
+        if principal.login and self._long_of_caller[principal.quota_key] >= most:
+            raise Limited(
+                f"You have {most} report{'s' if most > 1 else ''} under way, as many as you may.",
+                next_step="Wait until one of them ends, or ask with less effort. The limit is half of "
+                "SEXTANT_RUNS__PER_USER.",
+            )
+
     def _too_many(self, where: str) -> Limited:
         return Limited(
             f"You have {self.settings.per_user} answers {where}, as many as you may.",
@@ -188,10 +206,12 @@ class Runs:
     def _share_of(self, principal: Principal) -> float:
         return self.settings.per_user if principal.login else math.inf
 
-    def _over(self, run: AnswerRun, principal: Principal, *, keep: bool) -> None:
+    def _over(self, run: AnswerRun, principal: Principal, *, keep: bool, is_long: bool) -> None:
         run.end()
         del self._live[run.run_id]
         self._of_caller -= Counter([principal.quota_key])  # drops what comes to 0
+        if is_long:
+            self._long_of_caller -= Counter([principal.quota_key])
         if keep:
             self._finished[run.run_id] = run
             self._finished_bytes += _size(run)

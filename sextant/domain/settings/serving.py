@@ -52,7 +52,7 @@ class RunSettings(Group):
     per_user: int = Field(
         8,
         ge=1,
-        description="Answers that one key or login has under way at a time; more get 429.",
+        description="Answers that one key or login has under way at a time, half of them reports at most; more get 429.",
     )
     seconds: float = Field(
         120.0, gt=0, description="Time for one answer, whatever its steps may still take."

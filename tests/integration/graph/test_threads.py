@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import add
@@ -139,6 +140,7 @@ async def test_a_turn_has_the_conversation_for_itself_until_it_ends_or_is_lost(
             async with ann.turn("t", "And now?", HOUR, HOUR):
                 pytest.fail("two turns at once")
         assert busy.value.status == 409
+        assert re.search(r"free again in 3,[56]\d\d s", busy.value.next_step)
         async with ann.turn("u", "Another one?", HOUR, HOUR), bob.turn("t", "Mine?", HOUR, HOUR):
             pass
         await say(ann, "t", "one")

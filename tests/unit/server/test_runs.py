@@ -119,6 +119,24 @@ async def test_as_many_begin_at_once_as_the_setting_says() -> None:
     assert runs.live == 0
 
 
+async def test_reports_leave_half_of_a_caller_s_slots_to_other_questions() -> None:
+    runs = Runs(RunSettings(per_user=4, seconds=10))
+    reports = [Answering() for _ in range(2)]
+    first, _ = [runs.start(ANN, one.events, told, seconds=60) for one in reports]
+    with pytest.raises(Limited, match="2 reports"):
+        runs.start(ANN, Answering().events, told, seconds=60)
+
+    for _ in range(2):
+        runs.start(ANN, Answering().events, told)
+    with pytest.raises(Limited, match="4 answers"):
+        runs.start(ANN, Answering().events, told)
+    reports[0].may_search.set()
+    reports[0].may_end.set()
+    await first.over()
+    runs.start(ANN, Answering().events, told, seconds=60)
+    await runs.close()
+
+
 async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends() -> None:
     runs = Runs(RunSettings(concurrent=2))
     first, second = runs.expect(ANN), runs.expect(ANN)

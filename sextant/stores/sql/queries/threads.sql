@@ -21,6 +21,11 @@ on conflict (key) do update set busy_until = excluded.busy_until
   where c.busy_until is null or c.busy_until < clock_timestamp()
 returning busy_until, xmax = 0 as new;
 
+-- name: free_in
+-- After how many seconds the turn that has it counts as lost.
+select greatest(1, ceil(extract(epoch from busy_until - clock_timestamp())))::int
+from conversations where key = %(key)s and busy_until is not null;
+
 -- name: end
 -- Give it back, unless the turn took so long that another has it by now: then no row.
 update conversations set busy_until = null, updated_at = now()
