@@ -49,7 +49,7 @@ from sextant.ingestion.parsing.lines import starts_item
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.recognised import OcrPage, page_ranges
 from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import header_rows
+from sextant.ingestion.parsing.tables import column_names, header_rows
 
 _SPACE = re.compile(r"\s+")
 _HEADS_SHOWN = 5
@@ -326,16 +326,25 @@ def _blocks(marked: Iterable[HeadingBlock | Region]) -> Iterator[Block]:
         if isinstance(region, HeadingBlock):
             yield region
         elif isinstance(region, PageTable):
-            across = {
-                row
-                for row, column in region.repeated
-                if column and region.rows[row][column - 1] == region.rows[row][column] != ""
-            }
-            header = header_rows(region.rows, across)
+            header = _count_header_rows(region)
             yield Table(region.rows, header, region.page, region.repeated, region.words)
         else:
             yield Paragraph(region.text(), region.first.page, words_of(region.lines))
     yield from _list(items)
+
+
+def _count_header_rows(table: PageTable) -> int:
+    """Return how many rows name the columns; those above a rule where each of their columns has a name of its own."""
+    across = {
+        row
+        for row, column in table.repeated
+        if column and table.rows[row][column - 1] == table.rows[row][column] != ""
+    }
+    if found := header_rows(table.rows, across):
+        return found
+    names = column_names(table.rows[: table.header])
+    is_named = all(names) and len(set(names)) == len(names)
+    return table.header if is_named and table.header < len(table.rows) else 0
 
 
 def _list(items: Sequence[PageParagraph]) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
@@ -63,11 +63,12 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class AlignedTable:
-    """Cells in their final places."""
+    """Cells in their final places; the first `header` rows stand above the rule that parts the columns' names from the body."""
 
     cells: list[AlignedCell]
     width: int
     height: int
+    header: int = 0
 
     def spanned(self) -> list[SpannedCell]:
         """Return the cells for laying out."""
@@ -425,7 +426,10 @@ class _Structure:
             else:
                 kept.append(cell)
                 owner |= {(row, column): cell for row in rows for column in columns}
-        return _squeeze(kept, self._width, len(groups), self._body)
+        table = _squeeze(kept, self._width, len(groups), self._body)
+        around = self._rows[self._body - 1 : self._body + 1]
+        is_ruled = len(around) == 2 and self._rules.part(*around)
+        return table if is_ruled else replace(table, header=0)
 
 
 def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> AlignedTable:
@@ -448,4 +452,4 @@ def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> 
             header, height = header - 1, height - 1
         else:
             row += 1
-    return AlignedTable(cells, width, height)
+    return AlignedTable(cells, width, height, header)

@@ -35,7 +35,10 @@ _MOST_CELLS = 5000  # of a page: squared paper has more
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table's page, its rows, the lines of that page's text that it took in, their words in order, and their size."""
+    """A table's page, its rows, the lines of that page's text that it took in, their words in order, and their size.
+
+    The first `header` rows stand above a rule, where rules do not part all rows.
+    """
 
     page: int
     rows: list[list[str]]
@@ -44,6 +47,7 @@ class PageTable:
     repeated: frozenset[tuple[int, int]] = frozenset()
     words: tuple[Word, ...] = ()
     size: float = 0.0
+    header: int = 0
 
     def continues_in(self, other: PageTable) -> bool:
         """Return whether `other`, which follows at once, is this table on the next page."""
@@ -78,13 +82,11 @@ def find_ruled_tables(
             continue
         inside = [index for index, line in enumerate(lines) if contains(grid.box, line.box)]
         lines_inside = [lines[index] for index in inside]
-        cells, words = _cells(page, grid, lines_inside)
+        cells, words, header = _cells(page, grid, lines_inside)
         if _is_table(cells):
-            tables.append(
-                make_table(
-                    page.number, cells, words, dict(zip(inside, lines_inside, strict=True)), budget
-                )
-            )
+            within = dict(zip(inside, lines_inside, strict=True))
+            table = make_table(page.number, cells, words, within, budget)
+            tables.append(replace(table, header=header))
     return _outermost(tables)
 
 
@@ -224,8 +226,8 @@ def make_table(
 
 def _cells(
     page: Page, grid: _Grid, lines: Sequence[PdfLine]
-) -> tuple[list[SpannedCell], CellWords]:
-    """Return the cells with their text and words; by the places of words, where rules part only some of them."""
+) -> tuple[list[SpannedCell], CellWords, int]:
+    """Return the cells with their text and words, and the rows of a ruled head; by the places of words, where rules part only some of them."""
     spans = dict[tuple[int, int], tuple[int, int]]()
     owner = dict[tuple[int, int], tuple[int, int]]()
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
@@ -242,13 +244,13 @@ def _cells(
         every = [word for line in words for word in line]
         aligned = align(every, grid.levels, grid.uprights)
         if aligned and len(aligned.cells) >= _SINGLE * aligned.width * aligned.height:
-            return aligned.spanned(), aligned.words()
+            return aligned.spanned(), aligned.words(), aligned.header
     texts, shown = _cell_texts(page, grid, lines, owner)
     cells = [
         SpannedCell(*corner, join_lines(texts.get(corner, ())), *span)
         for corner, span in spans.items()
     ]
-    return cells, shown
+    return cells, shown, 0
 
 
 def _is_open(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import median
 
 from sextant.ingestion.parsing.formats.pdf_alignment import AlignedTable, align, is_figure
@@ -53,9 +54,9 @@ def find_unruled_tables(
             aligned = align(words, near) if words else None
             if aligned and _is_table(aligned, words, near, is_mixed=is_mixed):
                 inside = {place[id(line)]: line for line in members}
-                tables.append(
-                    make_table(page.number, aligned.spanned(), aligned.words(), inside, budget)
-                )
+                spanned, shown = aligned.spanned(), aligned.words()
+                table = make_table(page.number, spanned, shown, inside, budget)
+                tables.append(replace(table, header=aligned.header))
                 left = [line for line in left if line not in members]
         ordered, before = _from_above(left), ordered
         if ordered == before:
