@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from itertools import groupby
+from operator import itemgetter
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
@@ -61,14 +61,23 @@ def text_blocks(text: str) -> Iterator[Block]:
 
 
 def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
-    kind = partial(_kind, alone=len(lines) == 1, with_roman=with_roman)
-    for rank, run in groupby(lines, kind):
+    kinds = [_kind(line, alone=len(lines) == 1, with_roman=with_roman) for line in lines]
+    around = [None, *kinds, None]
+    for rank, run in groupby(
+        zip(lines, map(_if_no_item, around, kinds, around[2:]), strict=True), itemgetter(1)
+    ):
+        own = [line for line, _ in run]
         if rank == _TABLE:
-            yield _table(list(run))
+            yield _table(own)
         elif rank is None:
-            yield Paragraph("\n".join(unwrap(list(run))))
+            yield Paragraph("\n".join(unwrap(own)))
         else:
-            yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in run)
+            yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in own)
+
+
+def _if_no_item(above: int | None, rank: int | None, below: int | None) -> int | None:
+    """Return a heading's rank; None beside a line of the same rank, with which it makes a list: nothing hangs below."""
+    return rank if rank == _TABLE or rank not in {above, below} else None
 
 
 def _kind(line: str, *, alone: bool, with_roman: bool) -> int | None:

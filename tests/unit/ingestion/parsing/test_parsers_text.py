@@ -60,6 +60,13 @@ class TestPlainText:
 
         assert headings(found) == []
 
+    def test_numbered_lines_that_follow_each_other_at_once_are_a_list(self) -> None:
+        text = "会议记录：\n一、时间：3 月 24 日\n二、地点：演讲厅\n三、主席：陈明"
+        found = blocks(FileType.TXT, text)
+
+        assert headings(found) == []
+        assert prose(found) == [text]
+
     def test_numbers_in_running_text_make_no_heading(self) -> None:
         found = blocks(
             FileType.TXT,
