@@ -23,7 +23,9 @@ from sextant.domain.errors import (
     SextantError,
 )
 from sextant.domain.settings import Settings
+from sextant.domain.system import install_extra
 from sextant.ingestion.graph.extraction.taggers import build_tagger
+from sextant.ingestion.parsing import ocr_engine
 from sextant.models.chat.factory import build_chat_model, open_chat_model
 from sextant.models.chat.roles import Role, distinct_specs
 from sextant.models.chat.speed import READ_PER_WRITTEN
@@ -106,6 +108,7 @@ async def examine(
         yield await _examine_safely(name, work(settings, role, name, report_of))
     yield await _examine_safely("reranker", _reranker(settings))
     yield await examine_named_entities(settings)
+    yield await examine_ocr(settings)
 
 
 async def _examine_safely(name: str, examination: Awaitable[Examination]) -> Examination:
@@ -384,3 +387,17 @@ async def examine_named_entities(settings: Settings) -> Examination:
     except ModelUnavailable as error:
         return _failed_examination(name, error)
     return Examination(name, Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")
+
+
+async def examine_ocr(settings: Settings) -> Examination:
+    """Load the models that read scans, unless they are not installed or not wanted."""
+    if not settings.ocr.pages:
+        return Examination("OCR", Health.OFF, "off (SEXTANT_OCR__PAGES=0); scans are refused")
+    if not ocr_engine.is_installed():
+        missing = "not installed; scans are refused, and words in pictures are left out"
+        return Examination("OCR", Health.OFF, missing, install_extra(ocr_engine.EXTRA))
+    try:
+        await asyncio.to_thread(ocr_engine.load)
+    except ModelUnavailable as error:
+        return _failed_examination("OCR", error)
+    return Examination("OCR", Health.OK, "reads scans, and words in pictures")

@@ -127,7 +127,8 @@ class _Printer:
 
 def _plan_lines(plan: Planned, wordings: Mapping[str, str]) -> Iterator[str]:
     """Yield what a report will be about, and what it will cost."""
-    yield wordings["plan"]
+    if plan.questions:
+        yield wordings["plan"]
     yield from (f"  {number}. {question}" for number, question in enumerate(plan.questions, 1))
     if not plan.calls:
         yield wordings["free"]

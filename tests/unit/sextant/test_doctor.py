@@ -1,4 +1,4 @@
-"""What the doctor says of a data folder, and of a named-entity model."""
+"""What the doctor says of a data folder, of a named-entity model, and of OCR."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from sextant.domain.settings import IngestionSettings, Settings
-from sextant.facade.doctor import Examination, Health, examine, examine_named_entities
+from sextant.domain.settings import IngestionSettings, OcrSettings, Settings
+from sextant.facade.doctor import (
+    Examination,
+    Health,
+    examine,
+    examine_named_entities,
+    examine_ocr,
+)
+from sextant.ingestion.parsing import ocr_engine
 from tests.unit.ingestion.graph.tiny_gliner import write_gliner
 
 
@@ -42,3 +49,19 @@ async def test_a_named_entity_model_that_reads_is_named_with_what_runs_it(tmp_pa
     folder = write_gliner(tmp_path / "tiny")
     found = await named_entities(ner_model=folder)
     assert (found.health, found.detail) == (Health.OK, f"{folder} (GLiNER) reads passages")
+
+
+@pytest.mark.parametrize(("pages", "said"), [(500, "not installed"), (0, "SEXTANT_OCR__PAGES=0")])
+async def test_ocr_that_reads_nothing_says_why(
+    pages: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ocr_engine, "is_installed", lambda: False)
+    found = await examine_ocr(Settings(_env_file=None, ocr=OcrSettings(pages=pages)))
+    assert (found.name, found.health, found.exit_code) == ("OCR", Health.OFF, 0)
+    assert said in found.detail
+    assert ("[ocr]" in found.next_step) is bool(pages)
+
+
+@pytest.mark.skipif(find_spec("rapidocr") is None, reason="the extra `ocr` is not installed")
+async def test_ocr_that_is_installed_is_tried() -> None:
+    assert (await examine_ocr(Settings(_env_file=None))).health is Health.OK
