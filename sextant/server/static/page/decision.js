@@ -27,7 +27,7 @@ export function decided({ action_requests: [{ name, args, description }], review
     else if (allowed.includes("reject")) resolve({ type: "reject" });
   });
   signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")), { once: true });
-  place.replaceChildren(form);
+  place.replaceChildren(...place.querySelectorAll("p.note"), form); // what a report costs stays
   form.querySelector("input:checked, button").focus();
   return promise.finally(() => form.remove());
 }
