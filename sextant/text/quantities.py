@@ -141,7 +141,9 @@ _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d+年\d+月(?:\d+日)?"
 )
 # A number with no unit beside it, nor part of a name (h3-std) or of a size (4.6 x 2.1 m).
-_BARE_NUMBER = re.compile(r"(?<![\w.,:×-])\d++(?:[.,:]\d++)*+(?!\s*[^\W\d_]|\s*[°%×]|-\w)")
+_BARE_NUMBER = re.compile(
+    r"(?<![\w.,:×-])\d++(?:[.,:]\d++)*(?![.,:]\d)(?!\s*[^\W\d_]|\s*[°%×]|-\w)"
+)
 
 
 @dataclass(frozen=True, slots=True)

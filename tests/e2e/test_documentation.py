@@ -272,9 +272,9 @@ def _ids(line: str, known: dict[str, str], client: httpx.Client) -> dict[str, st
 
 
 def _document(client: httpx.Client) -> str:
-    return str(
-        client.get("/documents", params={"graphId": "hr"}).json()["documents"][0]["documentId"]
-    )
+    """Return one that has pages to be shown."""
+    known = client.get("/documents", params={"graphId": "demo"}).json()["documents"]
+    return next(str(one["documentId"]) for one in known if one["filename"].endswith(".pdf"))
 
 
 def _entity(client: httpx.Client) -> str:

@@ -91,7 +91,7 @@ CHINESE = Grammar(
         re.compile(rf"哪{_N}[{MEASURES}](?=.*最)"),
         re.compile(rf"(?P<behind>(?:最.|最便宜)的?){_N}[{MEASURES}]"),
         re.compile(
-            rf"(?<![目之以此提])(?P<top>前){_N}(?![\d年月天日周季行条期次])(?:个(?![月季])|[名位家大款种件项])?+"
+            rf"(?<![目之以此提])(?P<top>前){_N}(?![\d年月天日周季行条期次])(?:个(?![月季])|[名位家大款种件项])?"
         ),
         re.compile(rf"第(?P<nth>[二三四五六七八九十])(?={_SIGN})(?P<sign>{_SIGN})"),
     ),

@@ -87,7 +87,7 @@ async def test_a_context_that_is_too_short_is_found_by_the_word_at_the_beginning
 async def test_thoughts_are_told_from_reading() -> None:
     found, _, _ = await measured(EndpointPace(1000, 60, thinking=800))
     assert found.thinking_tokens == pytest.approx(800, rel=0.1)
-    assert found.prompt_rate == pytest.approx(1000, rel=0.5)
+    assert found.prompt_rate > 500  # it thinks for 13 s, and reads for 2
 
 
 async def test_what_is_refused_and_a_model_without_json_are_told() -> None:
