@@ -1,10 +1,10 @@
-"""Tasks of asyncio: ending those that would go on for ever, and running one for synchronous code."""
+"""Tasks of asyncio: ending those that would go on for ever, running some together, and one for synchronous code."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from functools import cache
 from typing import Any, TypeVar
@@ -44,6 +44,16 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
 _Result = TypeVar("_Result")
 
 _starting = threading.Lock()
+
+
+async def run_together(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run coroutines side by side; the first error stops the others and is raised by itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 def run_sync(make: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:

@@ -20,6 +20,7 @@ import psutil
 from sextant.domain.errors import FileEmpty, ModelUnavailable, SextantError, describe_reason
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts, body_of
@@ -155,11 +156,7 @@ class OcrReader:
         """Read pages side by side; the first error stops the others and is raised by itself."""
         self._documents += 1
         try:
-            async with asyncio.TaskGroup() as group:
-                for page in reading:
-                    group.create_task(page)
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None
+            await run_together(reading)
         finally:
             self._documents -= 1
             if not self._documents:

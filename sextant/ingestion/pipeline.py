@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, word_warnings
 from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
@@ -277,9 +278,9 @@ class Ingestor:
         async def work() -> None:
             for group in waiting:
                 async with BatchCoordinator(scope, len(group)) as together:
-                    await _at_once(ingest(index, together) for index in group)
+                    await run_together(ingest(index, together) for index in group)
 
-        await _at_once(work() for _ in range(_AT_ONCE))
+        await run_together(work() for _ in range(_AT_ONCE))
         return [results[index] for index in range(len(items))]
 
     async def _ingest_file(
@@ -419,13 +420,3 @@ def _outcome(source: str, filename: str) -> Iterator[list[Ingested]]:
         log.exception("ingestion of a file failed unexpectedly")
         failure = SextantError(f"{filename}: {type(error).__name__}: {error}")
         results.append(Ingested(source, filename, error=failure))
-
-
-async def _at_once(works: Iterable[Coroutine[None, None, None]]) -> None:
-    """Run coroutines side by side; the first error stops the others and is raised by itself."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for work in works:
-                group.create_task(work)
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
