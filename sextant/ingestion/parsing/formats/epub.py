@@ -13,8 +13,7 @@ from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import read_page
-from sextant.ingestion.parsing.formats.odf_package import read_xml
-from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.opc import Element, read_xml
 from sextant.ingestion.parsing.limits import DAMAGED, Limits
 from sextant.ingestion.parsing.structure import Omissions
 
@@ -173,5 +172,5 @@ class _Book:
         content = self._read(name)
         if content is None:
             return None
-        root = read_xml(content)
-        return read_xml(content, recover=True) if root is None else root
+        root = read_xml(content, huge=True)
+        return read_xml(content, recover=True, huge=True) if root is None else root

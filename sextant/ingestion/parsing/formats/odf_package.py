@@ -7,10 +7,8 @@ import zipfile
 from io import BytesIO
 from urllib.parse import unquote
 
-from lxml import etree
-
 from sextant.domain.errors import FileBroken, FileEncrypted
-from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.opc import Element, read_xml
 from sextant.ingestion.parsing.limits import DAMAGED
 from sextant.ingestion.parsing.structure import Omissions
 
@@ -21,7 +19,7 @@ class OdfPackage:
     def __init__(self, content: bytes, omissions: Omissions) -> None:
         self._omissions = omissions
         self._archive = zipfile.ZipFile(BytesIO(content)) if content.startswith(b"PK") else None
-        self._flat = read_xml(content) if self._archive is None else None
+        self._flat = read_xml(content, huge=True) if self._archive is None else None
 
     def main(self) -> Element:
         """Return the root of the part that holds the document; raises `FileBroken` where there is none."""
@@ -35,7 +33,7 @@ class OdfPackage:
         content = self.read(name)
         if content is None:
             return None
-        root = read_xml(content)
+        root = read_xml(content, huge=True)
         if root is None:
             if name == "content.xml" and self._is_encrypted():
                 raise FileEncrypted(
@@ -43,7 +41,7 @@ class OdfPackage:
                     next_step="Remove the password in its program and try again.",
                 )
             self._omissions.add_damaged([name])
-            root = read_xml(content, recover=True)
+            root = read_xml(content, recover=True, huge=True)
         return root
 
     def read(self, name: str) -> bytes | None:
@@ -57,22 +55,6 @@ class OdfPackage:
 
     def _is_encrypted(self) -> bool:
         return b"encryption-data" in (self.read("META-INF/manifest.xml") or b"")
-
-
-def read_xml(content: bytes, *, recover: bool = False) -> Element | None:
-    """Return the root element; None where it is no XML. Entities stay what they are called."""
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        remove_comments=True,
-        remove_pis=True,
-        recover=recover,
-        huge_tree=True,  # one text of more than ten million characters; its size is limited before
-    )
-    try:
-        return etree.fromstring(content, parser)
-    except etree.XMLSyntaxError:
-        return None
 
 
 def broken(reason: str) -> FileBroken:

@@ -248,22 +248,32 @@ class PackagePart:
 
 def _parse(content: bytes, *, recover: bool = False, is_of_office: bool = True) -> Element | None:
     """Return the root element; None where there is none, or it is of none of the namespaces of Office."""
+    root = read_xml(content, recover=recover)
+    if root is None or not is_of_office:
+        return root
+    return root if (etree.QName(root).namespace or "").startswith(_OWNERS) else None
+
+
+def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> Element | None:
+    """Return the root element; None where it is no XML. Entities stay what they are called.
+
+    Args:
+        content: of a part.
+        recover: read what can be read of damaged XML.
+        huge: take texts of more than ten million characters; the caller has limited their size.
+    """
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
         remove_comments=True,
         remove_pis=True,
         recover=recover,
+        huge_tree=huge,
     )
     try:
-        root = etree.fromstring(content, parser)
-    except (
-        etree.XMLSyntaxError
-    ):  # also where it recovers: of bytes that begin with NUL it reads nothing
+        return etree.fromstring(content, parser)
+    except etree.XMLSyntaxError:  # also where it recovers: bytes that begin with NUL give nothing
         return None
-    if root is None or not is_of_office:
-        return root
-    return root if (etree.QName(root).namespace or "").startswith(_OWNERS) else None
 
 
 def _broken(reason: str) -> FileBroken:
