@@ -278,13 +278,15 @@ async def names_of(rag: Sextant, graph_id: str) -> dict[str, list[str]]:
 async def test_a_synchronised_folder_keeps_what_its_files_still_say(
     rag: Sextant, tmp_path: Path
 ) -> None:
-    for place, hour in (("berlin", 8), ("paris", 9)):
-        (tmp_path / place).mkdir()
-        (tmp_path / place / "rules.md").write_text(f"The office in {place} opens at {hour}.")
-    (tmp_path / "berlin" / "copy.md").write_bytes((tmp_path / "berlin" / "rules.md").read_bytes())
+    for name, hour in (("berlin/copy.md", 8), ("paris/rules.md", 9)):
+        file = tmp_path / name
+        file.parent.mkdir()
+        file.write_text(f"The office in {file.parent.name} opens at {hour}.")
     elsewhere = tmp_path.parent / f"{tmp_path.name}-other.md"
     elsewhere.write_text("The canteen opens at noon.")
     await rag.ingest([tmp_path, elsewhere], graph_id="synced")
+    (tmp_path / "berlin" / "rules.md").write_bytes((tmp_path / "berlin" / "copy.md").read_bytes())
+    await rag.ingest(tmp_path, graph_id="synced")
     other = "/".join(elsewhere.parts[-2:])
     assert await names_of(rag, "synced") == {
         "berlin/copy.md": ["berlin/rules.md"],
