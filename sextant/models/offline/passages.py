@@ -24,7 +24,7 @@ NUMBERED = r"\d{1,3}(?:[)、．]|\.(?!\d))\s*|[(（]?[一二三四五六七八�
 # The 4 of "4.2 adds …" is none.
 _LINE_MARK = re.compile(rf"(?:[#>*•·|-]+\s+|{NUMBERED})+")
 # The key of a record ("answer: Within 8 hours", "price_eur: 52").
-_KEY = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:[_-]?[A-Za-z0-9]+)*):[ \t]+(?=\S)")
+_KEY = re.compile(r"(?P<key>[a-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*):[ \t]+(?=\S)")
 # The end of a field on a line of several: "title: Prices; owner: Ann".
 _FIELD_END = re.compile(rf";[ \t]+(?={_KEY.pattern.replace('?P<key>', '?:')})")
 _PARTS_OF_KEY = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")

@@ -53,7 +53,7 @@ _NUMBERING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _BRACKETED = re.compile(
-    r"[(（]\s*(?:简称|簡稱|缩写为?|縮寫|以下简称|abbr\.?)?\s*[:：]?([^()（）]+?)\s*[)）]"
+    r"[(（](?:\s*(?:简称|簡稱|缩写为?|縮寫|以下简称|abbr\.?))?\s*[:：]?([^()（）]+)[)）]"
 )
 _ABBREVIATION = re.compile(r"[A-Z][A-Za-z]{0,2}[A-Z0-9][A-Za-z0-9&+-]{0,8}")
 _LEAST_CHINESE = 3
