@@ -6,9 +6,10 @@ security that everything else uses.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -21,8 +22,14 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, class_row, dict_row
 
-from sextant.domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
+from sextant.domain.errors import (
+    ConversationBusy,
+    ConversationUnreadable,
+    DependencyError,
+    OptionInvalid,
+)
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from sextant.domain.tasks import stop
 from sextant.graph.streaming import to_its_end
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
@@ -30,6 +37,7 @@ from sextant.text.characters import clean_text
 
 LONGEST_THREAD = 200  # characters of a name
 _TITLE = 160  # characters
+_RENEWED_AFTER = 1 / 4  # of its lease
 _INTERRUPT = "__interrupt__"  # LangGraph's name of what a run stopped for
 
 _SQL = load_queries("threads")
@@ -54,11 +62,13 @@ class ThreadTurn:
 
     Attributes:
         config: of the run.
+        busy_until: when its conversation is free for another turn, unless that is put off.
         done: whether it came to its end, or to a decision.
         unfinished: whether it can be resumed where it was stopped.
     """
 
     config: RunnableConfig
+    busy_until: datetime
     done: bool = False
     unfinished: bool = False
 
@@ -115,7 +125,7 @@ class Threads(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def turn(
-        self, thread_id: str, question: str, most: timedelta, keep: timedelta
+        self, thread_id: str, question: str, lease: timedelta, keep: timedelta
     ) -> AsyncIterator[ThreadTurn]:
         """Hold a conversation for one turn, to the exclusion of all processes; only its end is kept.
 
@@ -125,7 +135,7 @@ class Threads(AsyncPostgresSaver):
         Args:
             thread_id: the conversation; begun when it is new.
             question: of the turn.
-            most: after this time a turn that has not ended counts as lost.
+            lease: the turn counts as lost where the process that has it did not say for so long that it lives.
             keep: when a new conversation was begun, those idle for longer than this are deleted.
 
         Raises:
@@ -134,7 +144,7 @@ class Threads(AsyncPostgresSaver):
         """
         key = self._key(thread_id)
         title = " ".join(clean_text(question).split())[:_TITLE]
-        values = {"key": key, "title": title, "time": most}
+        values = {"key": key, "title": title, "time": lease}
         async with self._database.transaction(self._user_id) as connection:
             taken = await (await connection.execute(_SQL["begin"], values)).fetchone()
             left = await (await connection.execute(_SQL["free_in"], values)).fetchone()
@@ -147,19 +157,38 @@ class Threads(AsyncPostgresSaver):
                 field="thread_id",
             )
         busy_until, new = taken
-        turn = ThreadTurn(self.config_of(thread_id))
+        turn = ThreadTurn(self.config_of(thread_id), busy_until)
+        renewing = asyncio.create_task(self._renew(key, turn, lease))
         try:
             yield turn
         finally:
+            await stop(renewing)
             if new and not (turn.done or turn.unfinished):
                 await to_its_end(self._forget([key]))
             else:
-                await to_its_end(self._ended(key, busy_until, turn))
+                await to_its_end(self._ended(key, turn))
                 if new:
                     await self.forget_older(keep)
 
-    async def _ended(self, key: str, busy_until: datetime, turn: ThreadTurn) -> None:
-        values = {"key": key, "busy_until": busy_until}
+    async def _renew(self, key: str, turn: ThreadTurn, lease: timedelta) -> None:
+        """Put off again and again when a conversation is free, until its turn ends or is lost."""
+        is_held = True
+        while is_held:
+            await asyncio.sleep(lease.total_seconds() * _RENEWED_AFTER)
+            with suppress(DependencyError):
+                is_held = await to_its_end(self._renew_once(key, turn, lease))
+
+    async def _renew_once(self, key: str, turn: ThreadTurn, lease: timedelta) -> bool:
+        """Return whether the turn still has its conversation."""
+        values = {"key": key, "busy_until": turn.busy_until, "time": lease}
+        async with self._database.transaction(self._user_id) as connection:
+            row = await (await connection.execute(_SQL["renew"], values)).fetchone()
+        if row is not None:
+            [turn.busy_until] = row
+        return row is not None
+
+    async def _ended(self, key: str, turn: ThreadTurn) -> None:
+        values = {"key": key, "busy_until": turn.busy_until}
         # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.
         async with self._database.transaction(self._user_id) as connection:
             if await (await connection.execute(_SQL["end"], values)).fetchone():

@@ -124,8 +124,6 @@ def _summary(one: DocumentHeading) -> str:
 
 _CITATIONS = TypeAdapter(tuple[Citation, ...])
 _SOURCES = TypeAdapter(tuple[Source, ...])
-# What a turn may take beyond the time for an answer: opening models, closing connections.
-_BESIDE = timedelta(minutes=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +211,10 @@ class Conversations:
         choices: Context | None,
     ) -> AsyncGenerator[Event]:
         settings = self._settings
-        ordinary = isinstance(question, Mapping) and question.get("effort") != "high"
-        seconds = (settings if ordinary else settings.for_report()).limits.answer_seconds
-        most = timedelta(seconds=seconds) + _BESIDE
+        lease = timedelta(seconds=settings.ingestion.job_stale)
         keep = timedelta(days=settings.conversations.days)
         remembering = workflow.copy({"checkpointer": self._threads})
-        async with self._threads.turn(thread_id, title, most, keep) as turn:
+        async with self._threads.turn(thread_id, title, lease, keep) as turn:
             if not isinstance(question, Mapping):
                 await _check_resumed(remembering, turn.config, question)
             answering = stream_answer(remembering, question, context=choices, config=turn.config)

@@ -47,7 +47,9 @@ class IngestionSettings(Group):
         5.0, gt=0, description="Seconds between heartbeats of a running job."
     )
     job_stale: float = Field(
-        20.0, gt=0, description="A job without heartbeat for so long may be taken over."
+        20.0,
+        gt=0,
+        description="A job, or a turn of a conversation, without heartbeat for so long may be taken over.",
     )
     job_attempts: int = Field(
         3, ge=1, description="Tries of one document before it is left failed."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from datetime import timedelta
@@ -152,6 +153,27 @@ async def test_a_turn_has_the_conversation_for_itself_until_it_ends_or_is_lost(
     [known] = await ann.known()
     assert (known.thread_id, known.title) == ("t", "What is it?")
     assert known.created_at < known.updated_at
+
+
+async def test_a_turn_keeps_its_conversation_as_long_as_its_process_lives(ann: Threads) -> None:
+    lease = timedelta(seconds=0.5)
+    async with ann.turn("t", "What is it?", lease, HOUR) as turn:
+        first = turn.busy_until
+        while turn.busy_until == first:
+            await asyncio.sleep(0.01)
+        assert turn.busy_until > first
+        turn.done = True
+    async with ann.turn("t", "And now?", lease, HOUR) as turn:
+        turn.done = True
+
+
+async def test_a_lost_turn_takes_its_conversation_from_nobody(ann: Threads) -> None:
+    lost = ann.turn("t", "What is it?", timedelta(0), HOUR)
+    async with lost, ann.turn("t", "Again?", HOUR, HOUR) as turn:
+        await asyncio.sleep(0)
+        with pytest.raises(ConversationBusy):
+            await ann.turn("t", "And now?", HOUR, HOUR).__aenter__()
+        turn.done = True
 
 
 async def test_a_conversation_whose_first_turn_failed_never_was(ann: Threads) -> None:

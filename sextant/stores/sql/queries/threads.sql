@@ -21,6 +21,12 @@ on conflict (key) do update set busy_until = excluded.busy_until
   where c.busy_until is null or c.busy_until < clock_timestamp()
 returning busy_until, xmax = 0 as new;
 
+-- name: renew
+-- Keep it for longer; no row where the turn was lost.
+update conversations set busy_until = clock_timestamp() + %(time)s
+where key = %(key)s and busy_until = %(busy_until)s
+returning busy_until;
+
 -- name: free_in
 -- After how many seconds the turn that has it counts as lost.
 select greatest(1, ceil(extract(epoch from busy_until - clock_timestamp())))::int
