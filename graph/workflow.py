@@ -27,7 +27,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit, milliseconds_since
 from sextant.graph.dependencies import get_shared_dependencies
-from sextant.graph.research import build_research, compose
+from sextant.graph.research import build_research, load_node
 from sextant.graph.streaming import as_failed
 from sextant.models.chat.allowance import Allowance, allowing
 from sextant.nodes.analyze import analyze, resolve_effort
@@ -140,7 +140,7 @@ def create_query_workflow(
     builder.add_node("refine", bound(refine))
     builder.add_node("generate", bound(generate))
     builder.add_node("research", build_research(bound))
-    builder.add_node("compose", bound(compose))
+    builder.add_node("compose", bound(load_node("compose", "write")))
     builder.add_edge(START, "analyze")
     builder.add_edge("analyze", "route")
     # What follows is read from the state, not said by the node: so it holds of a state that was edited, too.

@@ -9,7 +9,7 @@ from sextant.nodes.context import RunContext
 from sextant.nodes.research.state import ResearchState, Topic
 
 # Tokens of a section's prompt beside its passages, and of what is written: a section, a plan or an outline.
-_AROUND_PASSAGES, _SECTION, _SHORT = 700, 250, 80
+AROUND_PASSAGES, SECTION_TOKENS, _SHORT = 700, 250, 80
 # Topics from which on the chat model is asked for an outline.
 LEAST_FOR_OUTLINE = 3
 
@@ -32,9 +32,9 @@ def estimate_report(state: ResearchState, run: RunContext, topics: Sequence[Topi
         return Planned(questions, seconds=0.0, limits=bounds)
     written = 1 + len(topics)
     judged = settings.research.rounds + (len(topics) >= LEAST_FOR_OUTLINE)
-    shown = min(settings.answers.passage_tokens, limits.context_tokens) + _AROUND_PASSAGES
-    prompt_tokens = (written + settings.research.rounds) * shown + _AROUND_PASSAGES
-    completion_tokens = written * _SECTION + judged * _SHORT
+    shown = min(settings.answers.passage_tokens, limits.context_tokens) + AROUND_PASSAGES
+    prompt_tokens = (written + settings.research.rounds) * shown + AROUND_PASSAGES
+    completion_tokens = written * SECTION_TOKENS + judged * _SHORT
     speed = chat.speed
     seconds = speed.seconds(prompt_tokens, completion_tokens) if speed.answer else None
     if seconds is not None and speed.thinking:

@@ -93,8 +93,3 @@ def passages_by_id(state: ResearchState, ids: Sequence[str]) -> list[RetrievedIt
 def after_gaps(state: ResearchState) -> Literal["another search", "outline"]:
     """Return whether anything is due to be searched."""
     return "another search" if state.due else "outline"
-
-
-def after_write(state: ResearchState) -> Literal["next section", "done"]:
-    """Return whether a section is left to be written."""
-    return "next section" if len(state.sections) < len(state.outline) else "done"

@@ -1,35 +1,46 @@
-"""write: the next section of a report; compose: the whole of it, once all sections are written."""
+"""write: the sections of a report; compose: the whole of it, once all of them are written."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import Any
 
+from langgraph.func import task
 from langgraph.runtime import Runtime
 
 from sextant import prompts
 from sextant.domain.answers import (
     Answer,
-    Cited,
     Done,
     Quoted,
     ReportProgress,
     Source,
     Sources,
     Token,
+    Usage,
     as_values,
 )
 from sextant.domain.errors import DependencyError
 from sextant.domain.retrieval import Mode
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.nodes.budget import Limit, budget_of, limit_warning, merge_warnings, usage_of
-from sextant.nodes.context import RunContext, scope_of, wait_for_reader
+from sextant.models.chat.allowance import allowing, count_earlier
+from sextant.models.chat.concurrency import AdaptiveLimit
+from sextant.nodes.budget import (
+    Limit,
+    budget_of,
+    limit_warning,
+    merge_warnings,
+    passage_tokens,
+    usage_of,
+)
+from sextant.nodes.context import Dependencies, RunContext, scope_of, wait_for_reader
 from sextant.nodes.generate import finish_turn, open_writer
 from sextant.nodes.question.conversation import AnswerMessages
+from sextant.nodes.research.cost import AROUND_PASSAGES, SECTION_TOKENS
 from sextant.nodes.research.quoting import SectionAnswerer
 from sextant.nodes.research.report import Report, as_section, unanswered
 from sextant.nodes.research.state import (
@@ -42,59 +53,165 @@ from sextant.nodes.state import State
 
 
 async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Write the next section as an answer of its own, and stream it once it is checked.
+    """Write all sections side by side, each an answer of its own, and stream them in their order once they are checked.
 
-    A run that goes on from a checkpoint streams those before it first, as far as the documents still say so. A section that the chat model cannot write is
-    quoted; so are all behind it, once the model is gone.
+    Each is a task of LangGraph's, whose result is kept as soon as it is there: a run that goes on from a checkpoint
+    writes only those that are missing, or whose quotes the documents do not hold any more.
     """
-    run, planned, scope = runtime.context, outline_of(state), scope_of(state, runtime)
-    state = replace(state, sections=await _sections_that_hold(state, run, scope))
-    at, total = len(state.sections), len(planned)
-    section = planned[at]
-    runtime.stream_writer(as_values(ReportProgress("section", at + 1, total, section.title)))
-    deps = run.deps.without_chat_models() if state.model_declined else run.deps
-    if section.title:
-        deps = replace(deps, answerer=SectionAnswerer(deps.answerer, section, state.question))
-    run = replace(run, deps=deps)
-    turn = _turn_of(section, state, run, total - at)
-    writer = await open_writer(turn, run, scope)
-    if section.title:
-        writer.prompt = prompts.SECTION
-    answer = Answer("", mode=turn.strategy)
-    async with aclosing(writer.events()) as events:
-        async for event in events:
-            if isinstance(event, Done):
-                answer = event.answer
-    warnings = _warnings_of([*writer.warnings, *answer.coded_warnings], run)
-    if writer.failure and budget_of(turn, run).seconds <= 0:
-        warnings.append(limit_warning(Limit.TIME, run.deps.settings.limits))
-    before = (warning for warning in state.coded_warnings if warning not in writer.implied)
-    sections = [*state.sections, as_section(section, answer)]
-    for event in _events_since(sections, state.streamed, state.language):
-        await wait_for_reader()
-        runtime.stream_writer(as_values(event))
+    writing = SectionWriting(state, runtime.context, scope_of(state, runtime))
+    total = len(writing.planned)
+    pending = [task(writing.write)(at) for at in range(total)]
+    report, written, warnings = Report(state.language), list[dict[str, Any]](), state.coded_warnings
+    for at, (section, result) in enumerate(zip(writing.planned, pending, strict=True)):
+        runtime.stream_writer(as_values(ReportProgress("section", at + 1, total, section.title)))
+        values = await writing.renew(at, await result)
+        written.append(values["section"])
+        before = (warning for warning in warnings if warning not in values["implied"])
+        warnings = merge_warnings(before, *map(CodedWarning.from_json, values["warnings"]))
+        for event in report.add(values["section"]):
+            await wait_for_reader()
+            runtime.stream_writer(as_values(event))
     return {
-        "sections": sections,
-        "streamed": len(sections),
-        "unreachable": state.unreachable or writer.failure,
-        "usage": asdict(usage_of(writer.state) + answer.usage + writer.lost),
-        "coded_warnings": merge_warnings(before, *warnings),
+        "sections": written,
+        "streamed": total,
+        "unreachable": writing.unreachable,
+        "usage": asdict(writing.spent),
+        "coded_warnings": warnings,
     }
+
+
+class SectionWriting:
+    """The sections of a report in the making, and what they have cost together.
+
+    Attributes:
+        planned: the sections.
+        spent: what the report has cost so far; of sections under way what they will at least.
+        unreachable: why the chat model is not asked again, where it failed so.
+    """
+
+    def __init__(self, state: ResearchState, run: RunContext, scope: Scope) -> None:
+        self.planned = outline_of(state)
+        self.spent = usage_of(state)
+        self.unreachable = state.unreachable
+        deps = run.deps.without_chat_models() if state.model_declined else run.deps
+        self._state, self._run, self._scope = state, replace(run, deps=deps), scope
+        self._limit = _sections_at_a_time(deps)
+        self._left = len(self.planned)
+        self._new = set[int]()
+
+    async def write(self, at: int) -> dict[str, Any]:
+        """Write a section when it is its turn; returned are its values, what it has cost, and its warnings."""
+        async with self._limit.slot() as slot:
+            began = time.monotonic()
+            values, failure = await self._answer(at)
+            used = Usage(**values["usage"])
+            if failure and self._limit.busy > 1:  # perhaps only since it had too much to do
+                slot.note_overload()
+            elif failure:
+                self.unreachable = failure
+            else:
+                slot.note_answer(time.monotonic() - began, used)
+        self._new.add(at)
+        return values
+
+    async def renew(self, at: int, values: dict[str, Any]) -> dict[str, Any]:
+        """Return a section as it was written, or, where it is of a run before and does not hold any more, a new one."""
+        if at in self._new:
+            return values
+        count_earlier(values["usage"]["calls"])
+        self.spent += Usage(**values["usage"])
+        if await _holds(values["section"], self._run, self._scope):
+            return values
+        return await self.write(at)
+
+    async def _answer(self, at: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what came of a section, and why the chat model need not be asked again, if it failed so."""
+        section, run = self.planned[at], self._run
+        if section.title:
+            answerer = SectionAnswerer(run.deps.answerer, section, self._state.question)
+            run = replace(run, deps=replace(run.deps, answerer=answerer))
+        turn = self._turn(section)
+        self._left -= 1
+        reserved = (
+            Usage(1, AROUND_PASSAGES + passage_tokens(turn, run)) if run.deps.chat else Usage()
+        )
+        self.spent += reserved
+        with allowing(budget_of(turn, run).calls) as allowance:
+            writer = await open_writer(turn, run, self._scope)
+            if section.title:
+                writer.prompt = prompts.SECTION
+            answer = Answer("", mode=turn.strategy)
+            async with aclosing(writer.events()) as events:
+                async for event in events:
+                    if isinstance(event, Done):
+                        answer = event.answer
+        opened = usage_of(writer.state) - usage_of(turn)
+        used = replace(opened + answer.usage + writer.lost, calls=allowance.made)
+        self.spent += used - reserved
+        warnings = _warnings_of([*writer.warnings, *answer.coded_warnings], run)
+        if writer.failure and budget_of(turn, run).seconds <= 0:
+            warnings.append(limit_warning(Limit.TIME, run.deps.settings.limits))
+        values = {
+            "section": as_section(section, answer),
+            "usage": asdict(used),
+            "warnings": [warning.to_json() for warning in warnings],
+            "implied": writer.implied,
+        }
+        return values, writer.failure
+
+    def _turn(self, section: PlannedSection) -> State:
+        """Return the state of a question of its own.
+
+        It has twice its share of the time, since most sections take less than theirs. Without a chat model the question
+        itself is answered from what it found by itself, as it is without a report.
+        """
+        state, run = self._state, self._run
+        state = replace(state, unreachable=self.unreachable, usage=asdict(self.spent))
+        at_a_time = self._limit.size
+        share = 2 * at_a_time * budget_of(state, run).seconds / (self._left + at_a_time)
+        state = replace(state, deadline=min(state.deadline, time.time() + share))
+        found = passages_by_id(state, section.found)
+        if not section.title:
+            own = found[: state.evidence_count] if run.deps.chat is None else found
+            return replace(state, items=own)
+        of_whole = state.strategy == Mode.GLOBAL
+        return replace(
+            state,
+            question=section.question,
+            search=section.question,
+            strategy=Mode.MIX.value if of_whole else state.strategy,
+            before=[*state.before, {"role": "user", "content": state.question}],
+            subquestions=[],
+            unanswered=[],
+            attempts=0,
+            attachments=[],
+            items=found,
+        )
+
+
+def _sections_at_a_time(deps: Dependencies) -> AdaptiveLimit:
+    """Return how many sections are written at a time: as many as the endpoint takes, else one.
+
+    An endpoint that needs half of its time for one may have but one slot, and would seem silent to a second.
+    """
+    chat, settings = deps.chat, deps.settings
+    if chat is None:
+        return AdaptiveLimit(1)
+    prompt = AROUND_PASSAGES + settings.answers.passage_tokens
+    is_slow = 2 * chat.speed.seconds(prompt, SECTION_TOKENS) > settings.model_timeout
+    return AdaptiveLimit(1) if is_slow else chat.parallel
 
 
 async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Join the sections to one answer, and say what the documents do not hold."""
-    run = runtime.context
-    sections = await _sections_that_hold(state, run, scope_of(state, runtime))
+    run, scope, sections = runtime.context, scope_of(state, runtime), state.sections
+    if not state.streamed:  # a run that goes on from here
+        sections = [one for one in sections if await _holds(one, run, scope)]
     report = Report(state.language)
-    for section in sections:
-        list(report.add(section))
+    events = [event for section in sections for event in report.add(section)]
     missing = unanswered(sections, in_parts=bool(state.subquestions)) if sections else []
     not_found = list(dict.fromkeys([*state.not_found, *missing]))
-    rest = [
-        *_events_since(sections, state.streamed, state.language),
-        *report.close(sections, not_found),
-    ]
+    rest = [*([] if state.streamed else events), *report.close(sections, not_found)]
     sources: tuple[Source, ...] = tuple(report.sources.values())
     for event in [*rest, Sources(sources)]:
         await wait_for_reader()
@@ -115,71 +232,23 @@ async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     return update | {"not_found": not_found, "sections": []}
 
 
-async def _sections_that_hold(state: State, run: RunContext, scope: Scope) -> list[dict[str, Any]]:
-    """Return the sections of a report that is gone on with, up to the first whose quotes are not stored any more."""
-    quotes = run.deps.quotes
-    if state.streamed or quotes is None:
-        return state.sections
-    for at, section in enumerate(state.sections):
-        documents = {one["marker"]: one["document_id"] for one in section["sources"]}
-        quoted = [
-            Quoted(document, one["start"], one["quote"])
-            for one in section["citations"]
-            if (document := documents.get(one["marker"]))
-        ]
-        try:
-            if quoted and not all(await quotes.check_quotes(scope, quoted)):
-                return state.sections[:at]
-        except DependencyError:  # nobody can tell
-            break
-    return state.sections
-
-
-def _turn_of(section: PlannedSection, state: ResearchState, run: RunContext, left: int) -> State:
-    """Return the state of a question of its own, with a share of the time that is left for so many sections.
-
-    Without a chat model the question itself is answered from what it found by itself, as it is without a report.
-    """
-    found = passages_by_id(state, section.found)
-    if not section.title:
-        if run.deps.chat is None:
-            found = found[: state.evidence_count]
-        return _with_share(replace(state, items=found), run, left)
-    asked = {"role": "user", "content": state.question}
-    of_whole = state.strategy == Mode.GLOBAL
-    turn = replace(
-        state,
-        question=section.question,
-        search=section.question,
-        strategy=Mode.MIX.value if of_whole else state.strategy,
-        before=[*state.before, asked],
-        subquestions=[],
-        unanswered=[],
-        attempts=0,
-        attachments=[],
-        items=found,
-    )
-    return _with_share(turn, run, left)
-
-
-def _with_share(state: State, run: RunContext, left: int) -> State:
-    """Return the state with twice its share of the time: most sections take less than theirs."""
-    share = 2 * budget_of(state, run).seconds / (left + 1)
-    return replace(state, deadline=time.time() + share)
+async def _holds(section: dict[str, Any], run: RunContext, scope: Scope) -> bool:
+    """Return whether all that a section quotes is stored as it was, as far as anybody can tell."""
+    documents = {one["marker"]: one["document_id"] for one in section["sources"]}
+    quoted = [
+        Quoted(document, one["start"], one["quote"])
+        for one in section["citations"]
+        if (document := documents.get(one["marker"]))
+    ]
+    if not quoted or run.deps.quotes is None:
+        return True
+    try:
+        return all(await run.deps.quotes.check_quotes(scope, quoted))
+    except DependencyError:
+        return True
 
 
 def _warnings_of(warnings: Sequence[CodedWarning], run: RunContext) -> list[CodedWarning]:
     """Return the warnings of a section, whose time is that of the report."""
     late = limit_warning(Limit.TIME, run.deps.settings.limits)
     return [late if one.code == WarningCode.ANSWER_OUT_OF_TIME else one for one in warnings]
-
-
-def _events_since(
-    sections: Sequence[dict[str, Any]], streamed: int, language: str
-) -> Iterator[Token | Cited]:
-    """Yield what the sections behind the first `streamed` add to the stream."""
-    report = Report(language)
-    for at, section in enumerate(sections):
-        events = list(report.add(section))
-        if at >= streamed:
-            yield from events

@@ -116,6 +116,17 @@ class Usage:
             models,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return self + Usage(
+            -other.calls,
+            -other.prompt_tokens,
+            -other.completion_tokens,
+            models={
+                name: {kind: -tokens for kind, tokens in used.items()}
+                for name, used in other.models.items()
+            },
+        )
+
     def of_model(self, name: str) -> Usage:
         """Return the same, known to be that of one model."""
         used = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}

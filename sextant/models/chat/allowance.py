@@ -132,6 +132,13 @@ def count_request() -> None:
         current.count()
 
 
+def count_earlier(calls: int) -> None:
+    """Note requests that a run before has made for the same work."""
+    if (current := _current.get()) is not None:
+        for _ in range(calls):
+            current.count()
+
+
 def charge(usage: Usage) -> None:
     """Note what requests used whose usage their caller has no way to report, such as a reranker's."""
     if (current := _current.get()) is not None:

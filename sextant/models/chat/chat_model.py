@@ -24,7 +24,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionIn
 from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
-from sextant.models.chat.concurrency import note_overload
+from sextant.models.chat.concurrency import AdaptiveLimit, note_overload
 from sextant.models.chat.dialect import Dialect, arrange
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.endpoint_memory import ContextLimit, RequestForm
@@ -84,6 +84,7 @@ class ChatModel:
         timeout: seconds for one whole call, and for each silence within a stream.
         answer_tokens: the limit of one answer; one far longer is cut off: its endpoint ignores limits.
         json_only: only calls for JSON tell the endpoint of that limit.
+        concurrency: how many answers it is asked for at a time, at most.
         service: how errors speak of the endpoint.
         on_close: called by `close`.
     """
@@ -96,6 +97,7 @@ class ChatModel:
         timeout: float = 60.0,
         answer_tokens: int = 2000,
         json_only: bool = False,
+        concurrency: int = 8,
         service: Service | None = None,
         on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -108,6 +110,7 @@ class ChatModel:
         )
         self._dialect = Dialect(llm, answer_tokens, json_only=json_only)
         self._on_close = on_close
+        self.parallel = AdaptiveLimit(concurrency)
 
     @property
     def llm(self) -> BaseChatModel:

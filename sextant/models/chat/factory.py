@@ -66,6 +66,7 @@ def build_chat_model(settings: Settings, role: Role = Role.ANSWER) -> ChatModel 
         retries=Retries.of(settings.model_retries, settings.model_timeout),
         timeout=settings.model_timeout,
         answer_tokens=tokens,
+        concurrency=settings.research.concurrency,
         service=Service(
             f"{'vision' if is_vision else 'chat'} model {spec.name}",
             name_setting,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -264,7 +265,7 @@ async def test_a_model_that_is_of_no_use_ends_in_the_dossier(
     assert text_in(events).endswith(answer.answer)
 
 
-async def test_a_model_that_goes_away_is_asked_once_more_and_the_rest_is_quoted(
+async def test_a_model_that_goes_away_is_asked_for_no_section_beyond_those_under_way(
     researching: Open,
 ) -> None:
     written = list[str]()
@@ -275,13 +276,38 @@ async def test_a_model_that_goes_away_is_asked_once_more_and_the_rest_is_quoted(
         written.append(question_of(request))
         return write(request) if len(written) == 1 else failing(503)
 
-    async with researching(leaving) as running:
+    research = ResearchSettings(concurrency=1)
+    async with researching(leaving, research=research) as running:
         answer = answer_in(await events_of(running))
     assert len(written) == 2
     assert answer.answer.startswith("The bridge of Arta was rebuilt in 1612 [1].")
     assert "A toll of two coins was taken on the bridge of Arta." in answer.answer
     assert answer.trust.value == "partial"
     assert [one.code for one in answer.coded_warnings].count(WarningCode.QUOTED_WITHOUT_MODEL) == 1
+
+
+async def test_sections_are_written_side_by_side_and_streamed_in_their_order(
+    researching: Open, database: Database
+) -> None:
+    third_began = asyncio.Event()
+
+    def waiting(request: ApiRequest) -> Reply | str:
+        if request.wants_json:
+            return judge(request)
+        if question_of(request) == RIVER:
+            third_began.set()
+        if question_of(request) == f"{REBUILT} {TOLL}":
+            return Reply(write(request), pause_after=1, resume=third_began)
+        return write(request)
+
+    async with researching(waiting) as running:
+        events = await events_of(running)
+    answer = answer_in(events)
+    assert third_began.is_set()
+    assert (answer.trust.value, answer.coded_warnings) == ("supported", ())
+    assert re.findall(r"^## (.+)$", answer.answer, re.MULTILINE)[:2] == ["History", "The river"]
+    assert text_in(events) == answer.answer
+    await check_citations(database, running.scope, answer)
 
 
 async def test_a_model_that_never_ends_leaves_a_report_within_its_time(researching: Open) -> None:
@@ -423,6 +449,48 @@ async def test_a_report_that_was_stopped_goes_on_behind_its_last_section(
             "select count(*), count(*) filter (where checkpoint_ns <> '') from checkpoints"
         )
         assert await cursor.fetchone() == (1, 0)
+
+
+async def finished_sections(database: Database, scope: Scope, number: int) -> None:
+    """Wait until so many sections are stored."""
+    found = 0
+    while found < number:
+        await asyncio.sleep(0.02)
+        async with database.transaction(scope.user_id) as connection:
+            cursor = await connection.execute(
+                "select count(*) from checkpoint_writes where channel = '__return__'"
+            )
+            [found] = await cursor.fetchone() or (0,)
+
+
+async def test_a_section_that_was_finished_before_an_earlier_one_is_not_written_again(
+    researching: Open, database: Database
+) -> None:
+    written = list[str]()
+
+    def holding_back(request: ApiRequest) -> Reply | str:
+        if request.wants_json:
+            return judge(request)
+        written.append(question_of(request))
+        first_of_history = "toll" in written[-1] and written.count(written[-1]) == 1
+        return Reply("Wait", pause_after=1) if first_of_history else write(request)
+
+    async with researching(holding_back) as running:
+        conversations = Conversations(database, running.scope.user_id)
+        asking = running.asking(QUESTION, effort="high", mode="naive")
+        stream = conversations.stream(running.workflow, asking, "r")
+        async with aclosing(stream) as reading:
+            async for event in reading:
+                if isinstance(event, ReportProgress) and event.done == 2 and event.title:
+                    await finished_sections(database, running.scope, 3)
+                    break
+        rest = [event async for event in conversations.resume(running.workflow, "r", None)]
+    answer = answer_in(rest)
+    assert [written.count(one) for one in (QUESTION, f"{REBUILT} {TOLL}", RIVER)] == [1, 2, 1]
+    asked = [one for one in running.endpoint.chat_requests if one.wants_json]
+    assert answer.usage.calls == len(asked) + len(set(written))
+    assert answer.usage.models["scripted"]["prompt_tokens"] == answer.usage.prompt_tokens
+    assert text_in(rest) == answer.answer
 
 
 async def test_what_was_deleted_meanwhile_is_not_in_a_report_that_is_resumed(

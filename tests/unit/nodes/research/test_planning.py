@@ -17,7 +17,6 @@ from sextant.nodes.research.state import (
     ResearchState,
     Topic,
     after_gaps,
-    after_write,
     outline_of,
     plain,
     topics_of,
@@ -172,9 +171,3 @@ async def test_what_is_found_goes_to_its_topic_and_gaps_are_searched_by_name(ben
     assert (gaps.rounds_done, after_gaps(gaps)) == (1, "another search")
     again = ResearchState(**vars(gaps) | await find_gaps(gaps, at.runtime))
     assert after_gaps(again) == "outline", "one round is all there is"
-
-
-def test_sections_are_written_until_none_is_left() -> None:
-    planned = [{"title": "", "questions": ["?"], "subjects": [""], "found": []}] * 2
-    assert after_write(state(outline=planned, sections=[{}])) == "next section"
-    assert after_write(state(outline=planned, sections=[{}, {}])) == "done"
