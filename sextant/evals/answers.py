@@ -2,7 +2,7 @@
 
     python -m sextant.evals.answers FOLDER mix drcd hotpotqa …
 
-FOLDER has one folder per question set, as for `sextant.evals.loop_grader`. Each question is searched once in the mode, ten
+FOLDER has one folder per question set (`sextant.evals.sets`). Each question is searched once in the mode, ten
 passages, and answered by quotation (`sextant.nodes.answers.quotations`). Columns, over the questions that the corpus answers:
 
 - answered: share that is answered at all.
@@ -14,6 +14,10 @@ passages, and answered by quotation (`sextant.nodes.answers.quotations`). Column
   answer.
 - declined, gold removed | unanswerable: share of questions declined when the gold passages are taken out of the
   ten, and of those that the corpus does not answer.
+
+Of a set with `public.jsonl.gz`, NoMIRACL, the questions bring their passages: nothing is searched, no database is opened,
+and a line for each language has the share answered of those that can be, the share declined of the others, and the mean
+of both; a coin has 50 %.
 """
 
 from __future__ import annotations
@@ -26,12 +30,14 @@ from pathlib import Path
 from statistics import fmean
 
 from sextant.domain.answers import Answer, Done
+from sextant.domain.configuration import load_settings
 from sextant.domain.errors import QuestionInvalid
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.evals.dataset import EvalQuestion
+from sextant.evals.dataset import JUDGED, EvalQuestion, JudgedQuestion, read_judged
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
+from sextant.models.embedding.choice import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.quotations import quote_sentences
@@ -63,15 +69,41 @@ class AnswerOutcome:
 
 async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
     """Measure each set and print a line of it."""
+    judged = [name for name in names if (folder / name / JUDGED).exists()]
+    for name in judged:
+        await _measure_judged(read_judged(folder / name / JUDGED))
+    if not (searched := [name for name in names if name not in judged]):
+        return
     print("| set | questions | answered | first in gold | known answer in first | in any "
           "| quotations | further astray | declined, gold removed | unanswerable |")  # fmt: skip
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    async for name, opened in open_sets(folder, names):
+    async for name, opened in open_sets(folder, searched):
         outcomes = [
             await outcome_of(question, opened.scope, opened.dependencies, mode)
             for question in sample(opened.questions, _MOST_QUESTIONS)
         ]
         print(line(name, outcomes), flush=True)
+
+
+async def _measure_judged(questions: Sequence[JudgedQuestion]) -> None:
+    answerer = ExtractiveAnswerer(build_embedder(load_settings()))
+    outcomes = dict[str, list[tuple[bool, bool]]]()
+    for one in questions:
+        found = await answerer.extract(one.query, one.passages, language=one.language)
+        verdicts = outcomes.setdefault(one.language, [])
+        verdicts.append((one.is_answerable, bool(found.quotations)))
+    print("| language | questions | answered, answerable | declined, not answerable | balanced |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for language, verdicts in sorted(outcomes.items()):
+        print(judged_line(language, verdicts))
+
+
+def judged_line(language: str, outcomes: Sequence[tuple[bool, bool]]) -> str:
+    """Return a row of the table over the outcomes of a language: (is answerable, was answered)."""
+    answered = fmean(answered for answerable, answered in outcomes if answerable)
+    declined = fmean(not answered for answerable, answered in outcomes if not answerable)
+    cells = (answered, declined, (answered + declined) / 2)
+    return f"| {language} | {len(outcomes)} | {' | '.join(f'{100 * one:.1f} %' for one in cells)} |"
 
 
 async def outcome_of(

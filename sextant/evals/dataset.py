@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sextant.domain.errors import OptionInvalid
+from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.text.characters import clean_text
 
 
@@ -156,3 +157,45 @@ def _row(line: str, required: tuple[str, ...], where: str, option: str) -> dict[
             field=option,
         )
     return row
+
+
+JUDGED = "public.jsonl.gz"
+"""The file of a set whose questions bring their passages: NoMIRACL (arXiv:2312.11361)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuestion:
+    """A question with about ten passages that a person has judged, and whether one of them answers it."""
+
+    id: str
+    language: str
+    query: str
+    passages: tuple[RetrievedItem, ...]
+    is_answerable: bool
+
+
+def read_judged(path: Path) -> list[JudgedQuestion]:
+    """Read questions that bring their passages from JSON lines, plain or gzip-compressed.
+
+    Raises:
+        OptionInvalid: as for `read_questions`.
+    """
+    required = ("id", "language", "query", "passages", "answerable")
+    return [
+        JudgedQuestion(
+            row["id"],
+            row["language"],
+            row["query"],
+            tuple(
+                _judged_passage(f"{row['id']}:{rank}", rank, **passage)
+                for rank, passage in enumerate(row["passages"], start=1)
+            ),
+            row["answerable"],
+        )
+        for row in _rows(path, "queries", required)
+    ]
+
+
+def _judged_passage(name: str, rank: int, *, title: str, text: str, **_: object) -> RetrievedItem:
+    titles = {"title": title, "document_title": title}
+    return RetrievedItem(ItemKind.CHUNK, name, text, 1 / rank, document_id=name, metadata=titles)

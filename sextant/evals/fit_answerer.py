@@ -2,7 +2,7 @@
 
     python -m sextant.evals.fit_answerer FOLDER mix drcd xquad … [--write sextant/models/offline/weights.json]
 
-FOLDER has one folder per question set, as for `sextant.evals.loop`, and `nomiracl`. Each question is searched once in the mode,
+FOLDER has one folder per question set, and `nomiracl`. Each question is searched once in the mode,
 ten passages. It is answered twice: from the ten, and from what is left without the gold passages, where declining is
 right. NoMIRACL's questions come with their passages.
 
@@ -32,9 +32,8 @@ import numpy as np
 from sextant.domain.configuration import load_settings
 from sextant.domain.retrieval import RetrievedItem
 from sextant.evals.answers import search_passages
-from sextant.evals.dataset import EvalQuestion
+from sextant.evals.dataset import JUDGED, EvalQuestion, read_judged
 from sextant.evals.metrics import estimate
-from sextant.evals.nomiracl import PUBLIC, read_judged
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import QUERIES, names_of_sets, open_sets, parser_of_sets, sample
 from sextant.models.embedding.choice import build_embedder
@@ -118,7 +117,7 @@ class FittingExample:
 async def collect(folder: Path, mode: str, names: Sequence[str]) -> list[FittingExample]:
     """Search and rank every question of the sets, and NoMIRACL's."""
     answerer = ExtractiveAnswerer(build_embedder(load_settings()), AnswerWeights.parse(START))
-    found = [one async for one in _collect_judged(answerer, folder / NOMIRACL / PUBLIC)]
+    found = [one async for one in _collect_judged(answerer, folder / NOMIRACL / JUDGED)]
     async for name, opened in open_sets(folder, names):
         parallel = _read_parallel(folder / name / QUERIES)
         for question in sample(opened.questions, _MOST_QUESTIONS):

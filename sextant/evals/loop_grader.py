@@ -5,7 +5,6 @@ Also here: what the workflow's loop finds beyond a single search, and what that 
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -23,22 +22,14 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.dataset import EvalQuestion
 from sextant.evals.metrics import all_found
-from sextant.evals.sets import (
-    OpenSet,
-    SetFiles,
-    names_of_sets,
-    open_set,
-    parser_of_sets,
-    sample,
-    with_parts,
-)
+from sextant.evals.sets import OpenSet, SetFiles, open_set, sample, with_parts
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.chat.chat_model import T
 from sextant.models.chat.speed import EndpointSpeed
 from sextant.nodes.analyze import analyze
 from sextant.nodes.budget import prompt_size
 from sextant.nodes.context import Context, Dependencies, RunContext
-from sextant.nodes.grade import Grades, after_grade, by_rule, grade
+from sextant.nodes.grade import Grades, after_grade, grade
 from sextant.nodes.refine import after_refine, refine
 from sextant.nodes.retrieve import retrieve
 from sextant.nodes.state import State
@@ -84,6 +75,7 @@ class KnowingGrader:
 
 
 _DEPTHS = (5, 10)
+_TOP_K = max(_DEPTHS)
 _MOST_QUESTIONS = 300
 _GRADED = ("rule", "knowing")
 
@@ -95,7 +87,6 @@ class LoopOutcome:
     Attributes:
         question: as the set has it.
         first: external ids of the passages after one search, best first.
-        sufficient: whether the rule called that enough.
         last: the same after the loop.
         rounds: refining rounds.
         searches: queries that the loop ran, the first one among them.
@@ -107,7 +98,6 @@ class LoopOutcome:
 
     question: EvalQuestion
     first: list[str]
-    sufficient: bool
     last: list[str]
     rounds: int
     searches: int
@@ -220,31 +210,29 @@ async def measure(
 
 
 async def run_loop(
-    question: EvalQuestion, opened: OpenSet, mode: str, top_k: int = 10, *, grader: object = None
+    question: EvalQuestion, opened: OpenSet, mode: str, *, grader: object = None
 ) -> LoopOutcome:
     """Return one search, then the workflow's loop node by node, so that each search can be seen."""
     scope, rules = opened.scope, opened.dependencies.without_chat_models()
-    search = partial(rules.retriever.search, scope, question.query, mode=mode, top_k=top_k)
+    search = partial(rules.retriever.search, scope, question.query, mode=mode, top_k=_TOP_K)
     await (
         search()
     )  # what the first search keeps, as the question's vector, is at hand for both that are timed
     began = time.process_time()
     found = await search()
     single_ms = (time.process_time() - began) * 1000
-    runtime = _runtime(rules, mode, top_k)
+    runtime = _runtime(rules, mode)
     answers = rules.settings.answers.model_copy(update={"judgements": "always"})
     settings = rules.settings.model_copy(update={"answers": answers})
     graded = replace(rules, settings=settings, chat=cast("ChatModel | None", grader))
-    judging = _runtime(graded, mode, top_k)
+    judging = _runtime(graded, mode)
     began = time.process_time()
     state = await _run_retrieve(_initial_state(question, scope), runtime)
-    sufficient = bool(by_rule(state)["sufficient"])
     state = await _run_round(state, runtime, judging)
     loop_ms = (time.process_time() - began) * 1000
     return LoopOutcome(
         question=question,
         first=[item.external_id or item.id for item in found.results],
-        sufficient=sufficient,
         last=[item.external_id or item.id for item in state.items],
         rounds=state.attempts,
         searches=len(state.searched),
@@ -255,8 +243,8 @@ async def run_loop(
     )
 
 
-def _runtime(dependencies: Dependencies, mode: str, top_k: int) -> Runtime[RunContext]:
-    choices = Context(mode=cast("Any", mode), top_k=top_k)
+def _runtime(dependencies: Dependencies, mode: str) -> Runtime[RunContext]:
+    choices = Context(mode=cast("Any", mode), top_k=_TOP_K)
     return Runtime(context=RunContext(choices, dependencies))
 
 
@@ -314,22 +302,3 @@ def _gain(outcomes: Sequence[LoopOutcome], depth: int) -> Gain:
     won = sum(last > first for first, last in pairs)
     lost = sum(last < first for first, last in pairs)
     return Gain(once, loop, won, lost)
-
-
-async def _main() -> None:
-    from sextant.domain.configuration import load_settings
-
-    parser = parser_of_sets(__doc__)
-    parser.add_argument("mode", help="of the search")
-    parser.add_argument("--knowing", action="store_true", help="grade as one who knows the answers")
-    given = names_of_sets(parser)
-    of_set = partial(measure, settings=load_settings(), mode=given.mode, knowing=given.knowing)
-    print(f"| set | {' | '.join(COLUMNS)} |")
-    print(f"| --- |{' ---: |' * len(COLUMNS)}")
-    for name in given.names:
-        report = await of_set(SetFiles.of(given.folder / name))
-        print(f"| {name} | {' | '.join(report.cells())} |", flush=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(_main())

@@ -39,9 +39,8 @@ from sextant.domain.answers import Answer, Trust, answer_of
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import SettingsInvalid, SextantError
 from sextant.domain.settings import Settings
-from sextant.evals.dataset import EvalQuestion
+from sextant.evals.dataset import JUDGED, EvalQuestion, read_judged
 from sextant.evals.metrics import estimate
-from sextant.evals.nomiracl import PUBLIC, read_judged
 from sextant.evals.pages import DOCS, Cell, measured, write_pages, write_report
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import Parts, SetFiles, open_set, parser_of_sets, sample, with_parts
@@ -242,14 +241,14 @@ async def measure_set(
 
 
 async def _read_tasks(folder: Path, parts: Parts, mode: str) -> list[_Task]:
-    if (folder / PUBLIC).exists():
+    if (folder / JUDGED).exists():
         settings = parts[2].settings
         generator = AnswerGenerator(
             _chat_of(parts),
             context_tokens=settings.limits.context_tokens,
             repair=settings.answers.repair,
         )
-        return _judged_tasks(folder / PUBLIC, generator)
+        return _judged_tasks(folder / JUDGED, generator)
     opened = await open_set(*parts, SetFiles.of(folder))
     workflow = create_query_workflow(dependencies=opened.dependencies)
 

@@ -13,8 +13,8 @@ import pytest
 from sextant.domain.errors import SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.evals import model_answers, sets
+from sextant.evals.dataset import JUDGED
 from sextant.evals.model_answers import COLUMNS, REPORT, measure
-from sextant.evals.nomiracl import PUBLIC
 from sextant.evals.sets import CORPUS, QUERIES
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
@@ -27,7 +27,7 @@ QUESTIONS = [
     {"id": "q1", "query": "When is payment due?", "gold_ids": ["p1"], "answers": ["30 days"]},
     {"id": "q2", "query": "What frees memory?", "gold_ids": ["p2"], "answers": ["Ownership"]},
 ]
-JUDGED = {
+JUDGED_ROW = {
     "id": "n1",
     "language": "en",
     "query": "When is payment due?",
@@ -48,7 +48,7 @@ def write(path: Path, rows: Sequence[object]) -> None:
 def folder(tmp_path: Path) -> Path:
     write(tmp_path / "facts" / CORPUS, PASSAGES)
     write(tmp_path / "facts" / QUERIES, QUESTIONS)
-    write(tmp_path / "judged" / PUBLIC, [JUDGED])
+    write(tmp_path / "judged" / JUDGED, [JUDGED_ROW])
     (tmp_path / "docs" / "reports").mkdir(parents=True)
     return tmp_path
 

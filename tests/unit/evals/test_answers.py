@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sextant.evals.answers import AnswerOutcome, astray, line
+from sextant.evals.answers import AnswerOutcome, astray, judged_line, line
 from sextant.evals.dataset import EvalQuestion
 
 ANSWERABLE = EvalQuestion("q", "Who built it?", gold_ids=("a",), answers=("Mira",))
@@ -45,3 +45,15 @@ def test_a_row_counts_answers_among_the_answerable_and_refusals_among_the_rest()
 
 def test_a_set_without_answers_has_dashes() -> None:
     assert line("none", [NOT_ANSWERED]) == ("| none | 1 | – | – (–) | – | – | – | – | – | 100 % |")
+
+
+def test_a_row_of_judged_passages_means_both_kinds_of_question_equally() -> None:
+    outcomes = [
+        (True, True),
+        (True, True),
+        (True, False),
+        (True, True),
+        (False, False),
+        (False, True),
+    ]
+    assert judged_line("en", outcomes) == "| en | 6 | 75.0 % | 50.0 % | 62.5 % |"
