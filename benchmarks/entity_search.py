@@ -4,7 +4,7 @@
 
 Entities have Chinese and English names and descriptions of words by Zipf's law, vectors around topics,
 and relations from frequent ones to any. Questions are words of an entity, in either language. Of each
-size: the whole search, each lane by itself, the same again from memory, and the seed's own full-text
+size: the whole search, each lane by itself, the same again from memory, and a plain full-text
 statement under row-level security beside ours (the same rows are asked of both). The embedding of a
 question is not in it. CPU milliseconds are of this process and its one connection's backend.
 """
@@ -216,7 +216,7 @@ def whole_searches(
 
 
 def lanes(database: Database, scope: Scope, embedder: Looked) -> dict[str, Ask]:
-    """Return the lanes of meaning and words by themselves, and the seed's statement."""
+    """Return the lanes of meaning and words by themselves, and the plain full-text statement."""
     graph = PostgresGraph(database)
 
     async def meaning(question: str) -> int:
@@ -242,7 +242,7 @@ def lanes(database: Database, scope: Scope, embedder: Looked) -> dict[str, Ask]:
         "meaning, of one type": filtered,
         "words, all of them": words,
         "words, any of them": any_word,
-        "the seed's statement, under RLS": plain,
+        "a plain full-text statement, under RLS": plain,
     }
 
 

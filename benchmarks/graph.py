@@ -4,8 +4,8 @@
 
 Limits: import ≤ 1.5× COPY and then indexing, a 2-hop expansion from five starts ≤ 1.5× the
 bare prepared LATERAL query over the same edges, the cost of a batch the same however large the graph
-is. Import is compared with three baselines. That of the anchors (graph.md, "COPY, then indexes, incl.
-adj"), where the limit comes from: entities, relations indexed from both ends and by weight, adjacency,
+is. Import is compared with three baselines. That of COPY, then
+indexes, where the limit comes from: entities, relations indexed from both ends and by weight, adjacency,
 values sent as text, vacuumed. The least that answers two hops: three bare tables (entities, relations,
 adjacency) with an index each, values sent in binary. And the very rows that the record keeps, evidence
 and names too, in tables of the same columns and indexes. Both sides of a comparison run in turn in one
@@ -58,27 +58,27 @@ alter table bare.relations add primary key (scope_id, id);
 create index on bare.adjacency (scope_id, node_id, weight desc, relation_id);
 analyze bare.entities; analyze bare.relations; analyze bare.adjacency;
 """
-ANCHORS_TABLES = """
-create schema anchors;
-create table anchors.entity (graph_id text not null, id uuid not null, name text not null,
+COPIED_TABLES = """
+create schema copied;
+create table copied.entity (graph_id text not null, id uuid not null, name text not null,
   description text);
-create table anchors.edge (graph_id text not null, src uuid not null, dst uuid not null,
+create table copied.edge (graph_id text not null, src uuid not null, dst uuid not null,
   weight float8 not null, description text);
-create table anchors.adj (graph_id text not null, node uuid not null, nbr uuid not null,
+create table copied.adj (graph_id text not null, node uuid not null, nbr uuid not null,
   weight float8 not null);
 """
-ANCHORS_ADJACENCY = """
-insert into anchors.adj
-select graph_id, src, dst, weight from anchors.edge union all
-select graph_id, dst, src, weight from anchors.edge
+COPIED_ADJACENCY = """
+insert into copied.adj
+select graph_id, src, dst, weight from copied.edge union all
+select graph_id, dst, src, weight from copied.edge
 """
-ANCHORS_INDEXES = """
-alter table anchors.entity add primary key (graph_id, id);
-alter table anchors.edge add primary key (graph_id, src, dst);
-create index on anchors.edge (graph_id, dst, src);
-create index on anchors.edge (graph_id, src, weight desc, dst);
-create index on anchors.edge (graph_id, dst, weight desc, src);
-create index on anchors.adj (graph_id, node, weight desc, nbr);
+COPIED_INDEXES = """
+alter table copied.entity add primary key (graph_id, id);
+alter table copied.edge add primary key (graph_id, src, dst);
+create index on copied.edge (graph_id, dst, src);
+create index on copied.edge (graph_id, src, weight desc, dst);
+create index on copied.edge (graph_id, dst, weight desc, src);
+create index on copied.adj (graph_id, node, weight desc, nbr);
 """
 SAME_TABLES = ("mentions", "relation_evidence", "entity_names", "entities", "adjacency")
 INDEXES = """
@@ -202,8 +202,8 @@ async def import_bare(database: Database, graph: GraphEvidence, spent: Costs) ->
         await owner.execute("grant select on all tables in schema bare to sextant_app")
 
 
-async def import_as_anchors(database: Database, graph: GraphEvidence, spent: Costs) -> None:
-    """COPY into the anchors' tables, then index and vacuum them."""
+async def import_by_copy(database: Database, graph: GraphEvidence, spent: Costs) -> None:
+    """COPY into bare tables, then index and vacuum them."""
     unique = {(row.source_id, row.target_id): row for row in graph.relations}.values()
     rows: dict[str, list[tuple[object, ...]]] = {
         "entity": [("g", row.entity_id, row.name, row.description) for row in graph.mentions],
@@ -211,18 +211,18 @@ async def import_as_anchors(database: Database, graph: GraphEvidence, spent: Cos
     }
     async with database.owner() as owner:
         await owner.set_autocommit(True)
-        await owner.execute(ANCHORS_TABLES)
-        async with costs("anchors: COPY, then index", owner.info.backend_pid, spent):
+        await owner.execute(COPIED_TABLES)
+        async with costs("COPY, then index", owner.info.backend_pid, spent):
             async with owner.transaction():
                 for table, values in rows.items():
-                    copying = f"copy anchors.{table} from stdin".encode()
+                    copying = f"copy copied.{table} from stdin".encode()
                     async with owner.cursor() as cursor, cursor.copy(copying) as copy:
                         for value in values:
                             await copy.write_row(value)
-                await owner.execute(ANCHORS_ADJACENCY)
-            await owner.execute(ANCHORS_INDEXES)
+                await owner.execute(COPIED_ADJACENCY)
+            await owner.execute(COPIED_INDEXES)
             for table in (*rows, "adj"):
-                await owner.execute(f"vacuum analyze anchors.{table}".encode())
+                await owner.execute(f"vacuum analyze copied.{table}".encode())
 
 
 async def import_same(database: Database, spent: Costs) -> None:
@@ -331,10 +331,10 @@ async def main() -> None:
             await import_bare(database, graph, spent)
             await import_ours(database, scope, graph, spent)
             await import_same(database, spent)
-            await import_as_anchors(database, graph, spent)
-            bare, ours, same, anchors = spent.values()
+            await import_by_copy(database, graph, spent)
+            bare, ours, same, copied = spent.values()
             print(
-                f"import: {ours.over(anchors)} of the anchors' tables (limit 1.5),"
+                f"import: {ours.over(copied)} of COPY, then index (limit 1.5),"
                 f" {ours.over(bare)} of bare tables, {ours.over(same)} of the same rows"
             )
             async with costs("read whole", await backend_of(database, scope), spent):

@@ -1,7 +1,7 @@
 """Goals: how many times as much a rival takes, and what that says once gates and noise are heard.
 
-The rules are those of the anchors' harness (performance §8): a gate that fails voids the ratio, and an A/A
-pair (one design measured twice) gives the noise floor, within which no ratio decides anything.
+A gate that fails voids the ratio, and an A/A pair (one design measured twice) gives the noise floor, within which no
+ratio decides anything.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Goal:
     """How many times as much a rival is to take as ours.
 
     Attributes:
-        group: what is searched for, a part of issue 5's Speed list.
+        group: what is searched for, a group of questions.
         ours, rival: the names of the designs; ours is measured `again`, too.
         limit: the ratio wanted.
         gates: what must hold for the ratio to count, of ours and of the rival.

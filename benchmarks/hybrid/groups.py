@@ -1,4 +1,4 @@
-"""The groups of issue 5's Speed list that ask the database: their designs, gates and goals.
+"""The groups of questions that ask the database: their designs, gates and goals.
 
 Each of our designs that has a goal is measured twice (an A/A pair), half a turn apart, so that either comes
 first equally often, and in the same company: from PostgreSQL right after a rival, which leaves the caches

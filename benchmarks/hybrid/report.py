@@ -11,7 +11,7 @@ import orjson
 from benchmarks.hybrid.goals import Goal, Judged, goals_table, judged
 from benchmarks.hybrid.measuring import Spent, Times, table
 
-# The size at which issue 5 sets its limits.
+# The size at which docs/speed.md has its limits.
 MEANT_FOR = 100_000
 
 

@@ -5,7 +5,7 @@ ILIKE counts, jieba and BM25Okapi over the candidates of each query, three queri
 
 ILIKE costs what the case rules of the text's collation cost. Of libc they are, unless somebody says
 otherwise, in every server that `initdb` makes under a UTF-8 locale, as the containers of PostgreSQL and
-pgvector, Debian's packages and the anchors' harness do. Sextant's own server has the built-in rules,
+pgvector, Debian's packages do. Sextant's own server has the built-in rules,
 which cost half of that, so ILIKE is measured by both.
 """
 
@@ -27,7 +27,7 @@ from sextant.retrievers.numeric.arrays import min_max
 from sextant.retrievers.ranking.fusion import rrf
 
 WANTED = 20
-# Candidates that HNSW looks at: the anchors' number, and those at which the rival is as exact as we are.
+# Candidates that HNSW looks at: a common number, and those at which the rival is as exact as we are.
 WIDTHS = (100, 200, 300, 400, 600, 800, 1000)
 # PostgreSQL's own case rules of Unicode (from 17 on), those of Sextant's server.
 BUILT_IN = "pg_c_utf8"
@@ -50,7 +50,7 @@ create index on bench.vectors using hnsw (embedding vector_cosine_ops) with (m =
 analyze bench.vectors;
 analyze bench.texts;
 """
-# As the anchors' best one-table design: it looks on until it has found enough, by custom plans.
+# The best design of one table: it looks on until it has found enough, by custom plans.
 _SESSION = """
 set hnsw.iterative_scan = relaxed_order;
 set plan_cache_mode = force_custom_plan;

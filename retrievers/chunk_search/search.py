@@ -49,7 +49,7 @@ from sextant.stores.scopes import KnowledgeBases
 logger = logging.getLogger(__name__)
 
 MOST = 1000
-# Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
+# Each lane returns twice what is wanted; and enough to choose from when few are.
 _OVERFETCH, _FEWEST = 2, 50
 # For the next page: five minutes; 0.3 KB a chunk, so 20 MB at the very most.
 _CACHE_SECONDS, _CACHED_RANKINGS, _CACHED_PER_USER, _CACHED_CHUNKS = 300.0, 64, 8, 1000

@@ -101,7 +101,6 @@ class MetadataWeights:
 
 BALANCED = "balanced"
 
-# Seed 004, "可按“章节优先/实体优先”等场景调整".
 PRESETS: Mapping[str, MetadataWeights] = {
     BALANCED: MetadataWeights(),
     "section-first": MetadataWeights(

@@ -139,7 +139,7 @@ def blend(
     """Score every item by `Σ weight · share + bonus · (signals − 1)`, best first, ties by key.
 
     A share is the lane's score brought to 0..1 among the lane's hits (lowest 0, highest 1, all equal 1).
-    The bonus counts lanes with a share above 0, as the seed's code does: the last hit of a lane of
+    The bonus counts lanes with a share above 0: the last hit of a lane of
     several is found by it, and adds nothing.
 
     Args:

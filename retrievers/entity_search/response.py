@@ -128,7 +128,7 @@ class SearchDebug(_Body):
 class SearchResponse(_Body):
     """One page of results, best first.
 
-    `total` counts the results of this page, as the seed's service does; `next_cursor` is there when
+    `total` counts the results of this page; `next_cursor` is there when
     there are more. `warnings` say what the search went without, in the question's
     language; `coded_warnings` are the same as data.
     """

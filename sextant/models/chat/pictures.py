@@ -1,7 +1,7 @@
 """Pictures on their way to a vision model: checked, made smaller, encoded anew.
 
 Whatever comes in, what goes out is a JPEG of bounded size that we wrote ourselves: no metadata (place,
-camera, comments), no second frame, no trailing data. Limits are those of anchors/reliability.md §4.
+camera, comments), no second frame, no trailing data.
 """
 
 from __future__ import annotations

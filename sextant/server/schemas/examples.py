@@ -118,7 +118,6 @@ FOUND: dict[str, Any] = {
     "debug": None,
 }
 
-# Seed 001, "搜索请求" and "搜索响应".
 ENTITY_SEARCH: dict[str, Any] = {
     "query": "Rust内存安全特性",
     "graphId": GRAPH,

@@ -185,7 +185,6 @@ async def test_a_model_describes_every_chunk_once_within_bounds(
 async def test_sections_are_told_from_what_is_said_in_them_the_deepest_first(
     database: Database, settings: Settings, handbook: Scope
 ) -> None:
-    """Seed 004: the section tree that the chat model builds; a section with one part costs no call."""
     async with describer(database, settings, retold) as (own, server):
         done = await own.describe(handbook)
         asked = [one for one in server.chat_requests if about_sections(one)]

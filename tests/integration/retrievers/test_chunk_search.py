@@ -99,7 +99,6 @@ async def ask(search: ChunkSearch, scope: Scope, query: str, **options: Any) -> 
 async def test_the_seeds_call_finds_the_section_on_payment_with_its_neighbours(
     search: ChunkSearch, filled: Scope
 ) -> None:
-    """Seed 004, 典型调用 and 结构过滤: query 付款节点, limit 5, includeNeighbors, filters by topic and section."""
     request = SearchRequest.model_validate(
         {
             "query": "付款节点",
@@ -118,7 +117,6 @@ async def test_the_seeds_call_finds_the_section_on_payment_with_its_neighbours(
 async def test_hits_carry_their_semantic_metadata_in_camel_case(
     search: ChunkSearch, filled: Scope
 ) -> None:
-    """Seed 004: "`/search` 与 MCP `kb.search` 均会返回新的语义元数据字段"."""
     found = await ask(search, filled, "付款节点")
     told = found.model_dump(by_alias=True)["results"][0]
     assert told["semanticTitle"] == "第3章 付款"
@@ -147,14 +145,13 @@ async def test_every_share_lies_in_0_to_1_and_contributions_sum_to_the_hybrid_sc
     assert scores == sorted(scores, reverse=True)
     assert found.debug is not None
     assert found.debug["weights"]["vector"] > 0
-    # Seed 004: 最终得分 = 0.6 * hybrid + 0.4 * rerank.
+    # 最终得分 = 0.6 * hybrid + 0.4 * rerank.
     assert found.debug["constants"].items() >= {"hybridShare": 0.6, "rerankShare": 0.4}.items()
 
 
 async def test_neighbours_stand_in_the_section_or_share_entities(
     search: ChunkSearch, filled: Scope
 ) -> None:
-    """Seed 004, 邻居扩展: "`includeNeighbors=true` 时返回同章节/关联块"."""
     found = await ask(search, filled, "上海远航物流有限公司 签订", include_neighbors=True)
     related = {one.relation for hit in found.results for one in hit.neighbors or ()}
     assert "linked" in related
@@ -177,7 +174,6 @@ async def test_a_table_is_found_where_a_table_is_asked_for(
 async def test_the_reranker_has_four_tenths_of_the_final_score(
     database: Database, filled: Scope
 ) -> None:
-    """Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank"."""
     search = ChunkSearch(database, HashEmbedder(384), Backwards())
     found = await ask(search, filled, "付款节点")
     for hit in found.results:
@@ -238,7 +234,6 @@ async def test_a_type_that_no_entity_has_is_told_with_the_one_that_was_probably_
 async def test_without_its_model_the_search_goes_on_by_keywords(
     database: Database, filled: Scope
 ) -> None:
-    """Seed 004's `fallbackDim`: a model that is not there costs the vector lane, and that is said."""
     found = await ask(ChunkSearch(database, BrokenEmbedder(384)), filled, "付款节点")
     assert found.results
     assert found.warnings == (
@@ -360,7 +355,6 @@ async def test_a_cursor_of_another_search_is_refused(search: ChunkSearch, filled
 async def test_a_lane_that_found_a_chunk_says_at_which_place(
     search: ChunkSearch, filled: Scope
 ) -> None:
-    """Issue 5, Explain: which lane found it, with rank, score, weight and time."""
     found = await ask(search, filled, "付款节点", debug=True)
     assert found.debug is not None
     assert {"vector", "keyword", "ranking", "total"} == set(found.debug["timings"])
@@ -375,7 +369,6 @@ async def test_a_lane_that_found_a_chunk_says_at_which_place(
 async def test_without_keywords_meaning_alone_answers_and_it_is_said(
     search: ChunkSearch, filled: Scope, query: str
 ) -> None:
-    """Seed 000, scenario 关键词提取失败, where chunks are searched."""
     found = await ask(search, filled, query)
     assert found.results
     assert found.warnings == (sentence(WarningCode.KEYWORDS_MISSING, language_of(query)),)

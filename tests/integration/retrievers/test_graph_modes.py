@@ -237,7 +237,6 @@ async def test_global_gives_reports_and_then_the_passages_they_rest_on(
 async def test_a_report_tells_which_lane_found_it_and_where_its_score_comes_from(
     retriever: GraphRetriever, reported: Scope
 ) -> None:
-    """Issue 5: "every result can say which lane found it, with rank, score, weight and time"."""
     found = await retriever.search(
         reported, "Which board games are told of?", mode="global", top_k=4
     )
@@ -332,7 +331,6 @@ async def test_without_a_model_for_the_question_words_and_graph_go_on(
     mode: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Seed 000, 记录错误日志: the log says why, once a question."""
     found = await over(database, BrokenEmbedder(384), settings).search(
         scope, QUESTION, mode=mode, top_k=2
     )

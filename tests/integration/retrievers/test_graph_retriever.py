@@ -160,7 +160,6 @@ async def test_a_widened_search_fuses_vector_and_keyword_ranks(
 async def test_the_keyword_lane_stands_in_when_the_model_is_gone(
     database: Database, settings: Settings, filled: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Seed 000, "部分检索失败": the search goes on, with the warning in its words."""
     retriever = over(database, BrokenEmbedder(384), settings)
     with caplog.at_level(logging.WARNING, "sextant.retrievers"):
         found = await retriever.search(filled, "糖尿病的症状")
@@ -192,7 +191,6 @@ async def test_lanes_that_fail_for_one_reason_log_one_traceback(
 async def test_all_lanes_failing_is_one_error_with_every_cause(
     settings: Settings, embedder: Embedder, filled: Scope
 ) -> None:
-    """Seed 000, "两个检索都失败"."""
     gone = await Database.open(settings)
     await gone.close()
     retriever = over(gone, BrokenEmbedder(384), settings)
@@ -219,7 +217,6 @@ async def test_a_slow_retrieval_is_logged_as_a_warning(
 async def test_what_was_searched_and_found_is_logged(
     retriever: GraphRetriever, filled: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Seed 000, "记录检索详情"."""
     with caplog.at_level(logging.INFO, "sextant.retrievers"):
         await retriever.search(filled, "糖尿病的症状", lanes=("vector", "keyword"))
     [message] = [message for message in caplog.messages if message.startswith("retrieved")]
@@ -287,7 +284,6 @@ async def test_filters_that_let_nothing_through_find_nothing(
 async def test_a_vector_of_another_length_is_an_error_and_not_a_poorer_search(
     filled: Scope, database: Database, settings: Settings
 ) -> None:
-    """Seed 004's `fallbackDim` is for a model that is not there; a wrong model must not hide."""
     with pytest.raises(EmbeddingModelChanged, match="384 and 64"):
         await over(database, HashEmbedder(64), settings).search(filled, "糖尿病")
 

@@ -88,7 +88,6 @@ async def test_both_lanes_over_our_own_rows_give_the_same_documents(
 
 
 async def test_another_user_finds_nothing_in_it(own: ScopeVectorStore) -> None:
-    """Seed 000, scenarios 用户数据隔离 of both lanes."""
     search = await retriever(own, f"user-{uuid4()}").search("糖尿病有哪些症状？")
     assert search.documents == ()
 

@@ -79,7 +79,6 @@ async def only_document(rag: Sextant) -> UUID:
 
 
 async def test_structure_is_the_tree_of_the_seed(rag: Sextant) -> None:
-    """Seed 004: `GET /documents/:id/structure` gives sectionId, parentSectionId, title, summary, tags, keywords."""
     root = await (await rag.chunks()).structure(await only_document(rag))
     assert root.parent_section_id is None
 
@@ -108,7 +107,6 @@ async def test_structure_of_a_document_that_is_not_there_is_said(
 
 
 async def test_searches_are_logged_with_ids_and_scores_and_no_text(rag: Sextant) -> None:
-    """Seed 004, 诊断: "将 `SearchRequest/Response` 保存到日志，用于 QA 回溯"."""
     chunks = await rag.chunks()
     found = await chunks.search(
         SearchRequest(query="付款节点", limit=2, filters={"tags": "markdown"})
@@ -270,7 +268,6 @@ class Loading(HashEmbedder):
 async def test_warming_up_loads_the_model_and_a_missing_one_is_a_warning(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Seed 004: "预热 `VectorClient`、缓存常见查询向量"."""
     async with AsyncExitStack() as stack:
         model = Loading(384)
         await Sextant(database, CachedEmbedder(model, 8), stack).warm_up()

@@ -124,7 +124,6 @@ async def test_an_import_of_texts_alone_tells_how_large_a_graph_came_of_them(rag
 async def test_every_mode_answers_whatever_is_asked(
     rag: Sextant, handbook: Path, mode: str
 ) -> None:
-    """Seed 002: `result = await adapter.query("测试查询", mode=mode)`."""
     await rag.ingest([handbook], graph_id="modes")
     result = await rag.query("测试查询", graph_id="modes", mode=mode)
     assert result.answer

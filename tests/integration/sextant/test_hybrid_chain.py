@@ -55,7 +55,6 @@ def retrieval_chain(
 async def test_an_uploaded_document_is_what_the_chain_answers_with(
     settings: Settings, tmp_path: Path
 ) -> None:
-    """Seed 000, scenario 端到端检索流程."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     async with Sextant.open(settings) as rag, ScriptedOpenAI(chat=first_passage) as server:

@@ -252,7 +252,6 @@ async def test_a_filtered_search_of_a_scope_with_an_index_is_exact(
 async def test_a_vector_of_another_dimension_is_a_clear_error(
     database: Database, scope: Scope, vectors: Vectors
 ) -> None:
-    """Issue 5, bad input: "a vector of the wrong dimension"."""
     await fill(database, scope, vectors)
     store = ChunkStore(database)
     for search in (store.vector_search, store.nearest):

@@ -1,4 +1,4 @@
-"""Seed 001's tables and functions, as somebody with psql or Supabase calls them, under row-level security."""
+"""The tables and functions of docs/entity-search.md, as somebody with psql or Supabase calls them, under row-level security."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ SECTION = "6f1c2a52-7a34-4a5e-9a55-0d1c1c3f8c11"
 
 
 def test_the_seeds_filters_are_read_by_their_names() -> None:
-    """Seed 004: `filters: { topicLabels: ["付款"], parentSectionPath: ["合同", "第3章"], entityTypes: ["person"] }`."""
     read = ChunkFilters.read(
         {
             "topicLabels": ["付款"],
@@ -61,7 +60,6 @@ def test_filters_that_bound_nothing_are_none(nothing: ChunkFilters | None) -> No
     ],
 )
 def test_an_unknown_filter_names_the_near_one(name: str, near: str) -> None:
-    """Issue 5, bad input: "filters with unknown fields (error names the near match)"."""
     with pytest.raises(OptionInvalid, match=re.escape(f"Did you mean `{near}`?")) as caught:
         ChunkFilters.read({name: ["x"]})
     assert caught.value.field == f"filters.{name}"

@@ -38,7 +38,6 @@ async def paged(
 async def test_pages_make_up_the_whole_list_whatever_is_added_meanwhile(
     build: Build, top_k: int, cache_seconds: float
 ) -> None:
-    """Seed 001, 分页: by cursor, stable under inserts."""
     world = await build()
     search = world.search(cache_seconds=cache_seconds)
 

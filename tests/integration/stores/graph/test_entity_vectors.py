@@ -141,7 +141,6 @@ async def test_how_an_index_is_built_is_a_setting(
     changed: dict[str, int],
     options: list[str],
 ) -> None:
-    """Seed 001: "WITH (m = 16, ef_construction = 64)", and Every constant is a setting."""
     retrieval = database.settings.retrieval.model_copy(update=changed)
     settings = database.settings.model_copy(update={"retrieval": retrieval})
     monkeypatch.setattr(database, "settings", settings)

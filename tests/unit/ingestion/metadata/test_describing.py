@@ -55,7 +55,6 @@ def document(parts: list[tuple[str, str]], **given_: object) -> ParsedDocument:
 
 
 def test_chunks_carry_the_semantic_metadata_of_the_seed() -> None:
-    """Seed 004: "Chunk 含 `title/summary/tags/topics/keywords/entities/parentSectionPath`"."""
     first, second, third = describe(document(CONTRACT, metadata={"format": "docx"})).parsed.chunks
     assert first.section_path == ("第3章 付款条款",)
     assert first.topic_labels[0] == "付款条款"
@@ -84,7 +83,6 @@ def test_a_rare_term_comes_before_one_that_every_chunk_has() -> None:
 
 
 def test_the_structure_tree_carries_summaries_and_keywords() -> None:
-    """Seed 004: the tree of "`sectionId/parentSectionId/title/summary/tags/keywords`"."""
     parsed = describe(document(CONTRACT, metadata={"tags": ["legal", "2026"]})).parsed
     root, payment, breach = parsed.sections
     assert payment.summary in {chunk.summary for chunk in parsed.chunks[:2]}

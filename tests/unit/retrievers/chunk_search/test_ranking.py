@@ -94,10 +94,10 @@ def ranked(weights: MetadataWeights | None = None) -> dict[str, Ranked]:
     return {one.id: one for one in all_of(rank(question(), [A, B, C, D], weights))}
 
 
-def test_seven_signals_are_weighted_and_summed_as_in_the_seed() -> None:
-    """Seed 004, 融合权重: "按 α~ζ 加权：向量、关键词、层级、时间衰减、topic、模态匹配与邻居得分".
+def test_seven_signals_are_weighted_and_summed() -> None:
+    """Compare with what comes out by hand.
 
-    Terms of the question are 付款, 款节, 节点. By hand, a: vector (0.9 − 0.7) / 0.2 = 1; keyword
+    Terms of the question are 付款, 款节, 节点. Of a: vector (0.9 − 0.7) / 0.2 = 1; keyword
     3 / 3 = 1; the title one level up is the question, 0.7; 365 days leave 0.5; one of three terms is
     a topic; no kind is asked for, 1; its neighbour b has vector 0.5 and no keyword:
     0.5 · 0.5 / 0.75 = 1/3.
@@ -130,7 +130,6 @@ def test_what_a_lane_did_not_find_has_no_share_of_it() -> None:
 
 
 def test_the_final_score_is_six_tenths_hybrid_and_four_tenths_rerank() -> None:
-    """Seed 004, 二次排序: "最终得分 = 0.6 * hybrid + 0.4 * rerank". Scores 2, 8, 5 become 0, 1, 0.5."""
     before = rank(question(), [A, B, C, D])
     after = {one.id: one for one in all_of(with_rerank(before, [2.0, 8.0, 5.0], share=0.4))}
     shares = dict(zip(before.ids, (0.0, 1.0, 0.5, 0.0), strict=True))
@@ -173,7 +172,6 @@ def test_a_kind_that_is_asked_for_is_preferred(asked: str, kind: str, share: flo
 
 
 def test_presets_put_sections_or_entities_first() -> None:
-    """Seed 004, 权重微调: "可按“章节优先/实体优先”等场景调整"."""
     in_section = chunk("section", vector=0.80, titles=("付款节点",))
     on_topic = chunk("entity", vector=0.80, said=("付款节点",))
     near = chunk("near", vector=0.84)
@@ -202,7 +200,6 @@ def test_the_settings_say_what_balanced_is() -> None:
 @pytest.mark.parametrize("bad", [-0.1, float("nan"), float("inf"), "much", None, True])
 @pytest.mark.parametrize("signal", list(asdict(MetadataWeights())))
 def test_a_weight_that_means_nothing_is_refused_by_name(signal: str, bad: object) -> None:
-    """Issue 5, bad input: "Weights negative, NaN or summing to 0"."""
     with pytest.raises(OptionInvalid, match=signal) as caught:
         MetadataWeights.read({signal: bad})  # type: ignore[dict-item]
     assert caught.value.field == f"ranking.{signal}"

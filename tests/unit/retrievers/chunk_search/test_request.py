@@ -7,7 +7,6 @@ from sextant.retrievers.chunk_search.search import SearchRequest
 
 
 def test_an_unknown_field_is_answered_with_the_nearest_one() -> None:
-    """Issue 5, Bad input: the error names the near match, not the value that was given to it."""
     with pytest.raises(OptionInvalid, match="Did you mean `includeNeighbors`") as caught:
         SearchRequest.model_validate({"query": "付款", "includeNeighbour": True})
     assert caught.value.field == "includeNeighbour"

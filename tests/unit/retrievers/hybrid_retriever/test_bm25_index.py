@@ -1,4 +1,4 @@
-"""Seed 003's index: the scores of a textbook BM25 over all texts, whatever was added and deleted."""
+"""The scores of a textbook BM25 over all texts, whatever was added and deleted."""
 
 from __future__ import annotations
 
@@ -76,7 +76,6 @@ def texts_of(parts: Mapping[int, Sequence[str]]) -> list[StoredText]:
 def test_scores_equal_the_reference_after_any_adds_and_deletes(
     steps: list[dict[int, list[str]]], question: str, k1: float, b: float
 ) -> None:
-    """Issue 5: ≤ 1e-6 from full-corpus BM25 after random adds and deletes."""
     index, parts = BM25Index(), dict[int, list[str]]()
     for step in steps:
         parts |= step
@@ -125,7 +124,6 @@ def test_terms_of_a_later_index_do_not_count_in_the_one_it_was_made_from() -> No
 
 
 def test_mixed_text_is_cut_by_jieba_with_latin_split_by_itself() -> None:
-    """Seed 003, 5. 分词策略: 同时支持中英文混合文本处理."""
     assert SEGMENTED.terms("用GPU加速机器学习, e.g. as_comb") == [
         "用",
         "gpu",
@@ -145,7 +143,6 @@ def test_mixed_text_is_cut_by_jieba_with_latin_split_by_itself() -> None:
 def test_without_a_segmenter_a_simple_one_steps_in(
     absent: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seed 003, 风险: 提供 fallback 到简单分词方案."""
     for name in absent:
         monkeypatch.setitem(sys.modules, name, None)
     assert SEGMENTED.terms("糖尿病患者") == expected
@@ -187,7 +184,6 @@ def held_of(index: BM25Index) -> set[str]:
 
 
 async def test_an_index_is_built_on_demand_and_reads_only_what_has_changed() -> None:
-    """Seed 003, 内存占用 (按需创建索引) and 索引重建耗时 (增量更新索引，仅重建新增/删除部分)."""
     indexes, rows = BM25Indexes(), Changing({"a": "one", "b": "two"})
     assert indexes.keys == []
     first = await indexes.get(rows)
@@ -201,7 +197,6 @@ async def test_an_index_is_built_on_demand_and_reads_only_what_has_changed() -> 
 
 
 async def test_users_are_kept_apart() -> None:
-    """Seed 003, 2. BM25 索引存储策略: 按用户隔离."""
     indexes = BM25Indexes()
     await indexes.rebuild([Changing({"a": "one"}, "first"), Changing({"b": "two"}, "second")])
     assert indexes.keys == ["first", "second"]
@@ -251,7 +246,6 @@ async def test_who_comes_while_an_index_is_built_shares_the_next_build_with_all_
 
 
 async def test_the_users_asked_longest_ago_make_room() -> None:
-    """Seed 003, 风险: 大量用户时内存占用增长."""
     text = " ".join(f"word{n}" for n in range(200))
     size = BM25Index().updated([], [StoredText("a", "a", text)]).nbytes
     indexes = BM25Indexes(most=2.5 * size)

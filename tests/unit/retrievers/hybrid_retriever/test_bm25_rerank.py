@@ -28,7 +28,6 @@ def reranking(**options: Any) -> HybridRetriever:
 
 
 async def test_the_rerank_adds_bm25_to_similarity_seven_to_three() -> None:
-    """Seed 003, 分数融合策略: 最终得分 = 向量得分 × 0.7 + BM25 得分 × 0.3."""
     search = await reranking().search("sugar insulin?")
     # min-max of the similarities: c 1, a 0.75, b 0. BM25 by hand: 3 texts of 3, 3, 2 terms ("and"
     # and "in" are stop words), mean 8/3; both words are in 2 of 3: idf = ln(1 + 1.5/2.5) = 0.470004.
@@ -48,7 +47,6 @@ async def test_the_rerank_adds_bm25_to_similarity_seven_to_three() -> None:
 
 
 async def test_the_rerank_may_be_a_second_rrf() -> None:
-    """Seed 003, 风险: 标准化后再融合，或使用 RRF 二次融合."""
     search = await reranking(bm25_fusion="rrf").search("sugar insulin?")
     # RRF: a (0.7/62 + 0.3/61), c, b; by BM25: b, a.
     scores = {one.id: one.metadata["score"] for one in search.documents}
@@ -61,7 +59,6 @@ async def test_the_rerank_may_be_a_second_rrf() -> None:
 
 
 async def test_one_switch_gives_back_the_order_of_rrf_exactly() -> None:
-    """Seed 003, 回滚策略: 通过配置开关可快速禁用 BM25 重排序，恢复到原有 RRF 排序行为."""
     plain = await reranking(bm25_rerank=False).search("sugar insulin?")
     assert [(one.id, one.metadata["score"]) for one in plain.documents] == [
         ("a", 0.7 / 62 + 0.3 / 61),
@@ -80,14 +77,12 @@ async def test_what_the_lanes_contributed_sums_up_to_the_score(options: dict[str
 
 
 async def test_k1_and_b_are_options() -> None:
-    """Seed 003, Context: 支持灵活的参数调整（k1, b）."""
     search = await reranking(bm25_k1=0, bm25_b=0).search("sugar insulin?")
     scores = {one.id: one.metadata["lanes"]["bm25"]["score"] for one in search.documents}
     assert scores["a"] == scores["b"] == pytest.approx(2 * 0.4700036)
 
 
 async def test_an_index_that_is_not_ready_in_time_leaves_the_order_and_says_so() -> None:
-    """Seed 003, 风险: 索引重建耗时."""
     hybrid = reranking(bm25_patience=0.001)
     store = hybrid.vector_store
     assert isinstance(store, ScriptedStore)

@@ -36,7 +36,6 @@ async def fails() -> list[RetrievedItem]:
 
 
 async def test_lanes_run_at_the_same_time() -> None:
-    """Seed 000, "并行执行检索": two lanes that wait for each other both finish."""
     meeting = asyncio.Barrier(2)
 
     async def meets() -> list[RetrievedItem]:

@@ -14,13 +14,11 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def test_min_max_maps_the_lowest_to_0_and_the_highest_to_1() -> None:
-    """Seed 001, 归一化: (score - min) / (max - min)."""
     assert min_max([3.0, 1.0, 2.0]).tolist() == [1.0, 0.0, 0.5]
     assert min_max([0.9, 0.8, 0.6]).tolist() == pytest.approx([1.0, 2 / 3, 0.0])
 
 
 def test_scores_that_are_all_equal_become_1() -> None:
-    """Seed 001, 归一化: `if max_score == min_score`, all are 1.0."""
     assert min_max([0.4, 0.4]).tolist() == [1.0, 1.0]
     assert min_max([-7.0]).tolist() == [1.0]
     assert min_max([]).tolist() == []

@@ -1,4 +1,4 @@
-"""Seed 002, 结果排序和重排: ordering results by relevance, diversity, freshness, and a model."""
+"""Ordering results by relevance, diversity, freshness, and a model."""
 
 from __future__ import annotations
 
@@ -100,7 +100,6 @@ def test_results_are_ordered_by_relevance_diversity_and_freshness() -> None:
 
 
 def test_of_texts_that_say_the_same_the_better_one_is_kept() -> None:
-    """Seed 002: 多样性应被考虑（避免重复内容）."""
     twins = [item("a", 0.8, "糖尿病的症状：多饮。"), item("b", 0.9, "糖尿病的症状: 多饮")]
     assert names(rank_results([*twins, item("c", 0.1, APART)])) == ["b", "c"]
 

@@ -19,7 +19,6 @@ def blended(vector: Hits = [], fts: Hits = [], graph: Hits = []) -> dict[str, Bl
 
 
 def test_the_final_score_is_the_weighted_sum() -> None:
-    """Seed 001, 融合实现: 0.5v+0.3f+0.2g of an entity in one lane only."""
     found = blended(vector=[("a", 0.9), ("b", 0.7), ("c", 0.5)])
     assert found["a"].score == pytest.approx(0.5)
     assert found["b"].score == pytest.approx(0.25)
