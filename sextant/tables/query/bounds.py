@@ -116,7 +116,8 @@ def take_bounds(reading: QuestionReading, columns: Sequence[Column]) -> Iterator
     """Yield conditions on numbers, each on the column named last before it, else first after it.
 
     Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
-    the share, whatever else has percents.
+    the share, whatever else has percents. A bound right before the name of a column of words is on that column,
+    whose cells are ranges ("5 or more"), and on no other.
     """
     numeric = [
         column.index
@@ -128,6 +129,11 @@ def take_bounds(reading: QuestionReading, columns: Sequence[Column]) -> Iterator
         bound = reading.text[start:end].rstrip()
         behind = reading.text[start + len(bound) :]
         in_unit = find_unit_columns([columns[at] for at in numeric], bound, behind)
+        of = (
+            at
+            for position, at in reading.columns
+            if position >= end and not reading.text[end:position].strip()
+        )
         before = [column for at, column in named if at < start]
         near = [*before[::-1], *(column for at, column in named if at >= end)]
         implied = [at for at in numeric if is_implied(reading.text, columns[at])]
@@ -136,7 +142,8 @@ def take_bounds(reading: QuestionReading, columns: Sequence[Column]) -> Iterator
         unit_first = [at for at in near if at in in_unit] + _of_that_name(alone, near, columns)
         column = next(iter([*(unit_first if in_unit else ()), *(candidates or alone)]), None)
         reading.take(start, end)
-        if column is None or not comparable(bound, behind, columns[column]):
+        is_of_words = any(columns[at].kind is ValueKind.TEXT for at in of)
+        if column is None or is_of_words or not comparable(bound, behind, columns[column]):
             reading.is_lost = True
         else:
             reading.is_guessed |= column not in (*candidates, *in_unit)

@@ -35,9 +35,8 @@ _EXTREMES = (Operation.MAX, Operation.MIN)
 _PAIR = 2
 _AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 _CLAUSE = re.compile(r"[,;、]|\band\b")
-_RATES = {"day": "daily", "year": "annual", "annum": "annual|year"}
-_RATE = re.compile(
-    r"\b(?:per|each|every)\s+(second|minute|hour|day|night|week|month|quarter|year|annum)\b"
+_BY_PERIOD = re.compile(
+    r"\b(?:per|each|every)\s+(?:second|minute|hour|day|night|week|month|quarter|year|annum)\b"
 )
 # A column that is called by its time does not tell what its numbers are.
 _OF_PERIOD = re.compile(
@@ -229,28 +228,18 @@ class QueryChooser(QuestionParts):
         return None if over else TableQuery(also, None, where, None, order, 1, subject=subject)
 
     def _over_rows(self, over: Operation, column: int) -> TableQuery | None:
-        """Return a sum or mean, also of each group."""
+        """Return a sum or mean, also of each group; none by periods of time, which no column tells."""
+        if self.has(_BY_PERIOD):
+            return None
         subject = self.subject
-        has_group = self.has(self.grammar.group) and not self._is_rate(column)
+        has_group = self.has(self.grammar.group)
         self.use(self.grammar.group)
         group = self.group if self.group is not None else subject if has_group else None
         if has_group and over is Operation.MEAN and not self.repeats(group):
             group = None  # a mean of one row is none
-        if _RATE.search(self.text):
-            if not self._is_rate(column):
-                return None
-            self.use(_RATE)
         return TableQuery(
             (column,), over, self.where, group, subject=group if group is not None else subject
         )
-
-    def _is_rate(self, column: int) -> bool:
-        """Return whether "per month" only says what "Monthly cost" is."""
-        period = _RATE.search(self.text)
-        if period is None:
-            return False
-        called = f"{period[1]}|{_RATES.get(period[1], period[1])}"
-        return re.search(called, plain_of(self.columns[column].name)) is not None
 
     def _counts_rows(self, column: int) -> bool:
         """Return whether "the most employees" asks for the number of rows, and not for the most of a column."""

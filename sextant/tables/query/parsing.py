@@ -10,7 +10,6 @@ import re
 from dataclasses import replace
 
 from sextant.tables.cells.table import DataTable
-from sextant.tables.query.bands import rows_of_band
 from sextant.tables.query.bounds import (
     take_bounds,
     take_comparisons,
@@ -25,9 +24,7 @@ from sextant.tables.query.grammar import CHINESE, ENGLISH, Grammar
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
 from sextant.text.characters import has_cjk, plain_of
-from sextant.text.number_words import (
-    in_digits,
-)
+from sextant.text.number_words import in_digits
 
 _CUT = re.compile(
     r"(?<=[?;？；])\s*(?=\S)|[,，]\s*(?=\S)|(?<=\s)and\s+(?:also\s+)?(?=(?:who|what|when|where|how|which)\b)",
@@ -126,12 +123,10 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
         *take_dates(reading, columns),
         *take_bounds(reading, columns),
     )
-    # A number in the range of a row is no bound on another column.
     if (
         reading.is_lost
         or FinancialStatement(table).leading
         or _refuses(grammar, question, reading.text)
-        or rows_of_band(table, question)
     ):
         return None
     parser = QueryChooser(reading, table, where, is_list=lists_rows(question))
