@@ -25,9 +25,7 @@ from sextant.server.routes import (
     observe,
     page,
     query,
-    reference,
     search,
-    structure,
     threads,
 )
 from sextant.server.routing.router import require_guards
@@ -39,10 +37,8 @@ _ROUTERS = (
     openai_router,
     search.router,
     knowledge.router,
-    structure.router,
     documents.router,
     graphs.router,
-    reference.router,
     page.router,
     mcp_server.router,
 )

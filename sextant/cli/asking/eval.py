@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,12 +70,17 @@ def evaluate(
         _compare(options, plot, out, as_json=as_json)
         return
     report = asyncio.run(_evaluate(options, quiet=as_json))
+    _deliver(report, out, partial(_print, report), as_json=as_json)
+
+
+def _deliver(report: object, out: Path | None, show: Callable[[], None], *, as_json: bool) -> None:
+    """Write a report to its file, and print it as JSON or as people read it."""
     if out is not None:
         out.write_bytes(terminal.encode_json(report))
     if as_json:
         terminal.emit(report)
     else:
-        _print(report)
+        show()
 
 
 async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
@@ -101,12 +108,9 @@ def _loop(
                 files, load_settings(), mode, knowing=knowing, limit=limit, on_progress=on_progress
             )
         )
-    if out is not None:
-        out.write_bytes(terminal.encode_json(report))
-    if as_json:
-        terminal.emit(report)
-    else:
-        terminal.table(tuple(map(str.upper, loop_grader.COLUMNS)), [tuple(report.cells())])
+    header = tuple(map(str.upper, loop_grader.COLUMNS))
+    show = partial(terminal.table, header, [tuple(report.cells())])
+    _deliver(report, out, show, as_json=as_json)
 
 
 def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
@@ -120,11 +124,10 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
     with stage_bars(quiet=as_json) as on_progress:
         reports = asyncio.run(comparison.compare(options, load_settings(), on_progress))
     plot.write_text(comparison.plot(reports), encoding="utf-8")
-    if out is not None:
-        out.write_bytes(terminal.encode_json(reports))
-    if as_json:
-        terminal.emit(reports)
-        return
+    _deliver(reports, out, partial(_print_comparison, reports, plot), as_json=as_json)
+
+
+def _print_comparison(reports: Mapping[str, EvalReport], plot: Path) -> None:
     rows = [
         (
             name,

@@ -44,10 +44,8 @@ from sextant.stores.postgresql.overview import queue_of
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 
-# From a search out of memory to what a model takes; the targets (100 ms, 1.5 s) are among them.
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2.5, 5, 10, 30, 60)
-_INGESTION_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
-_ROUNDS = (0, 1, 2, 3)
+# From a search out of memory (1 ms) to a large document (500 s).
+_SECONDS = tuple(step * 10.0**power for power in range(-3, 3) for step in (1, 2.5, 5))
 
 
 class Metrics:
@@ -73,7 +71,7 @@ class Metrics:
             "kb_node_seconds", "Time of a node of the workflow.", ("node", "outcome")
         )
         self._rounds = histogram(
-            "kb_refine_rounds", "Refinement rounds of an answer.", buckets=_ROUNDS
+            "kb_refine_rounds", "Refinement rounds of an answer.", buckets=range(4)
         )
         self._calls = counter("kb_llm_calls", "Calls of the chat model.", ("outcome",))
         self._tokens = counter("kb_llm_tokens", "Tokens of the chat model.", ("kind",))
@@ -86,7 +84,6 @@ class Metrics:
             "kb_ingest_stage_seconds",
             "Time of a stage of a document's ingestion.",
             ("stage", "outcome"),
-            buckets=_INGESTION_SECONDS,
         )
         self.queue = gauge("kb_ingest_queue", "Documents by the state of their job.", ("state",))
         self.queue_age = gauge(

@@ -1,4 +1,4 @@
-"""Documents: uploaded, listed, watched, tried again, cancelled, deleted (docs/workers.md)."""
+"""Documents: uploaded, listed, watched, read, tried again, cancelled, deleted (docs/workers.md)."""
 
 from __future__ import annotations
 
@@ -33,10 +33,13 @@ from sextant.server.schemas.documents import (
     ProgressBody,
     SliceBody,
     SliceQuery,
+    StructureBody,
     TextUpload,
     UploadBody,
     UploadedBody,
 )
+from sextant.server.schemas.examples import STRUCTURE
+from sextant.server.schemas.wire import OfAnyGraph
 from sextant.server.sse import MEDIA_TYPE, EventStream, frame
 from sextant.server.uploading import Received, Watch
 from sextant.stores.api_keys import Idempotency
@@ -265,6 +268,20 @@ async def _frame_events(
         yield frame("failed", data, str(number + 1))
     finally:
         watch.end()
+
+
+@router.get("/documents/{documentId}/structure", responses=answers(STRUCTURE, 404))
+async def get_structure(
+    request: Request,
+    principal: Reader,
+    document_id: DocumentId,
+    options: Annotated[OfAnyGraph, Query()],
+) -> StructureBody:
+    """Return the sections of a document, and what each is about."""
+    rag = rag_of(request, principal)
+    graph_id = options.graph_id or (await rag.library().standing(document_id)).graph_id
+    root = await (await rag.chunks(graph_id)).structure(document_id)
+    return StructureBody.of(document_id, graph_id, root)
 
 
 @router.get("/documents/{documentId}/text", responses=answers(examples.SLICE, 404))

@@ -1,4 +1,4 @@
-"""The page at `/`: ask, watch, read, open a citation, add documents. It loads nothing from elsewhere."""
+"""The page at `/`, and the reference of the interface at `/docs`; neither loads anything from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from sextant.server.routing.router import router as new_router
 
 router = new_router("page")
 
+_STATIC = files("sextant.server") / "static"
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 # Read once: they are a few kilobytes each.
 _TEXTS = {
-    file.name: file.read_text("utf-8")
-    for file in (files("sextant.server") / "static" / "page").iterdir()
-    if file.is_file()
+    file.name: file.read_text("utf-8") for file in (_STATIC / "page").iterdir() if file.is_file()
 }
 # What the parts are of: another text anywhere is another address of all, so a browser may keep them for good.
 _VERSION = hashlib.sha256("".join(_TEXTS[name] for name in sorted(_TEXTS)).encode()).hexdigest()[
@@ -69,3 +68,23 @@ def _send_file(request: Request, name: str, media_type: str, headers: dict[str, 
     else:
         content = gzip.decompress(content)
     return Response(content, media_type=media_type, headers=headers)
+
+
+_REFERENCE = {
+    name: (_STATIC / "reference" / name).read_text("utf-8")
+    for name in ("index.html", "reference.js", "reference.css")
+}
+
+
+@router.get("/docs", include_in_schema=False)
+async def reference() -> HTMLResponse:
+    """Return the page that is made of the OpenAPI document and of nothing else."""
+    return HTMLResponse(_REFERENCE["index.html"])
+
+
+@router.get("/docs/reference.js", include_in_schema=False)
+@router.get("/docs/reference.css", include_in_schema=False)
+async def reference_part(request: Request) -> Response:
+    """Return its script or its style."""
+    name = request.url.path.rpartition("/")[2]
+    return Response(_REFERENCE[name], media_type=_TYPES[name.rpartition(".")[2]])

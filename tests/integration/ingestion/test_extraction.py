@@ -22,7 +22,6 @@ from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
-from sextant.testing.extraction import read_passages
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import (
@@ -36,6 +35,7 @@ from sextant.testing.replies import (
     tokens_of,
     usage_of,
 )
+from tests.integration.ingestion.extracting_model import read_passages
 from tests.integration.ingestion.transferred import Line, stream
 
 CURIE = {
