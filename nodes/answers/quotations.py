@@ -217,6 +217,8 @@ def _quotations(
         marker = given.shown(quotation.source)
         row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
         shown = _format_sentence(row_text, items)
+        if shown.endswith(FENCE):  # which ends code only where nothing follows it on its line
+            shown += "\n"
         yield given.token(f"\n{shown}")
         yield given.token(marker)
         offset = int(items[quotation.source].metadata.get("start") or 0)

@@ -55,10 +55,17 @@ _LONG = 160
 
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield `(start, end)` of what can be quoted of `text`: sentences with a word, rows, clauses of long sentences."""
+    in_code = False
     for start, end in sentence_spans(text):
+        if text.startswith(FENCE, start):
+            in_code = not in_code
+            continue
+        if in_code:
+            yield start, end
+            continue
         mark = _LINE_MARK.match(text, start, end)
         begin = mark.end() if mark else start
-        if text.startswith(FENCE, start) or _LABELS.match(text, begin, end):
+        if _LABELS.match(text, begin, end):
             continue
         if _KEY.match(text, begin, end):
             yield from _read_fields(text, begin, end)
@@ -175,7 +182,7 @@ def file_of(passage: RetrievedItem) -> str:
 
 def is_row(text: str) -> bool:
     """Return whether a text is a row of a table, by the bars between its cells."""
-    return "|" in text
+    return "|" in text and not text.startswith(FENCE)
 
 
 def table_heads(passage: RetrievedItem) -> list[str]:
@@ -289,10 +296,10 @@ def _read_rows(text: str, lines: Sequence[re.Match[str]]) -> Iterator[tuple[int,
 
 
 def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """Yield the lines up to the closing fence; none where there is none, or they are many."""
-    for count, line in enumerate(lines[1 : _MOST_ITEMS + 2]):
+    """Yield the code with its fences; nothing where it is not closed, or long."""
+    for line in lines[1 : _MOST_ITEMS + 2]:
         if line[0].lstrip().startswith(FENCE):
-            yield from (_strip(one) for one in lines[1 : 1 + count])
+            yield _strip(lines[0])[0], _strip(line)[1]
             return
 
 
@@ -325,9 +332,11 @@ _SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
 def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
     """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named.
 
-    A row without a head above it, or with another number of cells, stays as it is. A record's line goes without its
-    raw key ("answer: …"), or with that in plain words.
+    A row without a head above it, or with another number of cells, stays as it is, and so does code. A record's line
+    goes without its raw key ("answer: …"), or with that in plain words.
     """
+    if sentence.startswith(FENCE) or f"\n{item.text[:start]}".count(f"\n{FENCE}") % 2:
+        return sentence
     head = _head(f"{item.metadata.get('context') or ''}\n{item.text[:start]}")
     names = cells_of(head) if head else []
     cells = cells_of(sentence + _empty_cells(item.text, start, sentence)) if head else []

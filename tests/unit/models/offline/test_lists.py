@@ -23,7 +23,7 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
     ("text", "said", "told"),
     [
         (LIST, MODES, ["local asks entities", "global asks reports", "mix asks both"]),
-        (CODE, "To begin, type:", ["make setup", "make demo"]),
+        (CODE, "To begin, type:", ["```bash\nmake setup\nmake demo\n```"]),
         ("系统支持：\n\n（一）向量检索\n（二）全文检索", "系统支持：", ["向量检索", "全文检索"]),
         (
             "Rules:\n- Rooms are booked\n  by noon.\n- Keys are returned.\nMore follows.",

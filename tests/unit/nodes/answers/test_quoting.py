@@ -136,3 +136,16 @@ async def test_a_sentence_outdoes_the_rows_that_are_so_only_where_it_names_one(
     )
     answer = [event.answer.answer async for event in events if isinstance(event, Done)].pop()
     assert ("IT is a row" in answer, rule in answer) == (not outdone, outdone)
+
+
+async def test_code_is_quoted_as_it_stands() -> None:
+    text = "To limit the rate, write:\n\n```python\nrate: Limit | None = Limit(5)\nrun(rate)\n```\n\nDone."
+    passage = RetrievedItem(ItemKind.CHUNK, "one", text, 1.0, metadata={"filename": "a.md"})
+    events = quotations("How do I limit the rate?", [passage], "en")
+
+    answer = [event.answer async for event in events if isinstance(event, Done)].pop()
+
+    lines = answer.answer.split("\n")
+    assert lines[1] == "To limit the rate, write:[1]"
+    assert lines[2:6] == ["```python", "rate: Limit | None = Limit(5)", "run(rate)", "```"]
+    assert {one.quote for one in answer.citations} == {lines[1][:-3], "\n".join(lines[2:6])}
