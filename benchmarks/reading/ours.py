@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.reading.markup import Grid, Reading, read_markdown
-from sextant.ingestion.parsing.blocks import Blocks, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Paragraph, Table, TextKind
 from sextant.ingestion.parsing.detect import CONTAINERS, detect
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.formats.opc import to_transitional
@@ -29,8 +29,9 @@ def read_file(path: Path, limits: Limits) -> Reading:
     if file_type in CONTAINERS:
         content = to_transitional(content)
     blocks: Blocks = parser_for(file_type)(content, limits)
-    structure = build_structure(blocks.blocks)
-    stored = read_markdown(_ADDRESS.sub("", structure.text).replace(_DITTO, ""))
+    structure = build_structure(block for block in blocks.blocks if not _is_caption(block))
+    text = _ADDRESS.sub("", structure.text).replace(_DITTO, "")
+    stored = read_markdown(text.replace("<", "&lt;"))  # what stands in angles is no tag
     return Reading(
         stored.text,
         [
@@ -40,6 +41,12 @@ def read_file(path: Path, limits: Limits) -> Reading:
         ],
         [_grid(block) for block in blocks.blocks if isinstance(block, Table)],
     )
+
+
+def _is_caption(block: Block) -> bool:
+    """Return whether a block is what a picture shows, which Markdown has in its link and the truth has not."""
+    kind = block.kind if isinstance(block, Paragraph) else None
+    return isinstance(block, Caption) or kind is TextKind.CAPTION
 
 
 def _grid(table: Table) -> Grid:

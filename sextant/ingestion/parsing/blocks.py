@@ -41,11 +41,12 @@ class HeadingBlock:
 
 
 class TextKind(StrEnum):
-    """What a paragraph is to the document: its text, a note or comment on it, a filled field, a page's head or foot."""
+    """What a paragraph is to the document: its text, a note on it, a filled field, a picture's alternative text, a page's head or foot."""
 
     TEXT = "text"
     NOTE = "note"
     FIELD = "field"
+    CAPTION = "caption"
     MARGIN = "margin"
 
 

@@ -103,6 +103,11 @@ def test_truths_are_found_beside_the_sources_and_in_folders(tmp_path: Path) -> N
     assert found == [("a.pdf", "docs", "a.pdf.md"), ("c.pdf", "set", "c-str.xml")]
 
 
+def test_our_reading_has_no_captions_and_keeps_what_looks_like_a_tag(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p><img alt='A barn'></p><p>Use &lt;w:p&gt; here.</p>")
+    assert read_file(tmp_path / "a.html", Limits()).text == "Use <w:p> here."
+
+
 def test_our_reading_knows_merged_cells(tmp_path: Path) -> None:
     page = "<h1>Costs</h1><table><tr><th colspan=2>Year</th></tr><tr><td>2004</td><td>2005</td></tr></table>"
     (tmp_path / "a.html").write_text(page)

@@ -80,9 +80,11 @@ class Reader:
         ] = []  # headings outside the main part, until something follows them
         self._zones = [not self._main]  # whether what is open stands in the main part
         self._inline: list[str] = []
+        self._alts: list[str] = []  # what pictures in what is open show
         self._linked = 0  # characters of links in what is open
         self._links: list[int] = []  # where the open links begin in `_inline`
         self._bold = 0  # open bold elements
+        self._has_words = False  # whether what is open says more than its pictures do
         self._is_plain = False  # whether some of what is open is not bold
         self._items: list[str] = []
         self._linked_items = 0
@@ -229,8 +231,9 @@ class Reader:
 
     def _add_text(self, text: str) -> None:
         self._inline.append(text)
-        if not self._bold and text.strip():
-            self._is_plain = True
+        if text.strip():
+            self._has_words = True
+            self._is_plain |= not self._bold
 
     def _take(self) -> str:
         lines = "".join(self._inline).split("\v")
@@ -242,13 +245,18 @@ class Reader:
         text = self._take()
         linked, self._linked = self._linked, 0
         is_plain, self._is_plain = self._is_plain, False
+        is_caption = not (self._has_words or self._lists or self._depth)
+        if not is_caption:
+            self._omissions.add_inline(TextKind.CAPTION, " ".join(self._alts))
+        self._alts, self._has_words = [], False
         if text and self._lists:
             self._items.append("  " * (len(self._lists) - 1) + self._marker + text)
             self._linked_items += linked
             self._marker = ""
         elif text:
             self._flush_list()
-            self._emit(Paragraph(text), linked, bold=not is_plain)
+            kind = TextKind.CAPTION if is_caption else TextKind.TEXT
+            self._emit(Paragraph(text, kind=kind), linked, bold=not is_plain)
 
     def _flush_list(self) -> None:
         if self._items:
@@ -288,8 +296,9 @@ class Reader:
         if image:  # counted, as a picture that nobody has looked at
             self._found.append(Prose(image))
         if not _FILE_NAME.fullmatch(alt):
-            self._omissions.add_inline("caption", alt)
-            self._add_text(f" {alt} ")
+            self._alts.append(alt)
+            self._inline.append(f" {alt} ")
+            self._is_plain = True
 
     def _add_table(self, table: LexborNode) -> None:
         self._flush()

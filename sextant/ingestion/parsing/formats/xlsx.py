@@ -73,17 +73,32 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
             yield Paragraph("".join(text.text or "" for text in line.iter(qn("a:t"))))
         yield from DrawingReader(drawing, omissions).blocks(drawing.root)
     notes = dict[str, list[str]]()
-    for comments in (*sheet.related("threadedComment"), *sheet.related("comments")):
+    for comments in sheet.related("comments", "threadedComment"):
         if comments.root is None:
             omissions.add_part("sheet's comments")
             continue
-        for comment in comments.root.iter("{*}threadedComment", "{*}comment"):
-            text = "".join(part.text or "" for part in comment.iter("{*}text", "{*}t"))
-            if not text.startswith("[Threaded comment]"):
-                notes.setdefault(comment.get("ref", ""), []).append(" ".join(text.split()))
+        for cell, text in _comments(comments):
+            notes.setdefault(cell, []).append(text)
     if notes:
         lines = (f"{cell}: {' / '.join(texts)}" for cell, texts in notes.items())
         yield Paragraph("\n".join(lines), kind=TextKind.NOTE)
+
+
+def _comments(part: PackagePart) -> Iterator[tuple[str, str]]:
+    """Yield comments with their cells: who says what."""
+    people = {
+        one.get("id", ""): one.get("displayName", "")
+        for persons in part.package.main().related("person")
+        for one in (persons.root if persons.root is not None else ())
+    }
+    people |= {str(at): one.text or "" for at, one in enumerate(part.root.iter("{*}author"))}
+    for comment in part.root.iter("{*}threadedComment", "{*}comment"):
+        text = "".join(part.text or "" for part in comment.iter("{*}text", "{*}t"))
+        author = people.get(comment.get("personId") or comment.get("authorId", ""), "")
+        # Also for older programs, under the name of no person.
+        if not text.startswith("[Threaded comment]"):
+            words = " ".join(text.removeprefix(f"{author}:").split())
+            yield comment.get("ref", ""), f"{author}: {words}" if author else words
 
 
 def _cells(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:

@@ -110,7 +110,7 @@ def test_comments_are_read_with_their_cells() -> None:
     buffer = io.BytesIO()
     book.save(buffer)
     blocks = xlsx.parse(buffer.getvalue(), Limits()).blocks
-    assert blocks[-1] == Paragraph("B2: Until 1 May. Then 6.", kind=TextKind.NOTE)
+    assert blocks[-1] == Paragraph("B2: Ann: Until 1 May. Then 6.", kind=TextKind.NOTE)
 
 
 def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:

@@ -9,7 +9,7 @@ from email.message import EmailMessage
 import pytest
 
 from sextant.domain.errors import FileBroken, FileUnsafe
-from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Image, Paragraph, Table, TextKind
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import Limits
@@ -412,6 +412,12 @@ class TestHtml:
             prose_of(FileType.HTML, f"<p>It is {math}.</p>")[0].split()
             == f"It is {text} .".replace(" .", "." if "img src" not in math else " .").split()
         )
+
+    def test_what_a_picture_that_stands_alone_shows_is_its_caption(self) -> None:
+        page = b"<p><a href='https://a.example/'><img alt='A red barn'></a></p><p><b>Note</b> <img alt='of this'> day</p>"
+        parsed = parser_for(FileType.HTML)(page, LIMITS)
+        caption = Paragraph("A red barn (https://a.example/)", kind=TextKind.CAPTION)
+        assert [*parsed.blocks] == [caption, Paragraph("Note of this day")]
 
     def test_bold_lines_are_headings_where_the_page_marks_none(self) -> None:
         body = "<p>It says a thing of some length, and goes on for a while.</p>"
