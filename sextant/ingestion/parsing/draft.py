@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID, uuid5
 
-import orjson
+import msgspec
 
 from sextant.domain.documents import (
     AttachedFile,
     Chunk,
     Coverage,
-    HeadingSource,
-    Modality,
     ParsedDocument,
     Section,
 )
@@ -25,7 +22,7 @@ from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Blocks
 from sextant.ingestion.parsing.chunking import Cut, cut_chunks
 from sextant.ingestion.parsing.images import FoundImage
-from sextant.ingestion.parsing.structure import SectionNode, Structure, TextSpan, build_structure
+from sextant.ingestion.parsing.structure import SectionNode, Structure, build_structure
 from sextant.text.characters import clean_text, language_of
 
 _TITLE_CHARS = 200
@@ -93,78 +90,13 @@ def _title(structure: Structure, title: str, filename: str) -> str:
 
 
 def to_wire(made: DocumentDraft) -> bytes:
-    """Return JSON without field names for what comes in thousands."""
-    return orjson.dumps(
-        {
-            "title": made.title,
-            "text": made.text,
-            "language": made.language,
-            "page_count": made.page_count,
-            "warnings": [warning.to_json() for warning in made.warnings],
-            "metadata": made.metadata,
-            "boxes": b64encode(made.boxes).decode(),
-            "coverage": asdict(made.coverage) if made.coverage else None,
-            "attachments": [
-                (one.name, b64encode(one.content).decode()) for one in made.attachments
-            ],
-            "images": [
-                (image.sha256, b64encode(image.jpeg).decode(), image.alt, image.is_read)
-                for image in made.images
-            ],
-            "unread_pages": made.unread_pages,
-            "sections": [
-                (
-                    s.title,
-                    s.level,
-                    s.parent,
-                    s.start,
-                    s.end,
-                    s.heading.start,
-                    s.heading.end,
-                    s.source,
-                    s.page,
-                )
-                for s in made.sections
-            ],
-            "cuts": [
-                (c.section, c.start, c.end, c.page, c.tokens, c.modality, c.context)
-                for c in made.cuts
-            ],
-        }
-    )
+    """Return what a parser process answers with."""
+    return msgspec.msgpack.encode(made)
 
 
 def from_wire(data: bytes) -> DocumentDraft:
-    """Return the opposite of `to_wire`."""
-    plain = orjson.loads(data)
-    return DocumentDraft(
-        title=plain["title"],
-        text=plain["text"],
-        language=plain["language"],
-        sections=tuple(
-            SectionNode(
-                title, level, parent, start, end, TextSpan(*heading), HeadingSource(source), page
-            )
-            for title, level, parent, start, end, *heading, source, page in plain["sections"]
-        ),
-        cuts=tuple(
-            Cut(section, start, end, page, tokens, Modality(modality), context)
-            for section, start, end, page, tokens, modality, context in plain["cuts"]
-        ),
-        page_count=plain["page_count"],
-        warnings=tuple(map(CodedWarning.from_json, plain["warnings"])),
-        metadata=plain["metadata"],
-        coverage=Coverage(**plain["coverage"]) if plain["coverage"] else None,
-        images=tuple(
-            FoundImage(sha256, b64decode(jpeg), alt, is_read)
-            for sha256, jpeg, alt, is_read in plain["images"]
-        ),
-        boxes=b64decode(plain["boxes"]),
-        unread_pages=tuple(plain["unread_pages"]),
-        attachments=tuple(
-            AttachedFile(name, b64decode(content)) for name, content in plain["attachments"]
-        ),
-    )
+    """Return the opposite of `to_wire`; raises where it is nothing of the kind, as a hostile file might answer."""
+    return msgspec.msgpack.decode(data, type=DocumentDraft)
 
 
 def finish(made: DocumentDraft, document_id: UUID, version: str) -> ParsedDocument:
