@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise, zip_longest
 
+from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.tables.cells.values import ValueKind, read_value
 
@@ -56,6 +57,32 @@ def repeated_cells(cells: Iterable[SpannedCell]) -> frozenset[tuple[int, int]]:
         for column in range(cell.column, cell.column + cell.columns)
         if (row, column) != (cell.row, cell.column)
     )
+
+
+def table_blocks(
+    cells: Sequence[SpannedCell],
+    budget: CellBudget,
+    marked: int = 0,
+    page: int | None = None,
+    *,
+    is_headed: bool = False,
+) -> Iterator[Block]:
+    """Yield a table, and the titles in its first rows as paragraphs above it.
+
+    Args:
+        cells: as the file places them.
+        budget: how many cells there may be.
+        marked: the rows that the file says name the columns; with 0 their words decide.
+        page: where it stands.
+        is_headed: whether the first row names columns if no row's words do.
+    """
+    rows = lay_out(cells, budget)
+    titles = 0 if marked else title_rows(rows)
+    yield from (Paragraph("".join(row), page) for row in rows[:titles])
+    body = rows[titles:]
+    across = {row - titles for row in rows_across(cells, max(map(len, rows), default=0))}
+    repeated = frozenset((row - titles, column) for row, column in repeated_cells(cells))
+    yield Table(body, marked or header_rows(body, across) or int(is_headed), page, repeated)
 
 
 def rows_across(cells: Iterable[SpannedCell], width: int) -> frozenset[int]:

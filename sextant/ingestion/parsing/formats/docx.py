@@ -10,9 +10,7 @@ from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import (
     Block,
     Blocks,
-    HeadingBlock,
     Paragraph,
-    Table,
     TextKind,
     lines_of,
 )
@@ -29,19 +27,11 @@ from sextant.ingestion.parsing.formats.docx_text import (
 )
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.stories import StoryWriter
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.lines import Styled, infer_headings
-from sextant.ingestion.parsing.raised import note, write_raised
-from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import (
-    SpannedCell,
-    header_rows,
-    lay_out,
-    repeated_cells,
-    rows_across,
-    title_rows,
-)
+from sextant.ingestion.parsing.raised import note
+from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
 _DELETED = {qn("w:del"), qn("w:moveFrom")}
 _PROPERTIES = {
@@ -67,21 +57,20 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     context = _Context(main, limits)
     title = package.title()
     body = list(_StoryReader(context, main).blocks(main.root))
-    blocks = _with_furniture(infer_headings(body, context.looks), list(_furniture(context, main)))
+    furniture = list(_furniture(context, main))
     omissions = context.omissions
     omissions.add_damaged(package.damaged_parts())
     for part in main.related("comments"):
         for _ in part.root.iter(qn("w:comment")) if part.root is not None else ():
             omissions.add_part("comment")
-    return Blocks(write_raised(blocks), title, warnings=omissions.warnings(), omissions=omissions)
+    return context.document(body, furniture, title)
 
 
-class _Context:
+class _Context(StoryWriter):
     """What all the stories of a document share: body, notes, heads and feet."""
 
     def __init__(self, main: PackagePart, limits: Limits) -> None:
-        self.limits = limits
-        self.omissions = Omissions()
+        super().__init__(limits)
         self.styles, self.numbering = Styles(None), Numbering(None)
         with self.omissions.survive("styles part"):
             self.styles = Styles(self._root(main, "styles"))
@@ -92,7 +81,6 @@ class _Context:
             qn("w:footnote"): next(main.related("footnotes"), main),
             qn("w:endnote"): next(main.related("endnotes"), main),
         }
-        self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
 
     def _root(self, main: PackagePart, kind: str) -> Element | None:
         part = next(main.related(kind), None)
@@ -157,18 +145,10 @@ class _StoryReader:
             if depth is None:
                 depth = numbering.depth(style.list_id, style.style_id)
             label = numbering.label(style.list_id, depth)
-            if label:
-                indent = "" if style.level else "  " * depth
-                text = f"{indent}{label} {text}"
-            if style.is_title:
-                yield HeadingBlock(text, 0)
-            elif style.level:
-                yield HeadingBlock(text, style.level)
-            else:
-                block = Paragraph(text)
-                if label != "-":
-                    self._context.looks[id(block)] = Styled(text, *line.look(style))
-                yield block
+            level = 0 if style.is_title else style.level or None
+            yield self._context.paragraph(
+                text, line.looks, label=label, depth=depth, level=level, size=style.size
+            )
         yield from self._hanging(line)
 
     def _hanging(self, line: DocxParagraph) -> Iterator[Block]:
@@ -197,14 +177,8 @@ class _StoryReader:
         outer, self._anchored = self._anchored, []
         cells = self._cells(lines)
         blocks, self._anchored = self._anchored, outer
-        rows = lay_out(cells, CellBudget(self._context.limits))
         marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
-        titles = 0 if marked else title_rows(rows)
-        yield from (Paragraph("".join(row)) for row in rows[:titles])
-        across = {row - titles for row in rows_across(cells, len(rows[0]))} if rows else set[int]()
-        repeated = frozenset((row - titles, column) for row, column in repeated_cells(cells))
-        body = rows[titles:]
-        yield Table(body, marked or header_rows(body, across), repeated=repeated)
+        yield from table_blocks(cells, CellBudget(self._context.limits), marked)
         if outer is None:
             yield from blocks
         else:
@@ -276,12 +250,6 @@ def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
         seen.update(text.split("\n"))
         if text:
             yield Paragraph(text, kind=TextKind.MARGIN)
-
-
-def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:
-    """Return heads and feet below the first heading, where they do not stand in the way of the document's title."""
-    index = 1 if body and isinstance(body[0], HeadingBlock) else 0
-    return [*body[:index], *furniture, *body[index:]]
 
 
 def _inside(element: Element, tag: str) -> Iterator[Element]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sextant.ingestion.parsing.formats.opc import Element, qn
+from sextant.ingestion.parsing.formats.stories import Look
 
 _VAL = qn("w:val")
 _DEEPEST = 8  # a list has nine levels
@@ -178,6 +179,7 @@ _STYLES: Mapping[str, Callable[[int], str]] = {
 
 _MOVED = 4  # half points; less is a correction of the line
 _OFF = {"0", "false", "off"}
+_RAISED = {"superscript": "super", "subscript": "sub", "baseline": "none"}
 _NUMERALS = "一二三四五六七八九"
 _LEVEL, _HEADING = f"[1-9{_NUMERALS}]", "[标標][题題]"
 # Names of heading styles, for those that have no outline level: Heading 2, 标题 2, 二级标题, 章标题, Chapter Title, and
@@ -199,19 +201,14 @@ _CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
-    """What a paragraph and its runs look like. `level`: of a heading, from 1; `raised`: `w:vertAlign`."""
+class Style(Look):
+    """What a paragraph and its runs look like. `level`: of a heading, from 1."""
 
     style_id: str = ""
     name: str = ""
     level: int | None = None
     list_id: str | None = None
     list_depth: int | None = None
-    size: float = 0.0
-    bold: bool = False
-    struck: bool = False
-    hidden: bool = False
-    raised: str = ""
 
     @property
     def is_title(self) -> bool:
@@ -318,7 +315,9 @@ def _with_look(style: Style, look: Element | None) -> Style:
         bold=is_on(look, "w:b", inherited=style.bold),
         struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
         hidden=is_on(look, "w:vanish", inherited=style.hidden),
-        raised=value_of(look, "w:vertAlign") or _by_position(look) or style.raised,
+        raised=_RAISED.get(value_of(look, "w:vertAlign") or "")
+        or _by_position(look)
+        or style.raised,
     )
 
 
@@ -330,7 +329,7 @@ def _by_position(look: Element) -> str:
         return ""
     if abs(half_points) < _MOVED:
         return ""
-    return "superscript" if half_points > 0 else "subscript"
+    return "super" if half_points > 0 else "sub"
 
 
 def _with_properties(style: Style, properties: Element | None) -> Style:

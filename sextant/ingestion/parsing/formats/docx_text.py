@@ -14,9 +14,9 @@ from sextant.ingestion.parsing.formats.docx_styles import (
 )
 from sextant.ingestion.parsing.formats.drawingml import chosen_content, descend
 from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
+from sextant.ingestion.parsing.formats.stories import StoryLine, mark_by_look, reason_left_out
 from sextant.ingestion.parsing.formulas import read_omml
-from sextant.ingestion.parsing.images import LinkedText
-from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
+from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions
 
 _WHITE = {
@@ -58,19 +58,12 @@ _GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνο�
 
 
 @dataclass(slots=True)
-class DocxParagraph:
-    """A paragraph as it was read: its text, what hangs on it, and the size and weight of its runs."""
+class DocxParagraph(StoryLine):
+    """A paragraph with the elements that hang on it, which are read after it."""
 
-    text: LinkedText = field(default_factory=LinkedText)
     notes: list[tuple[str, Element]] = field(default_factory=list[tuple[str, Element]])
     boxes: list[Element] = field(default_factory=list[Element])
     objects: list[Element] = field(default_factory=list[Element])
-    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
-
-    def look(self, style: Style) -> tuple[float, bool]:
-        """Return the size in points and weight that all its runs share; the style's where it has none."""
-        size = min((size for size, _ in self.looks), default=style.size)
-        return size, bool(self.looks) and all(bold for _, bold in self.looks)
 
 
 @dataclass(slots=True)
@@ -133,7 +126,7 @@ class TextReader:
 
     def _run(self, run: Element, paragraph: Style, line: DocxParagraph, address: str) -> None:
         style = self._styles.of_run(run, paragraph)
-        left_out = "hidden" if style.hidden else "struck through" if style.struck else ""
+        left_out = reason_left_out(style)
         if run.find(qn("w:t")) is not None and not left_out:
             line.looks.append((style.size, style.bold))
         for child in run.iterchildren():
@@ -145,7 +138,7 @@ class TextReader:
     def _in_run(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         tag = element.tag
         if (text := _characters(element)) is not None:
-            self._add(_mark_raised(text, style), line, address)
+            self._add(mark_by_look(text, style), line, address)
         elif tag == qn("w:fldChar"):
             self._field(element, line, address)
         elif tag == qn("w:instrText"):
@@ -276,16 +269,6 @@ def _characters(element: Element) -> str | None:
     if element.tag == qn("w:t"):
         return element.text or ""
     return _symbol(element) if element.tag == qn("w:sym") else _WHITE.get(element.tag)
-
-
-def _mark_raised(text: str, style: Style) -> str:
-    match style.raised:
-        case "superscript":
-            return mark_raised(text)
-        case "subscript":
-            return mark_lowered(text)
-        case _:
-            return text
 
 
 def _symbol(element: Element) -> str:

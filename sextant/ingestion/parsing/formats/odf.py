@@ -24,7 +24,6 @@ from sextant.ingestion.parsing.formats.odf_text import (
 from sextant.ingestion.parsing.formats.opc import Element
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.lines import infer_headings
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.structure import Omissions
 
@@ -55,7 +54,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     if story is None:
         raise broken("it has no body")
     roots = [root for root in (main, package.part("styles.xml")) if root is not None]
-    context = OdfContext(package, OdfStyles(roots), omissions, limits)
+    context = OdfContext(package, OdfStyles(roots), limits)
+    title = _title([*roots, package.part("meta.xml")])
     slides = story.findall(qn("draw:page"))
     kind = etree.QName(story).localname
     if kind == "spreadsheet":
@@ -65,12 +65,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         numbered = enumerate(slides, 1)
         blocks = [block for at, slide in numbered for block in _slide(context, slide, at)]
     else:
-        blocks = infer_headings([*OdfReader(context).blocks(story)], context.looks)
-        top = 1 if blocks and isinstance(blocks[0], HeadingBlock) else 0
-        blocks[top:top] = _furniture(context, roots)
+        body = [*OdfReader(context).blocks(story)]
+        return context.document(body, _furniture(context, roots), title)
     return Blocks(
         write_raised(blocks),
-        _title([*roots, package.part("meta.xml")]),
+        title,
         page_count=len(slides) or None,
         warnings=omissions.warnings(),
         omissions=omissions,

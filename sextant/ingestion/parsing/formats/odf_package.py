@@ -17,7 +17,7 @@ class OdfPackage:
     """The parts of a document; of a flat file (`.fodt`) all are the one element that it is."""
 
     def __init__(self, content: bytes, omissions: Omissions) -> None:
-        self._omissions = omissions
+        self.omissions = omissions
         self._archive = zipfile.ZipFile(BytesIO(content)) if content.startswith(b"PK") else None
         self._flat = read_xml(content, huge=True) if self._archive is None else None
 
@@ -40,7 +40,7 @@ class OdfPackage:
                     "The file is protected by a password.",
                     next_step="Remove the password in its program and try again.",
                 )
-            self._omissions.add_damaged([name])
+            self.omissions.add_damaged([name])
             root = read_xml(content, recover=True, huge=True)
         return root
 

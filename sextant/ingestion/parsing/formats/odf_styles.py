@@ -8,6 +8,7 @@ from functools import cache
 
 from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.stories import Look
 
 _NAMESPACES = {
     "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
@@ -50,15 +51,10 @@ def qn(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OdfStyle:
-    """What text looks like. `level`: of a heading, from 1; `raised`: "super" or "sub"."""
+class OdfStyle(Look):
+    """What a paragraph and its text look like. `level`: of a heading, from 1."""
 
     level: int | None = None
-    size: float = 0.0
-    bold: bool = False
-    struck: bool = False
-    hidden: bool = False
-    raised: str = ""
     is_title: bool = False
     list_style: str = ""
 

@@ -6,30 +6,21 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import takewhile
 
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
-from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Image, Paragraph, Table, lines_of
+from sextant.ingestion.parsing.blocks import Block, Image, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.html_tables import read_mathml
 from sextant.ingestion.parsing.formats.odf_package import OdfPackage
 from sextant.ingestion.parsing.formats.odf_styles import OdfNumbering, OdfStyle, OdfStyles, qn
 from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.lines import Styled
-from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
-from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import (
-    SpannedCell,
-    header_rows,
-    lay_out,
-    repeated_cells,
-    rows_across,
-    title_rows,
-)
+from sextant.ingestion.parsing.raised import note
+from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
 PAGE_FIELDS = {qn("text:page-number"), qn("text:page-count")}
 CELLS = {qn("table:table-cell"), qn("table:covered-table-cell")}
@@ -63,27 +54,15 @@ _PREFIX = re.compile(r"(</?)[\w-]+:(?=[a-z])")  # of the namespace of MathML
 _DEEPEST = 60  # elements inside each other, of one text
 
 
-@dataclass
-class OdfContext:
-    """What all the stories of a document share. `looks`: by id of a paragraph block."""
+class OdfContext(StoryWriter):
+    """What all the stories of a document share."""
 
-    package: OdfPackage
-    styles: OdfStyles
-    omissions: Omissions
-    limits: Limits
-    looks: dict[int, Styled] = field(default_factory=dict[int, Styled])
-
-    def __post_init__(self) -> None:
-        self.numbering = OdfNumbering(self.styles)
-
-
-@dataclass(slots=True)
-class _OdfLine:
-    """A paragraph as it was read, what hangs on it, and the looks of its runs."""
-
-    text: LinkedText = field(default_factory=LinkedText)
-    hanging: list[Block] = field(default_factory=list[Block])
-    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+    def __init__(self, package: OdfPackage, styles: OdfStyles, limits: Limits) -> None:
+        super().__init__(limits)
+        self.omissions = package.omissions
+        self.package = package
+        self.styles = styles
+        self.numbering = OdfNumbering(styles)
 
 
 class OdfReader:
@@ -122,7 +101,7 @@ class OdfReader:
         style = self._context.styles.lay_over(
             OdfStyle(), "paragraph", element.get(qn("text:style-name"))
         )
-        line = _OdfLine()
+        line = StoryLine()
         self._inline(element, style, line, "", 0)
         text = str(line.text).strip()
         level = element.get(qn("text:outline-level")) or (
@@ -132,18 +111,16 @@ class OdfReader:
         if level and element.tag == qn("text:h") and not label:
             label = self._context.numbering.heading_label(level)
         if text:
-            labelled = f"{'  ' * depth}{label} {text}" if label else text
-            if style.is_title and label == "":
-                yield HeadingBlock(text, 0, page=self._page)
-            elif level:
-                yield HeadingBlock(labelled.strip(), level, page=self._page)
-            else:
-                block = Paragraph(labelled, self._page)
-                if label != "-":
-                    size = min((size for size, _ in line.looks), default=style.size)
-                    bold = bool(line.looks) and all(bold for _, bold in line.looks)
-                    self._context.looks[id(block)] = Styled(labelled, size, bold)
-                yield block
+            level = 0 if style.is_title and not label else level or None
+            yield self._context.paragraph(
+                text,
+                line.looks,
+                label=label,
+                depth=depth,
+                level=level,
+                size=style.size,
+                page=self._page,
+            )
         yield from line.hanging
 
     def _list(self, listed: Element, level: int, style: str, key: str) -> Iterator[Block]:
@@ -170,7 +147,7 @@ class OdfReader:
                     yield from self.blocks([child])
 
     def _inline(
-        self, element: Element, style: OdfStyle, line: _OdfLine, address: str, depth: int
+        self, element: Element, style: OdfStyle, line: StoryLine, address: str, depth: int
     ) -> None:
         self._add(element.text, style, line, address)
         for child in element.iterchildren():
@@ -179,7 +156,7 @@ class OdfReader:
             self._add(child.tail, style, line, address)
 
     def _child(
-        self, child: Element, style: OdfStyle, line: _OdfLine, address: str, depth: int
+        self, child: Element, style: OdfStyle, line: StoryLine, address: str, depth: int
     ) -> None:
         tag = child.tag
         if tag == qn("text:span"):
@@ -200,7 +177,7 @@ class OdfReader:
         elif isinstance(tag, str) and tag not in _SKIPPED:
             self._inline(child, style, line, address, depth)
 
-    def _add(self, text: str | None, style: OdfStyle, line: _OdfLine, address: str) -> None:
+    def _add(self, text: str | None, style: OdfStyle, line: StoryLine, address: str) -> None:
         if not text:
             return
         text = (
@@ -208,15 +185,9 @@ class OdfReader:
             if text.strip()
             else " "
         )
-        if style.hidden or style.struck:
-            self._context.omissions.add_text("hidden" if style.hidden else "struck through", text)
-            return
-        if text.strip():
-            line.looks.append((style.size, style.bold))
-        marked = {"super": mark_raised, "sub": mark_lowered}.get(style.raised)
-        line.text.add(marked(text) if marked else text, address)
+        self._context.add_run(line, text, style, address)
 
-    def _note(self, element: Element, line: _OdfLine) -> None:
+    def _note(self, element: Element, line: StoryLine) -> None:
         citation = element.find(qn("text:note-citation"))
         mark = "".join(citation.itertext()).strip() if citation is not None else ""
         body = element.find(qn("text:note-body"))
@@ -264,7 +235,7 @@ class OdfReader:
                 return []
             return [Paragraph(text, self._page)]
         inner = OdfReader(
-            OdfContext(context.package, OdfStyles([root]), context.omissions, context.limits),
+            OdfContext(context.package, OdfStyles([root]), context.limits),
             self._page,
         )
         titles = root.iter(qn("chart:title"), qn("chart:subtitle"))
@@ -293,14 +264,8 @@ class OdfReader:
             for row, _ in rows:
                 yield from self.blocks(row)
             return
-        laid_out = lay_out(cells, CellBudget(self._context.limits))
         marked = sum(1 for _ in takewhile(lambda row: row[1], rows))
-        titles = 0 if marked else title_rows(laid_out)
-        yield from (Paragraph("".join(row), self._page) for row in laid_out[:titles])
-        body = laid_out[titles:]
-        across = {at - titles for at in rows_across(cells, len(body[0]))} if body else set[int]()
-        again = frozenset((at - titles, column) for at, column in repeated_cells(cells))
-        yield Table(body, marked or header_rows(body, across), self._page, again)
+        yield from table_blocks(cells, CellBudget(self._context.limits), marked, self._page)
         yield from hanging
 
     def _cells(self, rows: Sequence[Element], hanging: list[Block]) -> Iterator[SpannedCell]:

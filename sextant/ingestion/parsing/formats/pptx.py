@@ -12,7 +12,6 @@ from sextant.ingestion.parsing.blocks import (
     Blocks,
     HeadingBlock,
     Paragraph,
-    Table,
     TextKind,
 )
 from sextant.ingestion.parsing.formats.docx_styles import format_number
@@ -30,13 +29,7 @@ from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import could_be_heading
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import (
-    SpannedCell,
-    header_rows,
-    lay_out,
-    repeated_cells,
-    rows_across,
-)
+from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 from sextant.text.characters import has_cjk
 
 _TITLES = {"title", "ctrTitle"}
@@ -186,7 +179,7 @@ class _Slide:
             address = self._part.address(link.get(qn("r:id"))) if link is not None else ""
             yield Paragraph(with_address(text, address), self._page)
         for table in element.iter(qn("a:tbl")):
-            yield self._table(table)
+            yield from self._table(table)
         if element.tag == qn("p:pic") and element.find(f".//{qn('a:blip')}") is None:
             self._omissions.add_part("picture", self._page)
         if element.tag in {qn("p:pic"), qn("p:graphicFrame")}:
@@ -208,14 +201,11 @@ class _Slide:
                 lines.append(f"{'  ' * depth}{label}{text}")
         return "\n".join(lines)
 
-    def _table(self, table: Element) -> Table:
-        cells = list(self._cells(table))
-        rows = lay_out(cells, CellBudget(self._limits))
-        across = rows_across(cells, max(map(len, rows), default=0))
+    def _table(self, table: Element) -> Iterator[Block]:
         marks = table.find(qn("a:tblPr"))
         is_headed = marks is not None and marks.get("firstRow") in {"1", "true"}
-        header = header_rows(rows, across) or int(is_headed)
-        return Table(rows, header, self._page, repeated_cells(cells))
+        cells, budget = list(self._cells(table)), CellBudget(self._limits)
+        return table_blocks(cells, budget, page=self._page, is_headed=is_headed)
 
     def _cells(self, table: Element) -> Iterator[SpannedCell]:
         for row, line in enumerate(table.iterchildren(qn("a:tr"))):

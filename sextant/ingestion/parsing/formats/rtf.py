@@ -6,31 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sextant.ingestion.parsing.blocks import (
-    Block,
-    Blocks,
-    HeadingBlock,
-    Image,
-    Paragraph,
-    Table,
-    lines_of,
-)
+from sextant.ingestion.parsing.blocks import Block, Blocks, Image, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.docx_styles import heading_level
 from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.rtf_text import RtfLexer, RtfState
-from sextant.ingestion.parsing.images import LinkedText
+from sextant.ingestion.parsing.formats.stories import BULLET, StoryLine, StoryWriter
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.lines import Styled, infer_headings
-from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note, write_raised
+from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import (
-    SpannedCell,
-    header_rows,
-    lay_out,
-    repeated_cells,
-    rows_across,
-    title_rows,
-)
+from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
 _LINK = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
 _PAGE = re.compile(r"\s*(?:PAGE|NUMPAGES)\b", re.IGNORECASE)
@@ -53,13 +37,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         omissions = Omissions()
         blocks = html_blocks("".join(reader.html), limits, omissions)
         return Blocks(blocks, reader.title, warnings=omissions.warnings(), omissions=omissions)
-    story = reader.end()
-    body = infer_headings(story.blocks, reader.looks)
-    top = 1 if body and isinstance(body[0], HeadingBlock) else 0
-    body[top:top] = reader.furniture()
-    omissions = reader.omissions
-    title = reader.title.strip()
-    return Blocks(write_raised(body), title, warnings=omissions.warnings(), omissions=omissions)
+    body = reader.end().blocks
+    return reader.document(body, reader.furniture(), reader.title.strip())
 
 
 @dataclass(slots=True)
@@ -84,10 +63,8 @@ class _RtfStory:
     """A text of its own: the body, a note, a box; and the paragraph, cell and row that are open in it."""
 
     blocks: list[Block] = field(default_factory=list[Block])
-    line: LinkedText = field(default_factory=LinkedText)
-    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+    line: StoryLine = field(default_factory=StoryLine)
     label: str = ""
-    hanging: list[Block] = field(default_factory=list[Block])
     cell: list[str] = field(default_factory=list[str])
     inner_row: list[str] = field(default_factory=list[str])
     cells: list[str] = field(default_factory=list[str])
@@ -102,15 +79,13 @@ class _RtfParagraph:
     in_table: bool = False
 
 
-class _RtfReader:
+class _RtfReader(StoryWriter):
     """Lays out what the lexer finds."""
 
     def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
         self.title = ""
         self.html: list[str] | None = None
-        self.omissions = Omissions()
-        self.looks: dict[int, Styled] = {}
-        self._limits = limits
         self._budget = CellBudget(limits)
         self._stories = [_RtfStory()]
         self._paragraph = _RtfParagraph()
@@ -165,15 +140,10 @@ class _RtfReader:
             self._add(text, state)
 
     def _add(self, text: str, state: RtfState) -> None:
-        left_out = "deleted under review" if state.deleted else "hidden" if state.hidden else ""
-        left_out = left_out or ("struck through" if state.struck else "")
-        if left_out:
-            self.omissions.add_text(left_out, text)
-            return
-        if text.strip():
-            self._story.looks.append((state.size, state.bold))
-        mark = {"super": mark_raised, "sub": mark_lowered}.get(state.raised)
-        self._story.line.add(mark(text) if mark and text.strip() else text, state.address)
+        if state.deleted:
+            self.omissions.add_text("deleted under review", text)
+        else:
+            self.add_run(self._story.line, text, state.look, state.address)
 
     def opened(self, destination: str, state: RtfState) -> None:
         """Begin a story, a field, a picture or a label."""
@@ -211,9 +181,9 @@ class _RtfReader:
             self.omissions.add_part("comment")
         elif destination == "footnote":
             number = note(str(self._notes)) if story.has_mark else ""
-            self._story.hanging.append(Paragraph(f"{number} {text}".strip()))
+            self._story.line.hanging.append(Paragraph(f"{number} {text}".strip()))
         elif destination == "shptxt":
-            self._story.hanging += story.blocks
+            self._story.line.hanging += story.blocks
         elif text and not story.has_page:
             self._furniture.setdefault(text, Paragraph(text))
 
@@ -226,7 +196,7 @@ class _RtfReader:
             self.omissions.add_part("picture")
             return
         parts = (p if isinstance(p, bytes) else _from_hex(p) for p in self._picture)
-        self._story.hanging.append(Image(b"".join(parts)))
+        self._story.line.hanging.append(Image(b"".join(parts)))
 
     def word(self, word: str, number: int | None, state: RtfState) -> None:
         """Obey a control word of paragraphs, tables, styles, notes or pictures."""
@@ -279,7 +249,7 @@ class _RtfReader:
             self._story.has_mark = True
         else:
             self._notes += 1
-            self._story.line.add(note(str(self._notes)), state.address)
+            self._story.line.text.add(note(str(self._notes)), state.address)
 
     def _table_word(self, word: str, number: int | None) -> None:
         story = self._story
@@ -330,25 +300,19 @@ class _RtfReader:
 
     def _end_paragraph(self) -> None:
         story = self._story
-        text = str(story.line).strip()
-        label = story.label.strip()
-        label = label if any(map(str.isalnum, label)) or not label else "-"
-        looks, level = story.looks, self._paragraph.level
-        story.line, story.looks, story.label = LinkedText(), [], ""
-        hanging, story.hanging = story.hanging, []
+        line, label = story.line, story.label.strip()
+        story.line, story.label = StoryLine(), ""
+        text = str(line.text).strip()
+        label = label if any(map(str.isalnum, label)) or not label else BULLET
         if self._paragraph.in_table:
-            story.cell += filter(None, [f"{label} {text}".strip(), *lines_of(hanging)])
-            story.blocks += (block for block in hanging if isinstance(block, Image))
+            story.cell += filter(None, [f"{label} {text}".strip(), *lines_of(line.hanging)])
+            story.blocks += (block for block in line.hanging if isinstance(block, Image))
             return
         if text:
             self._end_table()
-            text = f"{label} {text}".strip()
-            block = Paragraph(text) if level is None else HeadingBlock(text, level)
-            if label != "-":
-                bold = bool(looks) and all(bold for _, bold in looks)
-                self.looks[id(block)] = Styled(text, min((s for s, _ in looks), default=0), bold)
-            story.blocks.append(block)
-        story.blocks += hanging
+            level = self._paragraph.level
+            story.blocks.append(self.paragraph(text, line.looks, label=label, level=level))
+        story.blocks += line.hanging
 
     def _end_table(self) -> None:
         story = self._story
@@ -361,14 +325,8 @@ class _RtfReader:
         if len(cells) == 1:  # a box around text
             story.blocks.append(Paragraph(cells[0].text))
             return
-        laid_out = lay_out(cells, CellBudget(self._limits))
         marked = next((at for at, row in enumerate(rows) if not row.is_header), 0)
-        titles = 0 if marked else title_rows(laid_out)
-        story.blocks += (Paragraph("".join(row)) for row in laid_out[:titles])
-        body = laid_out[titles:]
-        across = {at - titles for at in rows_across(cells, len(body[0]))} if body else set[int]()
-        again = frozenset((at - titles, column) for at, column in repeated_cells(cells))
-        story.blocks.append(Table(body, marked or header_rows(body, across), repeated=again))
+        story.blocks += table_blocks(cells, CellBudget(self.limits), marked)
 
 
 _PARAGRAPH_WORDS = frozenset({"par", "sect", "page", "pard", "s", "outlinelevel"})

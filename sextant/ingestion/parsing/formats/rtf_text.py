@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from sextant.ingestion.parsing.formats.stories import Look
+
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z'])|([{}])|([^\\{}\r\n]+)|[\r\n]+|\\"
 )
@@ -42,15 +44,7 @@ _DESTINATIONS = frozenset({
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "shptxt", "htmltag",
 })  # fmt: skip
 _DEEPEST = 2_000
-_FLAGS = {
-    "b": "bold",
-    "strike": "struck",
-    "striked": "struck",
-    "v": "hidden",
-    "deleted": "deleted",
-    "htmlrtf": "is_rtf_only",
-}
-_NOT_LOOKS = ("destination", "skipped_after_unicode", "address", "is_rtf_only", "deleted")
+_PLAIN = Look(size=12.0)
 _ENCODINGS = frozenset({"fcharset", "ansicpg", "cpg", "mac"})
 _CODE_PAGES = {10000: "mac_roman", 65001: "utf-8", 54936: "gb18030"}
 
@@ -62,12 +56,8 @@ class RtfState:
     destination: str = "body"
     font: int = 0
     skipped_after_unicode: int = 1
-    size: float = 12.0
-    bold: bool = False
-    struck: bool = False
-    hidden: bool = False
+    look: Look = _PLAIN
     deleted: bool = False
-    raised: str = ""
     address: str = ""
     is_rtf_only: bool = False  # of HTML that is wrapped in RTF: text for programs that know no HTML
 
@@ -217,21 +207,21 @@ class RtfLexer:
     def _set(self, word: str, number: int | None) -> None:
         """Change how text looks, or which encoding it has."""
         state = self._state
-        if name := _FLAGS.get(word):
-            setattr(state, name, number != 0)
-        elif word in {"super", "sub", "nosupersub"}:
-            state.raised = word if word != "nosupersub" and number != 0 else ""
-        elif word == "plain":
-            kept = {name: getattr(state, name) for name in _NOT_LOOKS}
-            self._state = RtfState(**kept)
-        elif word == "f":
-            state.font = number or 0
-        elif word == "fs":
-            state.size = (number or 24) / 2
-        elif word == "uc":
-            state.skipped_after_unicode = max(number or 0, 0)
-        elif word in _ENCODINGS:
-            self._set_encoding(word, number or 0)
+        match word:
+            case "plain":
+                state.look, state.font = _PLAIN, 0
+            case "f":
+                state.font = number or 0
+            case "deleted":
+                state.deleted = number != 0
+            case "htmlrtf":
+                state.is_rtf_only = number != 0
+            case "uc":
+                state.skipped_after_unicode = max(number or 0, 0)
+            case _ if word in _ENCODINGS:
+                self._set_encoding(word, number or 0)
+            case _:
+                state.look = _change_look(state.look, word, number)
 
     def _set_encoding(self, word: str, number: int) -> None:
         is_font = self._state.destination == "fonttbl"
@@ -245,3 +235,20 @@ class RtfLexer:
                 self.fonts[self._state.font] = found
             else:
                 self.encoding = found
+
+
+def _change_look(look: Look, word: str, number: int | None) -> Look:
+    is_on = number != 0
+    match word:
+        case "b":
+            return replace(look, bold=is_on)
+        case "strike" | "striked":
+            return replace(look, struck=is_on)
+        case "v":
+            return replace(look, hidden=is_on)
+        case "super" | "sub" | "nosupersub":
+            return replace(look, raised=word if is_on else "")
+        case "fs":
+            return replace(look, size=(number or 24) / 2)
+        case _:
+            return look

@@ -1,0 +1,114 @@
+"""What documents of Word, OpenDocument and RTF have in common: paragraphs made of runs, tables, heads and feet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.images import LinkedText
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.lines import Styled, infer_headings
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, write_raised
+from sextant.ingestion.parsing.structure import Omissions
+
+BULLET = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What letters look like. `raised`: "super" or "sub"."""
+
+    size: float = 0.0
+    bold: bool = False
+    struck: bool = False
+    hidden: bool = False
+    raised: str = ""
+
+
+def reason_left_out(look: Look) -> str:
+    """Return why text of this look is not read, "" if it is."""
+    return "hidden" if look.hidden else "struck through" if look.struck else ""
+
+
+def mark_by_look(text: str, look: Look) -> str:
+    """Mark text that stands raised or lowered."""
+    mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised)
+    return mark(text) if mark else text
+
+
+@dataclass(slots=True)
+class StoryLine:
+    """A paragraph while it is read: its text, the sizes and weights of its runs, and what hangs on it."""
+
+    text: LinkedText = field(default_factory=LinkedText)
+    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+    hanging: list[Block] = field(default_factory=list[Block])
+
+
+class StoryWriter:
+    """Makes blocks of what the stories of a document hold: its body, cells, notes, text boxes.
+
+    Attributes:
+        limits: what the document may cost.
+        omissions: what is left out of it.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.omissions = Omissions()
+        self._looks = dict[int, Styled]()  # by id of a paragraph
+
+    def add_run(self, line: StoryLine, text: str, look: Look, address: str = "") -> None:
+        """Add text to a paragraph, or count it where its look says that it is not read."""
+        if reason := reason_left_out(look):
+            self.omissions.add_text(reason, text)
+            return
+        if text.strip():
+            line.looks.append((look.size, look.bold))
+            text = mark_by_look(text, look)
+        line.text.add(text, address)
+
+    def paragraph(
+        self,
+        text: str,
+        looks: Sequence[tuple[float, bool]],
+        *,
+        label: str = "",
+        depth: int = 0,
+        level: int | None = None,
+        size: float = 0.0,
+        page: int | None = None,
+    ) -> Block:
+        """Return a heading or a paragraph.
+
+        Args:
+            text: what it says.
+            looks: sizes and weights of its runs.
+            label: its number or bullet in a list.
+            depth: how deep in the list, from 0.
+            level: of a heading, 0 for the document's title.
+            size: of its letters where no run has one.
+            page: where it stands.
+        """
+        labelled = f"{label} {text}" if label else text
+        if level is not None:
+            return HeadingBlock(labelled, level, page=page)
+        block = Paragraph("  " * depth + labelled if label else text, page)
+        if label != BULLET:
+            bold = bool(looks) and all(bold for _, bold in looks)
+            smallest = min((size for size, _ in looks), default=size)
+            self._looks[id(block)] = Styled(block.text, smallest, bold)
+        return block
+
+    def document(self, body: Sequence[Block], furniture: Sequence[Block], title: str) -> Blocks:
+        """Return the whole; heads and feet stand below its first heading, where they are in nobody's way."""
+        blocks = infer_headings(body, self._looks)
+        top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
+        blocks[top:top] = furniture
+        return Blocks(
+            write_raised(blocks),
+            title,
+            warnings=self.omissions.warnings(),
+            omissions=self.omissions,
+        )
