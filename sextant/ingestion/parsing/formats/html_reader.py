@@ -127,7 +127,7 @@ class Reader:
             self._add_text(f" {value} ".replace("\n", "\v"))
             self._omissions.add_text("not chosen in a list", options_out_of_sight(node))
         elif tag == "pre":
-            self._add_whole(Paragraph(f"```\n{_verbatim(node).strip(chr(10))}\n```"))
+            self._add_whole(Paragraph(_code_block(node)))
         elif tag == "table" and self._depth < _DEEPEST and holds_data(node):
             self._add_table(node)
         else:
@@ -250,7 +250,10 @@ class Reader:
             self._omissions.add_inline(TextKind.CAPTION, " ".join(self._alts))
         self._alts, self._has_words = [], False
         if text and self._lists:
-            self._items.append("  " * (len(self._lists) - 1) + self._marker + text)
+            indent = "  " * (len(self._lists) - 1)
+            # What goes on with an item stands below its words.
+            item = f"{self._marker or '  '}{text}".replace("\n", f"\n{indent}  ")
+            self._items.append(indent + item)
             self._linked_items += linked
             self._marker = ""
         elif text:
@@ -371,9 +374,11 @@ def _mark(node: LexborNode) -> str:
     return note(text.strip()) if is_note else mark_raised(text)
 
 
-def _verbatim(node: LexborNode) -> str:
-    """Return text with its lines and indentation, those that `<br>` makes among them."""
-    return "".join(_verbatim_parts(node))
+def _code_block(node: LexborNode) -> str:
+    """Return text with its lines and indentation, those that `<br>` makes among them, and the language it is in."""
+    code = node.css_first("code[class^='language-']")
+    language = (code.attributes["class"] or "").split()[0][9:] if code else ""
+    return f"```{language}\n{''.join(_verbatim_parts(node)).strip(chr(10))}\n```"
 
 
 def _verbatim_parts(root: LexborNode) -> Iterator[str]:

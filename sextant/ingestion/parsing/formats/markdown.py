@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from html import escape
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
 
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks
-from sextant.ingestion.parsing.images import image_in
-from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import with_fields
 from sextant.ingestion.parsing.raised import note, write_raised
 from sextant.ingestion.parsing.structure import Omissions
@@ -32,10 +33,6 @@ _TAGS = frozenset({
     "em", "font", "i", "img", "input", "ins", "kbd", "label", "li", "mark", "math", "ol", "p", "q", "rp", "rt", "ruby",
     "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "time", "tt", "u", "ul", "var", "wbr",
 })  # fmt: skip
-_PLAIN = frozenset({
-    "text", "code_inline", "softbreak", "hardbreak", "em_open", "em_close", "strong_open", "strong_close", "image",
-})  # fmt: skip
-_HTML = {"hardbreak": "<br>", "link_close": "</a>", "s_open": "<del>", "s_close": "</del>"}
 _SOFT_BREAK = "\ufdd4"  # a noncharacter, for inner use
 _NEXT_FOOTNOTE = re.compile(rf"{_SOFT_BREAK}(?=\[\^[^\]\s]{{1,40}}\]:)")
 
@@ -65,8 +62,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Block]:
     """Return blocks of Markdown inside any format, what is raised in them still marked (see `raised`)."""
-    tokens = _markdown().parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
-    return list(_MarkdownReader(tokens, limits, omissions).blocks())
+    written = _markdown()
+    tokens = written.parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
+    _number_items(tokens)
+    page = str(written.renderer.render(tokens, written.options, {}))
+    return [_with_lines(block) for block in fragment_blocks(page, limits, omissions)]
 
 
 def _read_fields(front: str) -> dict[str, str]:
@@ -100,136 +100,53 @@ def _unquote(value: str) -> str:
 
 @cache
 def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    written = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    written.add_render_rule("softbreak", lambda *_: _SOFT_BREAK)
+    written.add_render_rule("html_inline", _write_tag)
+    return written
 
 
-class _MarkdownReader:
-    def __init__(self, tokens: Sequence[Token], limits: Limits, omissions: Omissions) -> None:
-        self._tokens = iter(tokens)
-        self._limits = limits
-        self._omissions = omissions
-        self._markers: list[str] = []  # of the open lists: "- " or "1. "
-        self._numbers: list[int] = []  # of the last item of each
-        self._list: list[str] = []
-        self._item_is_new = False
-
-    def blocks(self) -> Iterator[Block]:
-        for token in self._tokens:
-            match token.type:
-                case "heading_open":
-                    yield from self._flush()
-                    text = self._plain(next(self._tokens)).replace("\n", " ")
-                    yield HeadingBlock(text, int(token.tag[1]))
-                case "table_open":
-                    yield from self._flush()
-                    yield self._table()
-                case "html_block":
-                    yield from self._flush()
-                    yield from fragment_blocks(token.content, self._limits, self._omissions)
-                case "fence" | "code_block":
-                    code = _FOOTNOTE_TEXT.sub(r"\1[", token.content.replace("\\[^", "[^")).rstrip()
-                    yield from self._prose(f"```{token.info}\n{code}\n```")
-                case "inline":
-                    images = self._images(token)
-                    yield from self._prose(self._plain(token))
-                    yield from images
-                case _:
-                    yield from self._track_list(token)
-
-    def _prose(self, text: str) -> Iterator[Block]:
-        if not self._markers:
-            yield Paragraph(text)
-        elif text:
-            indent = "  " * (len(self._markers) - 1)
-            marker = self._markers[-1] if self._item_is_new else " " * len(self._markers[-1])
-            lines = text.split("\n")
-            rest = "\n".join(f"{indent}  {line}" for line in lines[1:])
-            self._list.append(f"{indent}{marker}{lines[0]}" + (f"\n{rest}" if rest else ""))
-            self._item_is_new = False
-
-    def _images(self, inline: Token) -> list[Image]:
-        """Return images that the text holds itself; where they are looked at, their descriptions go with them."""
-        children = inline.children or []
-        found = {
-            id(child): image
-            for child in children
-            if child.type == "image"
-            and (image := image_in(str(child.attrs.get("src") or ""), child.content))
-        }
-        if self._limits.images:
-            inline.children = [child for child in children if id(child) not in found]
-        return list(found.values())
-
-    def _track_list(self, token: Token) -> Iterator[Block]:
-        if token.type in {"bullet_list_open", "ordered_list_open"}:
-            self._markers.append("- ")
-            self._numbers.append(-1)
-        elif token.type == "list_item_open":
-            self._markers[-1] = self._next_marker(token)
-            self._item_is_new = True
-        elif token.type in {"bullet_list_close", "ordered_list_close"}:
-            self._markers.pop()
-            self._numbers.pop()
-            if not self._markers:
-                yield from self._flush()
-
-    def _next_marker(self, item: Token) -> str:
-        """Return the number of an item as its reader sees it: 1, 2, 3 where its author wrote 1, 1, 1."""
-        if not item.info:
-            return "- "
-        self._numbers[-1] = max(int(item.info), self._numbers[-1] + 1)
-        return f"{self._numbers[-1]}{item.markup} "
-
-    def _flush(self) -> Iterator[Block]:
-        if self._list:
-            yield Paragraph("\n".join(self._list))
-            self._list = []
-
-    def _table(self) -> Table:
-        budget = CellBudget(self._limits)
-        rows: list[list[str]] = []
-        for token in self._tokens:
-            if token.type == "table_close":
-                break
-            if token.type == "tr_open":
-                rows.append([])
-            elif token.type == "inline":
-                budget.spend(1)
-                rows[-1].append(self._plain(token))
-        return Table(rows)
-
-    def _plain(self, inline: Token) -> str:
-        """Return the words of a run of inline Markdown, without its marks; images give their description.
-
-        Links, struck text and tags are read as HTML is.
-        """
-        children = inline.children or []
-        text = "".join(map(_as_text, children))
-        if any(child.type not in _PLAIN for child in children):
-            blocks = fragment_blocks(
-                "".join(map(_as_html, children)), self._limits, self._omissions
-            )
-            text = "\n".join(b.text for b in blocks if isinstance(b, Paragraph | HeadingBlock))
-        text = _NEXT_FOOTNOTE.sub("\n", text)
-        text = _FOOTNOTE.sub(lambda found: note(found[1]), text)
-        return "\n".join(with_fields(line.split(_SOFT_BREAK)) for line in text.split("\n"))
+def _write_tag(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:
+    """Return a tag, and what only looks like one as text: <username> is none."""
+    content = tokens[at].content
+    tag = _TAG.match(content)
+    is_tag = content.startswith("<!") or (tag and tag[1].lower() in _TAGS)
+    return content if is_tag else escape(content)
 
 
-def _as_text(child: Token) -> str:
-    match child.type:
-        case "softbreak":
-            return _SOFT_BREAK
-        case "hardbreak":
-            return "\n"
+def _with_lines(block: Block) -> Block:
+    """Return a block with its notes marked, and the lines joined that its author broke."""
+    match block:
+        case HeadingBlock():
+            return replace(block, text=_join(block.text).replace("\n", " "))
+        case Paragraph() if block.text.startswith("```"):
+            return replace(block, text=block.text.replace("\\[^", "[^"))
+        case Paragraph():
+            return replace(block, text=_join(block.text))
+        case Table():
+            return replace(block, rows=[[_join(cell) for cell in row] for row in block.rows])
         case _:
-            return child.content
+            return block
 
 
-def _as_html(child: Token) -> str:
-    if child.type == "link_open":
-        return f'<a href="{escape(str(child.attrs.get("href") or ""))}">'
-    if child.type == "html_inline":
-        tag = _TAG.match(child.content)
-        is_tag = child.content.startswith("<!") or (tag and tag[1].lower() in _TAGS)
-        return child.content if is_tag else escape(child.content)  # <username> is no tag
-    return _HTML.get(child.type) or escape(_as_text(child))
+def _join(text: str) -> str:
+    text = _FOOTNOTE.sub(lambda found: note(found[1]), _NEXT_FOOTNOTE.sub("\n", text))
+    return "\n".join(_join_line(line) if _SOFT_BREAK in line else line for line in text.split("\n"))
+
+
+def _join_line(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    return indent + with_fields(line.split(_SOFT_BREAK))
+
+
+def _number_items(tokens: Sequence[Token]) -> None:
+    """Give the items of lists the numbers that their reader sees: 1, 2, 3 where the author wrote 1, 1, 1."""
+    numbers = list[int]()
+    for token in tokens:
+        if token.type == "ordered_list_open":
+            numbers.append(-1)
+        elif token.type == "ordered_list_close":
+            numbers.pop()
+        elif token.type == "list_item_open" and token.info:
+            numbers[-1] = max(int(token.info), numbers[-1] + 1)
+            token.attrSet("value", str(numbers[-1]))

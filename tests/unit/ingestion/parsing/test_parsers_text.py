@@ -235,7 +235,7 @@ class TestHtml:
         )
 
         assert [b.text for b in found if isinstance(b, Paragraph)] == [
-            "1. one\n  - inner\n2. two\nmore",
+            "1. one\n  - inner\n2. two\n  more",
             "after",
         ]
 
