@@ -20,6 +20,7 @@ T = TypeVar("T")
 _WHOLE = 10_000  # a share of 1, as it is stored
 _PER_WORD = 7  # numbers
 _BLOCK = 2000  # words
+_FASTEST = 1  # of the levels of zlib
 _HEAD = struct.Struct("<II")
 _SAME_LINE = 0.5  # of the lower box's height: how much of it boxes of one line share, at least
 _GAP = 4.0  # heights: what is farther apart stands in two columns or cells
@@ -88,7 +89,7 @@ def _pack_block(words: Sequence[PlacedText]) -> bytes:
     shares = [0 if side < 0 else _WHOLE if side > 1 else int(side * _WHOLE + 0.5) for side in sides]
     numbers = [*_alternate(starts, ends), *shares, *pages]
     differences = map(sub, numbers, chain([0], numbers))
-    block = zlib.compress(struct.pack(f"<{len(numbers)}i", *differences))
+    block = zlib.compress(struct.pack(f"<{len(numbers)}i", *differences), _FASTEST)
     return _HEAD.pack(starts[0], len(block)) + block
 
 

@@ -42,7 +42,8 @@ def measure_coverage(
     """
     omissions = blocks.omissions or Omissions()
     left_out = omissions.left_out
-    parts = recount(content, file_type)
+    pages = [SourcePart(number, text) for number, text in blocks.page_texts.items()]
+    parts = pages or recount(content, file_type)
     found, missing = None, 0
     if parts is not None:
         count_letters = partial(_tally, numbers=file_type is not FileType.XLSX)

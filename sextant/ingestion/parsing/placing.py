@@ -19,7 +19,8 @@ from sextant.ingestion.parsing.blocks import Word
 
 _TOKEN = re.compile(r"[^\W_]+")
 _MOST_PARTS = 100  # of what is one token on the one side and divided on the other
-_NEAR = 3  # tokens ahead: what a raised figure or leaders may take
+_NEAR = 3  # characters, or tokens, ahead: bars of a table; what a raised figure or leaders may take
+_HYPHENS = "-\u2010"
 _BACK = 4  # a step back counts as so many ahead
 _MOST_TRIED = 40  # words that say the same, from the nearest on
 
@@ -44,7 +45,19 @@ def locate_words(
         offset: of the block in the document's text.
         is_table: whether neighbours in the text may be drawn apart, so that a token is found without the next one.
     """
-    return [*_WordFinder(text, words, offset, is_table=is_table).locate()]
+    placed, at = list[PlacedText](), 0
+    for index, word in enumerate(words):
+        length = len(word.text)
+        start = text.find(word.text, at, at + length + _NEAR)
+        if start < 0 and word.text[-1] in _HYPHENS:
+            length -= 1
+            start = text.find(word.text[:-1], at, at + length + _NEAR)
+        if start < 0 or any(map(str.isalnum, text[at:start])):
+            rest = _WordFinder(text[at:], words[index:], offset + at, is_table=is_table)
+            return [*placed, *rest.locate()]
+        at = start + length
+        placed.append(PlacedText(offset + start, offset + at, *word[1:]))
+    return placed
 
 
 class _WordFinder:

@@ -10,7 +10,6 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from html import escape, unescape
 from io import BytesIO
@@ -86,22 +85,6 @@ def recount(content: bytes, file_type: FileType) -> list[SourcePart] | None:
         return [part for part in read(content) if part.text or part.numbers]
     except Exception:  # noqa: BLE001 - readers of damaged files raise anything
         return None
-
-
-def _pdf(content: bytes) -> Iterator[SourcePart]:
-    import pypdfium2
-
-    document = pypdfium2.PdfDocument(content)
-    try:
-        for index in range(len(document)):
-            with suppress(pypdfium2.PdfiumError):  # of a damaged page
-                page = document[index]
-                text = page.get_textpage()
-                yield SourcePart(index + 1, text.get_text_range())
-                text.close()
-                page.close()
-    finally:
-        document.close()
 
 
 def _office(content: bytes) -> Iterator[SourcePart]:
@@ -264,7 +247,6 @@ def _runs(xml: str) -> str:
 
 
 _READERS: Mapping[FileType, Callable[[bytes], Iterator[SourcePart]]] = {
-    FileType.PDF: _pdf,
     FileType.DOCX: _office,
     FileType.PPTX: _office,
     FileType.XLSX: _xlsx,

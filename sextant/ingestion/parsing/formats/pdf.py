@@ -85,6 +85,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
             omissions=read.omissions,
             ocr_pages=frozenset(read.scans),
             unread_pages=tuple([*read.pictured, *read.unmapped] if limits.reads else ()),
+            page_texts=read.texts,
         )
     finally:
         document.close()
@@ -137,9 +138,10 @@ class _PdfContent:
 
     `scans` are the pages that OCR has read. Of the others, `pictured` are those of images alone, `unmapped` those
     whose letters have no meaning; `unmapped_characters` counts such letters on the rest. `unseen` is the sha256 of each
-    image that is passed over.
+    image that is passed over. `texts` is what PDFium says of each page.
     """
 
+    texts: dict[int, str] = field(default_factory=dict[int, str])
     pages: list[list[Item]] = field(default_factory=list[list[Item]])
     frames: list[PdfBox] = field(default_factory=list[PdfBox])
     extras: list[Image | Paragraph] = field(default_factory=list[Image | Paragraph])
@@ -184,6 +186,7 @@ def _opened(document: pdfium.PdfDocument, number: int) -> Iterator[Page]:
 
 def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:
     """Read a page; `scanned` is what OCR has read on it."""
+    read.texts[page.number] = page.text
     lines = page.lines()
     is_unmapped = bool(lines) and not page.is_readable(lines)
     if is_unmapped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
 from sextant.ingestion.parsing.blocks import Word
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
@@ -17,8 +18,7 @@ SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered c
 _MARK_CHARS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class PdfBox:
+class PdfBox(NamedTuple):
     """A rectangle in PDF points; `bottom` < `top`, the origin is the page's lower left corner."""
 
     left: float
@@ -27,8 +27,7 @@ class PdfBox:
     top: float
 
 
-@dataclass(frozen=True, slots=True)
-class PdfWord:
+class PdfWord(NamedTuple):
     """A word of a line, where it begins and ends, where it stands, and what the page shows of it.
 
     `space`: how wide blanks beside it may be.
@@ -60,8 +59,7 @@ class Shift(Enum):
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class TextRun:
+class TextRun(NamedTuple):
     """Characters of the page from `start` to `end` that stand at one height, and the words that begin in them.
 
     `space`: a blank comes before.
@@ -75,7 +73,7 @@ class TextRun:
     words: Sequence[Word] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PdfLine:
     """A line of text, or what stands of it up to a wide gap. `base` is where its letters stand.
 
@@ -172,10 +170,10 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
     if shift is Shift.NONE and abs(rise) > _FALL * size:
         return None
     space = gap > _SPACE * size or piece.runs[0].space
-    runs = [list(line.runs), [replace(piece.runs[0], space=space), *piece.runs[1:]]]
+    runs = [list(line.runs), [piece.runs[0]._replace(space=space), *piece.runs[1:]]]
     if shift is not Shift.NONE:
         side = 0 if small is line else 1
-        runs[side] = [replace(run, shift=shift, space=False) for run in runs[side]]
+        runs[side] = [run._replace(shift=shift, space=False) for run in runs[side]]
     leading = large if shift is not Shift.NONE else max(line, piece, key=lambda one: len(one.text))
     return replace(
         leading,
@@ -187,10 +185,5 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
 
 def unite(boxes: Iterable[PdfBox]) -> PdfBox:
     """Return the smallest box around all."""
-    around = list(boxes)
-    return PdfBox(
-        min(box.left for box in around),
-        min(box.bottom for box in around),
-        max(box.right for box in around),
-        max(box.top for box in around),
-    )
+    left, bottom, right, top = zip(*boxes, strict=True)
+    return PdfBox(min(left), min(bottom), max(right), max(top))

@@ -7,9 +7,9 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
@@ -53,12 +53,22 @@ _WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
-# Asked for every word: by addresses and without giving up the interpreter's lock it takes half the time.
-_loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
-    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
+
+
+def _bind(function: object, result: type, *arguments: type) -> Callable[..., Any]:
+    """Return a function of PDFium that takes addresses and keeps the interpreter's lock: half the time of a call."""
+    address = ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+    return ctypes.PYFUNCTYPE(result, ctypes.c_void_p, ctypes.c_int, *arguments)(address)
+
+
+_loose_box = _bind(raw.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p)
+_font_size = _bind(raw.FPDFText_GetFontSize, ctypes.c_double)
+_font_weight = _bind(raw.FPDFText_GetFontWeight, ctypes.c_int)
+_font_info = _bind(
+    raw.FPDFText_GetFontInfo, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_void_p
 )
-Sides = tuple[float, float, float, float]
-"""Left, upper, right and lower side of a box, in shares of the page as it is shown."""
+_matrix_of = _bind(raw.FPDFText_GetMatrix, ctypes.c_int, ctypes.c_void_p)
+_origin_of = _bind(raw.FPDFText_GetCharOrigin, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class Page:
@@ -67,46 +77,56 @@ class Page:
     def __init__(self, document: pdfium.PdfDocument, number: int) -> None:
         self.number = number
         self._page = document[number - 1]
-        self._to_shares = _shares_of(self._page)
-        annotations = list(self._annotations())
         self._drawn: int | None = None
         self.unmapped = 0  # characters of which the file does not say what they mean
         self.filled = ""  # what its form fields hold
-        if any(kind in _WRITTEN_OVER for kind, _, _ in annotations):
+        if any(raw.FPDFAnnot_GetSubtype(one) in _WRITTEN_OVER for one in self._annotations()):
             self._draw_annotations(document)
         if angle := self._page.get_rotation():
             self._turn_upright(document, angle)
+        shown = raw.FS_RECTF()
+        raw.FPDF_GetPageBoundingBox(self._page, shown)
+        self._left, self._top = shown.left, shown.top
+        self._size = (shown.right - shown.left) or 1.0, (shown.top - shown.bottom) or 1.0
         self._text = self._page.get_textpage()
-        notes = [(note, box) for _, note, box in annotations if note]
-        page_text = "".join(self._text.get_text_range().split()) if notes else ""
-        self.notes = [
-            Paragraph(
-                note, number, [Word(word, number, *box) for word in note.split()], TextKind.NOTE
-            )
-            for note, box in notes
-            if "".join(note.split()) not in page_text
-        ]
+        self.text: str = self._text.get_text_range()
+        self.notes = [*self._notes()]
         self._rectangle, self._matrix = raw.FS_RECTF(), raw.FS_MATRIX()
-        self._box_address = ctypes.addressof(self._rectangle)
-        self._text_address = ctypes.cast(self._text.raw, ctypes.c_void_p).value
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
+        self._addresses = tuple(
+            map(ctypes.addressof, (self._rectangle, self._matrix, self._x, self._y, self._name))
+        )
+        self._text_address = ctypes.cast(self._text.raw, ctypes.c_void_p).value
         self._starts, self._words = list[int](), list[Word]()
+        self._words_of = dict[PdfLine, list[PdfWord]]()
         self.drawings = Drawings(self._page, number)
 
-    def _annotations(self) -> Iterator[tuple[int, str, Sides]]:
-        """Yield the kind of each annotation, what is written in it, and its box.
-
-        Links and fields have no words of their own.
-        """
+    def _annotations(self) -> Iterator[raw.FPDF_ANNOTATION]:
         for index in range(raw.FPDFPage_GetAnnotCount(self._page)):
             annotation = raw.FPDFPage_GetAnnot(self._page, index)
-            kind = raw.FPDFAnnot_GetSubtype(annotation)
-            box = raw.FS_RECTF()
-            raw.FPDFAnnot_GetRect(annotation, box)
-            sides = self._to_shares(box.left, box.top, box.right, box.bottom)
-            yield kind, "" if kind in _WORDLESS else _contents(annotation), sides
+            yield annotation
             raw.FPDFPage_CloseAnnot(annotation)
+
+    def _notes(self) -> Iterator[Paragraph]:
+        """Yield what is written in annotations, but what the page shows anyway; links and fields have no words of their own."""
+        shown, box = "".join(self.text.split()), raw.FS_RECTF()
+        for annotation in self._annotations():
+            if raw.FPDFAnnot_GetSubtype(annotation) in _WORDLESS:
+                continue
+            note = _contents(annotation)
+            if note and "".join(note.split()) not in shown:
+                raw.FPDFAnnot_GetRect(annotation, box)
+                sides = self._to_shares(box.left, box.top, box.right, box.bottom)
+                words = [Word(word, self.number, *sides) for word in note.split()]
+                yield Paragraph(note, self.number, words, TextKind.NOTE)
+
+    def _to_shares(
+        self, left: float, top: float, right: float, bottom: float
+    ) -> tuple[float, float, float, float]:
+        """Return the left, upper, right and lower side of a box in points, in shares of the page as it is shown."""
+        x, y, (width, height) = self._left, self._top, self._size
+        return (left - x) / width, (y - top) / height, (right - x) / width, (y - bottom) / height
 
     def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
         """Make what is filled in and written over the page a part of it, behind all other text."""
@@ -130,12 +150,12 @@ class Page:
         raw.FPDFPage_TransFormWithClip(
             self._page, raw.FS_MATRIX(*matrix), raw.FS_RECTF(0, size[1], size[0], 0)
         )
+        raw.FPDFPage_TransformAnnots(self._page, *matrix)
         self._page.set_rotation(0)
         self._page.set_mediabox(0, 0, *size)
         self._page.set_cropbox(0, 0, *size)
         self._page.close()
         self._page = document[self.number - 1]
-        self._to_shares = _shares_of(self._page)
 
     @property
     def frame(self) -> PdfBox:
@@ -194,6 +214,8 @@ class Page:
 
     def words(self, line: PdfLine) -> list[PdfWord]:
         """Return the words of a line with their places; raised and lowered characters belong to the word they touch."""
+        if line in self._words_of:
+            return self._words_of[line]
         words, space = list[PdfWord](), (_MONO_SPACE if line.mono else _SPACE) * line.size
         for run in line.runs:
             for at, found in enumerate(_WORD.finditer(run.text)):
@@ -206,8 +228,7 @@ class Page:
                 text = run.shift.write(found[0])
                 if words and not at and not run.space and not run.text[0].isspace():
                     before = words[-1]
-                    words[-1] = replace(
-                        before,
+                    words[-1] = before._replace(
                         text=before.text + text,
                         right=last.right,
                         shown=[*before.shown, *shown],
@@ -216,7 +237,8 @@ class Page:
                     words.append(
                         PdfWord(text, first.left, last.right, line.base, line.size, space, shown)
                     )
-        return [word for word in words if not _LEADER.fullmatch(word.text)]
+        self._words_of[line] = [word for word in words if not _LEADER.fullmatch(word.text)]
+        return self._words_of[line]
 
     def _middle(self, index: int) -> tuple[float, float]:
         box = self._box(index)
@@ -224,7 +246,7 @@ class Page:
 
     def _characters(self) -> str:
         count = self._text.count_chars()
-        text: str = self._text.get_text_range()
+        text = self.text
         if len(text) != count:  # surrogates or unmapped glyphs: indices would drift
             codes = (raw.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else "\uffff" for code in codes)
@@ -233,7 +255,7 @@ class Page:
 
     def _find_words(self, text: str) -> None:
         """Note the words that are shown with their boxes; this is done for every word, so without `PdfBox`."""
-        box, page, to = self._rectangle, self._text_address, self._box_address
+        box, page, to = self._rectangle, self._text_address, self._addresses[0]
         to_shares, number, plain = self._to_shares, self.number, text.translate(_MARKS)
         for found in _BOXED.finditer(text):
             start, end = found.span()
@@ -274,7 +296,7 @@ class Page:
 
     def _wide_gaps(self, words: Sequence[tuple[int, int]], size: float) -> list[int]:
         """Return the words before which a line is cut; this asks for every word's place, so it does without `PdfBox`."""
-        box, to, page = self._rectangle, self._box_address, self._text_address
+        box, page, to = self._rectangle, self._text_address, self._addresses[0]
         widest, back, cuts = _GAP * size, -BACK * size, list[int]()
         for at in range(1, len(words)):
             _loose_box(page, words[at - 1][1] - 1, to)
@@ -355,53 +377,29 @@ class Page:
 
     def _box(self, index: int) -> PdfBox:
         box = self._rectangle
-        if not _loose_box(self._text_address, index, self._box_address):
+        if not _loose_box(self._text_address, index, self._addresses[0]):
             return PdfBox(0, 0, 0, 0)
         return PdfBox(box.left, box.bottom, box.right, box.top)
 
     def _base(self, index: int) -> float:
         """Return the height at which a character stands."""
-        raw.FPDFText_GetCharOrigin(self._text, index, self._x, self._y)
-        return float(self._y.value)
+        _, _, x, y, _ = self._addresses
+        _origin_of(self._text_address, index, x, y)
+        return self._y.value
 
     def _look(self, index: int) -> tuple[float, float]:
         """Return a character's size, and the slope at which it stands."""
-        matrix = self._matrix
-        size = float(raw.FPDFText_GetFontSize(self._text, index))
-        if not raw.FPDFText_GetMatrix(self._text, index, matrix):
+        matrix, size = self._matrix, _font_size(self._text_address, index)
+        if not _matrix_of(self._text_address, index, self._addresses[1]):
             return round(size, 1), 0.0
         size *= math.hypot(matrix.c, matrix.d)
         return round(size, 1), abs(matrix.b) / abs(matrix.a) if matrix.a else math.inf
 
     def _font(self, index: int) -> tuple[bytes, int]:
         """Return the name and the weight of a character's font."""
-        name = self._name
-        name.value = b""
-        raw.FPDFText_GetFontInfo(self._text, index, name, _NAME_BYTES, None)
-        return name.value, raw.FPDFText_GetFontWeight(self._text, index)
-
-
-def _shares_of(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Sides]:
-    """Return what makes shares of the page, as it is shown, of a box's left, top, right and bottom side in points."""
-    shown = raw.FS_RECTF()
-    raw.FPDF_GetPageBoundingBox(page, shown)
-    x, y = shown.left, shown.top
-    width, height = (shown.right - shown.left) or 1.0, (shown.top - shown.bottom) or 1.0
-
-    def upright(left: float, top: float, right: float, bottom: float) -> Sides:
-        return (left - x) / width, (y - top) / height, (right - x) / width, (y - bottom) / height
-
-    def turned(left: float, top: float, right: float, bottom: float) -> Sides:
-        x0, y0, x1, y1 = upright(left, top, right, bottom)
-        match angle:
-            case 90:
-                return 1 - y1, x0, 1 - y0, x1
-            case 180:
-                return 1 - x1, 1 - y1, 1 - x0, 1 - y0
-        return y0, 1 - x1, y1, 1 - x0
-
-    angle = page.get_rotation()
-    return turned if angle else upright
+        self._name.value = b""
+        _font_info(self._text_address, index, self._addresses[4], _NAME_BYTES, None)
+        return self._name.value, _font_weight(self._text_address, index)
 
 
 @cache

@@ -156,10 +156,10 @@ def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
     if len(row) == 1:
         ends = around_leaders(first.text)
         words = words_of(row)
-        whole = replace(first.runs[0], text=" ".join(ends), words=words) if ends else None
+        whole = first.runs[0]._replace(text=" ".join(ends), words=words) if ends else None
         return replace(first, runs=(whole,), is_row=True) if whole else first
     longest = max(row, key=lambda line: len(line.text))
-    runs = [run for line in row for run in (replace(line.runs[0], space=True), *line.runs[1:])]
+    runs = [run for line in row for run in (line.runs[0]._replace(space=True), *line.runs[1:])]
     return replace(
         longest,
         box=unite(line.box for line in row),

@@ -33,7 +33,7 @@ CellWords = Mapping[tuple[int, int], Sequence[Word]]
 _MOST_CELLS = 5000  # of a page: squared paper has more
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PageTable:
     """A table's page, its rows, the lines of that page's text that it took in, their words in order, and their size.
 
