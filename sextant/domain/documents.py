@@ -14,6 +14,7 @@ from uuid import UUID
 
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, Warned
+from sextant.domain.wire import CAMEL_CASE
 from sextant.text.characters import clean_text
 
 LONGEST_FILENAME = 255  # characters; NAME_MAX of the usual file systems
@@ -107,6 +108,8 @@ class Coverage:
             where its format has none.
         missing: those of them that are neither stored nor left out for a reason.
     """
+
+    __pydantic_config__ = CAMEL_CASE
 
     stored: Mapping[str, int]
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
+from sextant.domain.wire import CAMEL_CASE
+
 # The type of a relation that says no more than that two terms share sentences of a chunk.
 CO_OCCURS = "CO_OCCURS"
 # The type of a relation from a thing to what a passage says it is.
@@ -79,6 +81,8 @@ class Relation:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One statement of a community report and the chunks that support it."""
+
+    __pydantic_config__ = CAMEL_CASE
 
     text: str
     chunk_ids: tuple[UUID, ...]

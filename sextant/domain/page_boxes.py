@@ -40,7 +40,7 @@ class PlacedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageBox:
-    """A rectangle on a page (counted from 1), in shares of the page's width and height."""
+    """A rectangle on a page (counted from 1), in shares of its width and height from the upper left corner."""
 
     page: int
     x0: float

@@ -31,6 +31,7 @@ from sextant.domain.answers import (
     Trust,
 )
 from sextant.domain.errors import ConversationNotFound, OptionInvalid
+from sextant.domain.wire import CAMEL_CASE
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
 from sextant.ingestion.parsing.lines import without_number
@@ -71,6 +72,8 @@ class _Kind(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Example:
     """A question that a document can answer, in the document's language."""
+
+    __pydantic_config__ = CAMEL_CASE
 
     question: str
     document_id: UUID

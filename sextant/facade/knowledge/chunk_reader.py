@@ -14,6 +14,7 @@ from sextant.domain.documents import Section
 from sextant.domain.errors import ChunkNotFound
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
+from sextant.domain.wire import CAMEL_CASE
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import (
     MentionedInChunk,
@@ -38,6 +39,8 @@ class EntityQuote:
     `sentence` is in one line and of at most 300 characters; `start` and `end` are where all of it stands, as
     character offsets into the document's text; `kind` says who vouches for it, of a relation `states`.
     """
+
+    __pydantic_config__ = CAMEL_CASE
 
     sentence: str
     filename: str

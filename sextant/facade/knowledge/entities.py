@@ -16,6 +16,7 @@ from sextant.domain.graph import Entity, Relation
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
+from sextant.domain.wire import CAMEL_CASE
 from sextant.facade.knowledge.chunk_reader import EntityQuote, mentioning, stating
 from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -103,6 +104,8 @@ class EntityRelation:
 
     `evidence` are some of the passages that state it; none where only the user's own word does.
     """
+
+    __pydantic_config__ = CAMEL_CASE
 
     source: str
     relation_type: str

@@ -25,10 +25,9 @@ from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
 from sextant.models.chat.concurrency import AdaptiveLimit, note_overload
-from sextant.models.chat.dialect import Dialect, arrange
+from sextant.models.chat.dialect import Dialect, JsonRequest, arrange
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.endpoint_memory import ContextLimit, RequestForm
-from sextant.models.chat.json_request import JsonRequest
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
 from sextant.models.chat.speed import EndpointSpeed
 from sextant.models.chat.structured import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sextant.domain.answers import Answer, Effort, Trust
+from sextant.domain.answers import Answer, Citation, Effort, Trust
 from sextant.facade.knowledge.chunk_reader import NeighbourChunk, Preview
 from sextant.retrievers.chunk_search.hits import ChunkEntity
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
-from sextant.server.schemas.answers import CitationOut, SourceOut, on_wire
+from sextant.server.schemas.answers import SourceOut, on_wire
 from sextant.server.schemas.wire import WarningBody, Wire
 from sextant.stores.chunks.stored import StoredChunk
 
@@ -105,7 +105,7 @@ class Answered(Wire):
     trust: Trust
     grounded: bool
     declined: bool
-    citations: tuple[CitationOut, ...]
+    citations: tuple[Citation, ...]
     sources: tuple[SourceOut, ...]
     attempts: int
     model: str
@@ -163,7 +163,6 @@ def answer_result(graph_id: str, found: Answer, *, debug: bool) -> Answered:
     return Answered.shown(
         found,
         graph_id=graph_id,
-        citations=on_wire(found.citations),
         sources=on_wire(found.sources),
         debug=structured if debug else None,
     )

@@ -11,12 +11,12 @@ from pydantic.alias_generators import to_snake
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sextant.domain.answers import Effort, Trust
+from sextant.domain.answers import Citation, Effort, Trust
 from sextant.domain.errors import Wording
 from sextant.domain.warnings import CodedWarning
 from sextant.server.openapi import SAID, Responses, code_of
 from sextant.server.problems import MEDIA_TYPE
-from sextant.server.schemas.answers import CitationOut, SourceOut
+from sextant.server.schemas.answers import SourceOut
 from sextant.server.schemas.wire import Filters
 
 PREFIX = "/v1/"
@@ -264,7 +264,7 @@ class ChatCompletion(BaseModel):
     model: str
     choices: tuple[Choice]
     usage: UsageCount
-    citations: tuple[CitationOut, ...]
+    citations: tuple[Citation, ...]
     sources: tuple[SourceOut, ...]
     sextant: About
 

@@ -25,7 +25,6 @@ from sextant.server.routing.router import DocumentId, Reader, Writer, accepted_l
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import document_examples as examples
 from sextant.server.schemas.documents import (
-    BoxBody,
     BoxesBody,
     DocumentBody,
     DocumentPage,
@@ -306,9 +305,8 @@ async def get_boxes(
 ) -> BoxesBody:
     """Return where a part of a document's text stands on the pages of its file, such as the quote of a citation."""
     start, end = options.bounds
-    found = await _library(request, principal).boxes(document_id, start, end)
-    boxes = tuple(BoxBody.shown(box) for box in found)
-    return BoxesBody(document_id=document_id, start=start, end=end, boxes=boxes)
+    boxes = await _library(request, principal).boxes(document_id, start, end)
+    return BoxesBody(document_id=document_id, start=start, end=end, boxes=tuple(boxes))
 
 
 @router.get(

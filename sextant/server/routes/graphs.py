@@ -22,7 +22,6 @@ from sextant.server.routing.router import Admin, Reader, Writer, accepted_langua
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
 from sextant.server.schemas.graphs import (
-    ExampleBody,
     ExamplesBody,
     ExamplesQuery,
     GraphBody,
@@ -92,7 +91,7 @@ async def example_questions(
     found = await rag_of(request, principal).examples(
         graph_id, language=options.language or "", limit=options.limit
     )
-    return ExamplesBody(questions=tuple(map(ExampleBody.shown, found)))
+    return ExamplesBody(questions=tuple(found))
 
 
 @router.post(

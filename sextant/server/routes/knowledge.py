@@ -23,7 +23,7 @@ from sextant.server.schemas.entities import (
     SubGraphBody,
     SubGraphQuery,
 )
-from sextant.server.schemas.graphs import CommunityBody, CommunityPage, CommunityQuery
+from sextant.server.schemas.graphs import CommunityPage, CommunityQuery
 from sextant.stores.graph.communities.store import CommunityCursor
 
 router = new_router("knowledge")
@@ -91,7 +91,7 @@ async def list_communities(
     page = found[: options.limit]
     last = (page[-1].level, page[-1].rating, str(page[-1].id)) if page else ()
     return CommunityPage(
-        communities=tuple(map(CommunityBody.shown, page)),
+        communities=tuple(page),
         next_cursor=listing.cursor(last) if len(found) > len(page) else None,
     )
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.answers import Answer, Effort, Trust
+from sextant.domain.answers import Answer, Citation, Effort, Trust
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import ConversationTurn
@@ -103,24 +103,6 @@ class Pending(Wire):
     request: dict[str, Any]
 
 
-class CitationOut(Wire):
-    """One sentence's claim on one source; `quote` is the document's text from `start` to `end`.
-
-    Of an image or table that came with the question, `marker` is 0 and `cell` is what the marker in the
-    answer says: `I1`, `T1:r3c2`.
-    """
-
-    marker: int
-    sentence: str
-    source: str
-    quote: str
-    start: int
-    end: int
-    support: float
-    cell: str
-    ocr: bool = Field(default=False, description="The quote was read by OCR.")
-
-
 class SourceOut(Wire):
     """A passage that the answer cites as `[marker]`.
 
@@ -161,7 +143,7 @@ class QueryResponse(Wire):
 
     answer: str
     mode: str
-    citations: tuple[CitationOut, ...]
+    citations: tuple[Citation, ...]
     sources: tuple[SourceOut, ...]
     graph_context: dict[str, Any]
     attempts: int
@@ -266,7 +248,7 @@ class TurnBody(Wire):
     trust: Trust
     grounded: bool
     declined: bool
-    citations: tuple[CitationOut, ...]
+    citations: tuple[Citation, ...]
     sources: tuple[StoredSource, ...]
     warnings: tuple[str, ...]
 

@@ -12,7 +12,15 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, storable
+from sextant.domain.documents import (
+    LONGEST_FILENAME,
+    Coverage,
+    Document,
+    DocumentStatus,
+    JobStage,
+    storable,
+)
+from sextant.domain.page_boxes import PageBox
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.domain.warnings import word_warnings
 from sextant.facade.knowledge.chunks import StructureNode
@@ -171,22 +179,6 @@ class ProgressBody(Wire):
         return cls.shown(status, job=JobBody.of(status, language))
 
 
-class CoverageBody(Wire):
-    """How much of the file's text the document holds, in characters without white space.
-
-    `stored` counts them by kind (heading, text, table, note, field, margin for heads and feet of pages, caption),
-    `leftOut` by the reason why; `notRead` counts parts that could not be read. `found`: the letters and digits that a
-    second count of the file found without its parser, null where its format has none; `missing`: those of them that
-    are neither stored nor left out for a reason.
-    """
-
-    stored: dict[str, int]
-    left_out: dict[str, int]
-    not_read: dict[str, int]
-    found: int | None
-    missing: int
-
-
 class DocumentBody(Wire):
     """A stored document; `error` says why one that is `failed` could not be taken in.
 
@@ -213,7 +205,7 @@ class DocumentBody(Wire):
     updated_at: datetime | None
     error: str | None
     copies: tuple[str, ...] = ()
-    coverage: CoverageBody | None = None
+    coverage: Coverage | None = None
     parent_id: UUID | None = None
     job: JobBody | None = None
 
@@ -223,10 +215,7 @@ class DocumentBody(Wire):
     ) -> DocumentBody:
         """Return the body for a document."""
         job = JobBody.of(status, language) if status else None
-        coverage = CoverageBody.shown(document.coverage) if document.coverage else None
-        return cls.shown(
-            document, document_id=document.id, graph_id=graph_id, job=job, coverage=coverage
-        )
+        return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
 
 
 class DocumentsQuery(Wire):
@@ -259,20 +248,6 @@ class SliceQuery(Wire):
         return self.start, most if self.end is None else min(self.end, most)
 
 
-class BoxBody(Wire):
-    """A rectangle on a page of the file, around one line of the text.
-
-    `page` counts from 1. The sides are shares of the page's width and height, from its upper left corner, so that
-    they fit a picture of any size.
-    """
-
-    page: int
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-
 class BoxesBody(Wire):
     """Where a part of a document's text stands on the pages of its file: a box for each line, in reading order.
 
@@ -282,7 +257,7 @@ class BoxesBody(Wire):
     document_id: UUID
     start: int
     end: int
-    boxes: tuple[BoxBody, ...]
+    boxes: tuple[PageBox, ...]
 
 
 class SliceBody(Wire):

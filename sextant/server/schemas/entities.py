@@ -8,7 +8,8 @@ from uuid import UUID
 from pydantic import Field
 
 from sextant.domain.scope import DEFAULT_GRAPH
-from sextant.facade.knowledge.entities import Duplicates, EntityView
+from sextant.facade.knowledge.chunk_reader import EntityQuote
+from sextant.facade.knowledge.entities import Duplicates, EntityRelation, EntityView
 from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from sextant.server.schemas.wire import Cursor, GraphName, OfGraph, Wire
@@ -80,36 +81,6 @@ class EntityNode(Wire):
     centrality: float
 
 
-class QuoteBody(Wire):
-    """A passage that mentions an entity or states a relation: the sentence, and where it stands.
-
-    `start` and `end` are offsets into the document's text, as `GET /documents/{documentId}/text` takes them.
-    """
-
-    chunk_id: UUID
-    document_id: UUID
-    filename: str
-    page: int | None
-    section_path: tuple[str, ...]
-    sentence: str
-    kind: str
-    start: int
-    end: int
-
-
-class RelationBody(Wire):
-    """A relation with the names and ids of both ends, and some of the passages that state it."""
-
-    source: str
-    source_id: UUID
-    relation_type: str
-    target: str
-    target_id: UUID
-    weight: float
-    description: str
-    evidence: tuple[QuoteBody, ...]
-
-
 class MergedBody(Wire):
     """A name that was found to be this entity's, and why."""
 
@@ -133,8 +104,8 @@ class EntityDetail(EntityNode):
     aliases: tuple[str, ...]
     mention_count: int
     external_id: str | None
-    relations: tuple[RelationBody, ...]
-    mentions: tuple[QuoteBody, ...]
+    relations: tuple[EntityRelation, ...]
+    mentions: tuple[EntityQuote, ...]
     merged: tuple[MergedBody, ...]
     communities: tuple[CommunityName, ...]
 

@@ -12,7 +12,11 @@ from uuid import UUID
 from pydantic import Field
 
 from sextant.domain.documents import GraphInfo
+from sextant.facade.conversations import Example
+from sextant.ingestion.transfer.lines import LineProblem
 from sextant.server.schemas.wire import Cursor, OfGraph, WarningBody, Wire, show_warnings
+from sextant.stores.graph.communities.store import ListedCommunity
+from sextant.stores.graph.record import GraphCounts
 
 
 class CommunityQuery(OfGraph):
@@ -26,30 +30,10 @@ class CommunityQuery(OfGraph):
     cursor: Cursor = None
 
 
-class FindingBody(Wire):
-    """A statement of a report, and the passages that it rests on."""
-
-    text: str
-    chunk_ids: tuple[UUID, ...]
-
-
-class CommunityBody(Wire):
-    """A community of entities with its report; `size` counts the entities, `rating` is 0 to 10."""
-
-    id: UUID
-    level: int
-    parent_id: UUID | None
-    title: str
-    summary: str
-    findings: tuple[FindingBody, ...]
-    rating: float
-    size: int
-
-
 class CommunityPage(Wire):
     """A page of communities, by level, then rating falling."""
 
-    communities: tuple[CommunityBody, ...]
+    communities: tuple[ListedCommunity, ...]
     next_cursor: str | None
 
 
@@ -100,18 +84,10 @@ class ExamplesQuery(Wire):
     limit: int = Field(3, ge=1, le=20, description="Questions at most.")
 
 
-class ExampleBody(Wire):
-    """A question, and the document whose heading it is."""
-
-    question: str
-    document_id: UUID
-    filename: str
-
-
 class ExamplesBody(Wire):
     """Questions to begin with, made from what the documents' headings say."""
 
-    questions: tuple[ExampleBody, ...]
+    questions: tuple[Example, ...]
 
 
 class ImportQuery(Wire):
@@ -125,23 +101,6 @@ class ImportQuery(Wire):
         description="Make a passage, which questions find, of every relation that no chunk states and of every "
         "entity's description and aliases.",
     )
-
-
-class ImportProblem(Wire):
-    """What was wrong with a line; `kept`: the rest of the line was used."""
-
-    line: int
-    reason: str
-    kept: bool
-
-
-class GraphSize(Wire):
-    """How large a graph is."""
-
-    entities: int
-    relations: int
-    mentions: int
-    communities: int
 
 
 class ImportBody(Wire):
@@ -160,9 +119,9 @@ class ImportBody(Wire):
     entities: int
     relations: int
     problem_count: int
-    problems: tuple[ImportProblem, ...]
+    problems: tuple[LineProblem, ...]
     warnings: tuple[str, ...]
     coded_warnings: tuple[WarningBody, ...] = ()
     pending: bool = False
-    graph: GraphSize | None = None
+    graph: GraphCounts | None = None
     graph_alone: bool = False

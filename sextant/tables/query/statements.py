@@ -24,7 +24,6 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(rf"¿|[a-z]+(?:['’&.-][a-z]+)*|\d+(?:[.,]\d+)*%?|[{IDEOGRAPHS}]+")
-_NOTE = re.compile(r"[(（\[](?:\d{1,2}|[a-z]|note[^)）\]]*|see[^)）\]]*|注[^)）\]]*)[)）\]]")
 _UNIT = re.compile(
     r"\(?\b(?:rmb|us|hk|a)?[$€£¥]?\s?(?:in |u\.s\. )?(?:millions?|thousands?|billions?|dollars?)\b[^()]*\)?|[$€£¥]\s?[mk]\b|(?:\b(?:rmb|us|hk|a)[$€£¥]?|[$€£¥])?\s?[’']?000s?\b|\b(?:us|hk|a)\$|\brmb\b"
     r"|[(（](?:单位[:：])?[百千万亿]*元?[)）]"
@@ -70,9 +69,6 @@ _BACK = re.compile(
 )
 _OF_YEARS = re.compile(r"\bhow many (?:of the )?(?:\w+ )?(?:years|periods)\b")
 _SIGNED = re.compile(r"change|/|growth|变|增长率|同比")
-_OVER_YEARS = re.compile(
-    r"\b(?:over )?(?:the )?(?:\d|two|three|four|five)[ -]years?(?: period)?\b|\bover the years\b|\bthe years\b"
-)
 _PAIR = 2
 _MOST_ROWS = 1_000  # no statement is longer
 
@@ -204,7 +200,7 @@ def _year_of(match: re.Match[str]) -> int:
 
 def _words(text: str) -> Iterator[str]:
     """Yield the words by which an item is told from others."""
-    bare = _UNIT.sub(" ", _NOTE.sub(" ", text))
+    bare = _UNIT.sub(" ", text)
     bare = _DAY.sub(" ", _OF_TIME.sub(" ", _YEAR.sub(" ", bare)))
     for token in _TOKEN.findall(bare):
         for word in words_of(token) if has_cjk(token) else [token]:
@@ -246,9 +242,8 @@ def parse_statement(question: str, table: DataTable) -> TableQuery | None:
     if form is None or len(table.rows) > _MOST_ROWS or not statement.years:
         return None
     operation, match = form
-    years, is_range = _find_years(text, statement.years)
+    years, is_range = _find_years(text)
     rest = f"{text[: match.start()]} \0 {text[match.end() :]}"
-    rest = _OVER_YEARS.sub(" ", rest)
     if operation in (Operation.RATIO, Operation.PART):
         return _of_two(statement, operation, rest, years)
     words = set(_words(rest.replace("\0", " ")))
@@ -297,17 +292,15 @@ def _of_two(
     return _query(operation, found[0]) if len(found) == 1 else None
 
 
-def _find_years(text: str, known: Collection[int]) -> tuple[list[int] | None, bool]:
+def _find_years(text: str) -> tuple[list[int] | None, bool]:
     """Return the years that a question asks of, rising, and whether it means all between; None where it names none.
 
-    [] where it is not sure which: a year that the table does not have, or a way back in time.
+    [] where it is not sure which, for a way back in time.
     """
     matches = {_year_of(match): match for match in reversed(list(_YEAR.finditer(text)))}
     years = sorted(matches)
     if not years:
         return None, False
-    if not set(years) <= set(known):
-        return [], False
     if len(years) != _PAIR:
         return years, False
     first, second = sorted(matches.values(), key=lambda match: match.start())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.domain.answers import Trust
+from sextant.domain.answers import Citation, Trust
 from sextant.server.mcp.results import Answered, FoundPassage, Previewed
 from sextant.server.mcp.texts import (
     MOST_TOKENS,
@@ -15,7 +15,6 @@ from sextant.server.mcp.texts import (
     preview_text,
     shorten_text,
 )
-from sextant.server.schemas.answers import CitationOut
 from sextant.text.characters import estimate_tokens
 
 
@@ -91,7 +90,7 @@ def test_an_answer_says_which_knowledge_base_was_chosen_for_the_caller() -> None
 
 
 def test_an_answer_of_quotations_is_not_called_supported() -> None:
-    cited = CitationOut(
+    cited = Citation(
         marker=1, sentence="A week.", source="a.md", quote="A week.", start=0, end=7, support=1.0, cell=""
     )  # fmt: skip
     answer = Answered(

@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 
 from sextant.domain.graph import Finding
 from sextant.domain.scope import Scope, key_of
+from sextant.domain.wire import CAMEL_CASE
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.graph_writer import hold_graph
 from sextant.stores.postgresql.database import Database
@@ -253,7 +254,9 @@ _SQL = {name: of_scope(query) for name, query in load_queries("graph_community_p
 
 @dataclass(frozen=True, slots=True)
 class ListedCommunity:
-    """A community with its report; `size` counts its entities."""
+    """A community with its report; `size` counts its entities, `rating` is 0 to 10."""
+
+    __pydantic_config__ = CAMEL_CASE
 
     id: UUID
     level: int
