@@ -1,4 +1,4 @@
-"""Markdown (CommonMark with tables and struck text) to blocks of plain text."""
+"""Markdown to blocks of plain text: CommonMark, and what GitHub, MkDocs, Pandoc and Docusaurus add to it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
+from mdit_py_plugins.admon import admon_plugin
+from mdit_py_plugins.container import container_plugin
+from mdit_py_plugins.deflist import deflist_plugin
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
@@ -33,6 +37,15 @@ _TAGS = frozenset({
     "em", "font", "i", "img", "input", "ins", "kbd", "label", "li", "mark", "math", "ol", "p", "q", "rp", "rt", "ruby",
     "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "time", "tt", "u", "ul", "var", "wbr",
 })  # fmt: skip
+# The id and classes behind a heading: "Install {#install .big}".
+_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]*\}[ \t]*\Z")
+# What opens a box of Docusaurus or Pandoc (":::tip Title", "::: {.tip}"), and of MkDocs ("/// tip | Title").
+_BOXES = {
+    ":": re.compile(
+        r"\{[^{}]*\}|(?P<kind>[\w-]+)(?:[ \t]*\[(?P<label>[^\]]*)\]|[ \t]+(?P<title>.*))?"
+    ),
+    "/": re.compile(r"(?P<kind>[\w-]+)(?:[ \t]*\|[ \t]*(?P<title>.*))?"),
+}
 _SOFT_BREAK = "\ufdd4"  # a noncharacter, for inner use
 _NEXT_FOOTNOTE = re.compile(rf"{_SOFT_BREAK}(?=\[\^[^\]\s]{{1,40}}\]:)")
 
@@ -65,6 +78,7 @@ def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Blo
     written = _markdown()
     tokens = written.parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
     _number_items(tokens)
+    _strip_attributes(tokens)
     page = str(written.renderer.render(tokens, written.options, {}))
     return [_with_lines(block) for block in fragment_blocks(page, limits, omissions)]
 
@@ -100,7 +114,18 @@ def _unquote(value: str) -> str:
 
 @cache
 def _markdown() -> MarkdownIt:
-    written = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    written = MarkdownIt("commonmark", {"alerts": True}).enable(["table", "strikethrough"])
+    written.use(admon_plugin).use(deflist_plugin)
+    for mark, opening in _BOXES.items():
+        written.use(
+            container_plugin,
+            name=f"box{mark}",
+            marker=mark,
+            validate=lambda params, _, opening=opening: (
+                opening.fullmatch(params.strip()) is not None
+            ),
+            render=_write_box,
+        )
     written.add_render_rule("softbreak", lambda *_: _SOFT_BREAK)
     written.add_render_rule("html_inline", _write_tag)
     return written
@@ -112,6 +137,24 @@ def _write_tag(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: objec
     tag = _TAG.match(content)
     is_tag = content.startswith("<!") or (tag and tag[1].lower() in _TAGS)
     return content if is_tag else escape(content)
+
+
+def _write_box(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:
+    """Return the beginning of a box, with its title as a paragraph, or its end."""
+    box = _BOXES[tokens[at].markup[0]].fullmatch(tokens[at].info.strip())
+    if tokens[at].nesting < 0 or box is None:
+        return "</div>\n"
+    parts = box.groupdict(default="")
+    title = parts["title"] or parts.get("label") or parts["kind"].capitalize()
+    return f"<div>\n<p>{escape(title)}</p>\n" if title else "<div>\n"
+
+
+def _strip_attributes(tokens: Sequence[Token]) -> None:
+    """Take the ids and classes of headings out of their text."""
+    for opening, heading in pairwise(tokens):
+        if opening.type == "heading_open" and heading.children:
+            last = heading.children[-1]
+            last.content = _ATTRIBUTES.sub("", last.content)
 
 
 def _with_lines(block: Block) -> Block:

@@ -203,6 +203,42 @@ class TestMarkdown:
 
         assert table(found) == [["a", "b"], ["1", "2"]]
 
+    @pytest.mark.parametrize(
+        ("text", "read"),
+        [
+            (
+                '!!! note "Licence"\n    It lasts 30 days.\n\n    - one\n',
+                ["Licence", "It lasts 30 days.", "- one"],
+            ),
+            ("??? tip\n    Ask the desk.", ["Tip", "Ask the desk."]),
+            (":::tip Keys\nNever share them.\n:::\nMore.", ["Keys", "Never share them.", "More."]),
+            ("::: {.warning}\nNever share them.\n:::", ["Never share them."]),
+            ("/// warning | Keys\nNever share them.\n///", ["Keys", "Never share them."]),
+            ("> [!IMPORTANT]\n> Back up daily.", ["Important", "Back up daily."]),
+            ("Trial\n:   Lasts 30 days.", ["Trial: Lasts 30 days."]),
+            ("/// the path\nIt is kept.", ["/// the path It is kept."]),
+        ],
+        ids=[
+            "MkDocs",
+            "folded",
+            "Docusaurus",
+            "Pandoc",
+            "blocks",
+            "GitHub",
+            "definition",
+            "no box",
+        ],
+    )
+    def test_boxes_and_definitions_are_text(self, text: str, read: list[str]) -> None:
+        assert prose_of(FileType.MARKDOWN, text) == read
+
+    def test_the_attributes_of_a_heading_are_no_text(self) -> None:
+        found = blocks(
+            FileType.MARKDOWN, "# Install {#install .big}\n\n## 安装 { #setup }\n\n## Use {x}"
+        )
+
+        assert [text for _, text in headings(found)] == ["Install", "安装", "Use {x}"]
+
 
 class TestHtml:
     def test_navigation_scripts_and_hidden_parts_are_left_out(self) -> None:
