@@ -262,6 +262,8 @@ class AnswerWriter:
                 yield event
             return
         self.warnings.append(CodedWarning(WarningCode.NO_DOCUMENTS_USED))
+        if state.strategy == Mode.BYPASS and state.chosen_effort == "high":
+            self.warnings.append(CodedWarning(WarningCode.EFFORT_UNUSED))
         messages = prompts.BYPASS.messages(
             state.language,
             question=prompts.as_data(state.question),

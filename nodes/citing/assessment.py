@@ -198,7 +198,8 @@ class _Look(ValueLook, DenialLook):
         if worst >= Support.SUPPORTED and share >= ENOUGH:
             if self._is_denied(parts) or self._is_denied_elsewhere(parts):
                 return Assessment(Support.CONTRADICTED, share, parts)
-            return Assessment(Support.SUPPORTED, share, parts)
+            of_another = self._are_of_another(parts)
+            return Assessment(Support.PARTIAL if of_another else worst, share, parts)
         if worst == Support.CONTRADICTED:
             return Assessment(worst, share, parts)
         if worst == Support.FOREIGN:

@@ -347,7 +347,7 @@ class CitedText:
             verdict = Verdict.PARTIAL if cited else Verdict.UNSUPPORTED
         if verdict not in {Verdict.SUPPORTED, Verdict.FOREIGN}:
             speaks = verdict is not Verdict.CONTRADICTED and not self.evidence.invents(said)
-            if foreign and speaks and self.evidence.has_numbers(said, cited):
+            if foreign and speaks and self.evidence.has_only_numbers(said, cited):
                 return Verdict.FOREIGN, []
             weak = verdict is Verdict.UNSUPPORTED and bool(cited)
             sentence.marks = [

@@ -180,6 +180,16 @@ class EvidenceIndex:
             for one in normalise_values(sentence)
         )
 
+    def has_only_numbers(self, sentence: str, passages: Collection[int]) -> bool:
+        """Return whether these passages have all numbers of a sentence, and none that could be meant instead."""
+        there = [v for part in self.parts if part.passage in passages for v in part.values]
+        stated = [one.value for one in normalise_values(sentence)]
+        return self.has_numbers(sentence, passages) and not any(
+            value.dimension == other.dimension and not any(map(other.matches, stated))
+            for value in stated
+            for other in there
+        )
+
 
 def language_of_sentence(text: str) -> str:
     """Return `zh` or `en`; one Chinese name in an English sentence makes it no Chinese one."""

@@ -33,6 +33,16 @@ def is_of_same_row(one: EvidencePart, other: EvidencePart) -> bool:
     return one.is_row and other.is_row and is_of_same_sentence(one, other)
 
 
+def is_of_same_column(one: EvidencePart, other: EvidencePart) -> bool:
+    """Return whether two cells stand in one column that has a name."""
+    return (
+        one.is_row
+        and other.is_row
+        and one.passage == other.passage
+        and one.column == other.column != ""
+    )
+
+
 class SentenceLook:
     """A sentence with its facts, and the parts of passages that may support it."""
 

@@ -32,6 +32,7 @@ from sextant.nodes.citing.subjects import (
     SubjectWord,
     contains_mark,
     find_misnamed,
+    find_owners,
     find_swapped,
     marks_by_kind,
     subject_words,
@@ -71,6 +72,18 @@ class SubjectLook(SentenceLook):
             or not self._is_anywhere(code)
             or self._is_topic(code, part)
             for code in codes
+        )
+
+    def _are_of_another(self, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether parts say of something else what the question asks of a thing that no passage names."""
+        asked = {
+            owned: owners
+            for owned, owners in find_owners(self._question).items()
+            if not any(map(self._is_anywhere, owners))
+        }
+        same = [part for part in parts if asked and not self._is_foreign(part)]
+        return bool(same) and all(
+            not asked.keys().isdisjoint(find_owners(part.sentence)) for part in same
         )
 
     def _is_topic(self, code: str, part: EvidencePart) -> bool:

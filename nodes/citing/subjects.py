@@ -55,6 +55,8 @@ _COPULA = re.compile(r"(?<![a-z])(?:is|are|was|were|be|been|equals?|of)(?![a-z])
 _AUXILIARIES = re.compile(
     r"[\s-]*(?:(?:is|are|was|were|be|been|do|does|did|has|have|had|can|may|must|shall|should|will)(?![a-z])\s*)*"
 )
+# The symptoms of a stroke, 中风的症状.
+_OF = re.compile(r"\s+of\s+(?:(?:an?|the)\s+)?|\s*的\s*")
 # 第二次, 二级: a number that tells things of one kind apart, whichever way it is written.
 _LABEL = re.compile(
     r"第\s?(?P<nth>\d{1,3}|[一二三四五六七八九十]{1,3})|(?P<grade>\d{1,2}|[一二三四五六七八九十]{1,2})\s?(?P<kind>[级档审期])"
@@ -316,6 +318,16 @@ def find_swapped(statement: str, other: str) -> frozenset[str]:
         for slot, term in _slots(mine, is_stated=True)
         if term not in there and slots[slot] and slots[slot].isdisjoint(stated)
     )
+
+
+def find_owners(text: str) -> Mapping[str, frozenset[str]]:
+    """Return by a thing's term the terms of what it is said to be of: stroke by symptom, of "symptoms of a stroke"."""
+    found = defaultdict[str, set[str]](set)
+    for word, next_word in pairwise(subject_words(text)):
+        if _OF.fullmatch(word.behind):
+            owner, owned = (next_word, word) if word.text.isascii() else (word, next_word)
+            found[owned.term].add(owner.term)
+    return {owned: frozenset(owners) for owned, owners in found.items()}
 
 
 def _slots(

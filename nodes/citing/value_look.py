@@ -16,6 +16,7 @@ from sextant.nodes.citing.evidence_index import (
 from sextant.nodes.citing.sentence_look import (
     OF_CITED,
     competes,
+    is_of_same_column,
     is_of_same_row,
     is_of_same_sentence,
 )
@@ -238,7 +239,10 @@ class ValueLook(WordLook):
             p
             for p in self._parts
             if p not in carriers
-            and any(competes(value, other) and bound in ("", other.bound) for other in p.values)
+            and (
+                any(competes(value, other) and bound in ("", other.bound) for other in p.values)
+                or (best and p.values and is_of_same_column(p, best))
+            )
             and not any(mine.matches(other) for mine in self._values for other in p.values)
         ]
         rivals = [p for p in rivals if not best or not self._codes_in(best) > self._codes_in(p)]
@@ -254,6 +258,8 @@ class ValueLook(WordLook):
         if against > score + (_PER_EXTRA / 2 if of_rows else _LEAD):
             return Support.CONTRADICTED if against >= _SURELY else Support.PARTIAL
         foreign = self._is_foreign(best)
+        if foreign and rival and against >= score:
+            return Support.PARTIAL  # no word tells which of its numbers is meant
         if score < _SUBJECT * (0.5 if foreign else 1.0) and self._subject:
             return Support.FOREIGN if foreign else Support.PARTIAL
         tied = of_rows and against >= score - _PER_EXTRA / 2

@@ -92,11 +92,21 @@ def _ingested_json(result: Ingested) -> dict[str, object]:
 
 
 def _left_out_message(others: list[Path]) -> str:
+    from sextant.ingestion.parsing.detect import is_named_as_image
     from sextant.text.characters import count_noun
 
-    kinds = Counter(_kind_of(file) for file in others)
+    images = [file for file in others if is_named_as_image(file.name)]
+    kinds = Counter(_kind_of(file) for file in others if file not in images)
     listed = terminal.first_of([f"{count} {kind}" for kind, count in kinds.most_common()], _KINDS)
-    return f"{count_noun(len(others), 'file')} left out, being of no kind that is read: {listed}"
+    messages = list[str]()
+    if kinds:
+        unread = count_noun(kinds.total(), "file")
+        messages.append(f"{unread} left out, being of no kind that is read: {listed}")
+    if images:
+        messages.append(
+            f"{count_noun(len(images), 'image')} left out: images are read where they are named, not in folders"
+        )
+    return "\n".join(messages)
 
 
 def _kind_of(file: Path) -> str:

@@ -96,6 +96,8 @@ WORDINGS: Mapping[str, str] = {
     "(POST /api/graphs/…/import).",
     WarningCode.IMAGES_NOT_LOOKED_AT: "{images} not looked at: no vision model is configured. Set "
     "SEXTANT_VISION_MODEL to a model that takes images, then delete the document and ingest it again.",
+    WarningCode.METAFILES_NOT_READ: "{images} not read: EMF and WMF are not. Save them as PNG in the document, then ingest it "
+    "again.",
     WarningCode.IMAGES_NOT_DESCRIBED: "{failed} of {images} images were not described: {reason}",
     WarningCode.IMAGES_OVER_LIMIT: "{images} not looked at: of one document, {most} are. Raise "
     "SEXTANT_MULTIMODAL__DOCUMENT_IMAGES or SEXTANT_OCR__IMAGES, then delete the document and ingest it again.",
@@ -185,6 +187,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.TOO_SLOW_TO_ANSWER: "Quoted from the documents: the chat model would take about {seconds} seconds to answer. "
     "Raise SEXTANT_LIMITS__ANSWER_SECONDS above that, or choose a faster model.",
     WarningCode.NO_DOCUMENTS_USED: "Answered without looking at any document.",
+    WarningCode.EFFORT_UNUSED: "No report was made: effort high searches documents, and the mode bypass uses none. Choose another mode for a report.",
     WarningCode.QUOTED_WITHOUT_MODEL: "The chat model failed, so the answer is quoted from the documents: {reason}",
     WarningCode.MODEL_DECLINED: "Quoted from the documents, since the cost of a written answer was not approved.",
     WarningCode.TABLES_NOT_COMPUTED: "Nothing was computed over tables of the documents: {reason}",

@@ -109,6 +109,7 @@ WORDINGS: Mapping[str, str] = {
     "请删除此文档，再用 `sextant import`（POST /api/graphs/…/import）导入。",
     WarningCode.IMAGES_NOT_LOOKED_AT: "{images}未读取：没有配置视觉模型。请把 SEXTANT_VISION_MODEL 设为能读图像的模型，"
     "再删除此文档并重新添加。",
+    WarningCode.METAFILES_NOT_READ: "{images}未读取：不支持 EMF 和 WMF。请在文档中改存为 PNG，再重新添加此文档。",
     WarningCode.IMAGES_NOT_DESCRIBED: "{images} 张图像中有 {failed} 张未能描述：{reason}",
     WarningCode.IMAGES_OVER_LIMIT: "{images}未读取：每份文档最多读 {most} 张。如需更多，请调高 "
     "SEXTANT_MULTIMODAL__DOCUMENT_IMAGES 或 SEXTANT_OCR__IMAGES，再删除此文档并重新添加。",
@@ -182,6 +183,7 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.TOO_SLOW_TO_ANSWER: "回答直接引自文档：聊天模型作答约需 {seconds} 秒。"
     "请把 SEXTANT_LIMITS__ANSWER_SECONDS 调到此数以上，或换用更快的模型。",
     WarningCode.NO_DOCUMENTS_USED: "未查阅任何文档即作答。",
+    WarningCode.EFFORT_UNUSED: "没有生成报告：effort 为 high 时要检索文档，而 bypass 模式不使用文档。如需报告，请选择其他模式。",
     WarningCode.QUOTED_WITHOUT_MODEL: "聊天模型出错，因此回答直接引自文档：{reason}",
     WarningCode.MODEL_DECLINED: "由于未批准撰写回答的费用，回答直接引自文档。",
     WarningCode.TABLES_NOT_COMPUTED: "没有对文档中的表格进行计算：{reason}",

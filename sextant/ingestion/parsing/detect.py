@@ -196,6 +196,11 @@ def media_type(filename: str) -> str:
     return MEDIA_TYPES[named] if named else image
 
 
+def is_named_as_image(filename: str) -> bool:
+    """Return whether a file has the extension of an image, which is read where it is named."""
+    return PurePath(filename).suffix.lower() in _IMAGES
+
+
 def detect(content: bytes, filename: str) -> FileType:
     """Return the format to parse a file as.
 
@@ -215,7 +220,7 @@ def detect(content: bytes, filename: str) -> FileType:
     if content.startswith(_OLE):
         return _ole_type(content, filename)
     is_image = is_picture(content) or is_scan(content)
-    if is_image and PurePath(filename).suffix.lower() in _IMAGES:
+    if is_image and is_named_as_image(filename):
         return FileType.IMAGE
     for magic, kind in _OTHER_MAGIC.items():
         if content.startswith(magic) and _is_really(magic, content):

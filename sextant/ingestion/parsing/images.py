@@ -23,6 +23,7 @@ from sextant.models.chat.pictures import (
     PictureLimits,
     as_jpeg,
     decode_page,
+    is_metafile,
     is_scan,
     read_picture,
     size_of,
@@ -131,6 +132,7 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
     once, however often it is shown; small ones are decoration; what cannot be decoded is left out. A warning says
     how many were not looked at.
     """
+    blocks = replace(blocks, warnings=(*blocks.warnings, *_metafiles_in(blocks)))
     if not limits.images:
         return _without_images(blocks, limits), []
     found: dict[str, FoundImage] = {}
@@ -156,6 +158,14 @@ def not_looked_at(images: int) -> tuple[CodedWarning, ...]:
         return ()
     params = {"images": count(images, "image")}
     return (CodedWarning(WarningCode.IMAGES_NOT_LOOKED_AT, params),)
+
+
+def _metafiles_in(blocks: Blocks) -> tuple[CodedWarning, ...]:
+    """Return the warning that drawings of a format which is not read were left out."""
+    images = (block.content for block in blocks.blocks if isinstance(block, Image))
+    drawings = {hashlib.sha256(content).digest() for content in images if is_metafile(content)}
+    params = {"images": count(len(drawings), "image")}
+    return (CodedWarning(WarningCode.METAFILES_NOT_READ, params),) if drawings else ()
 
 
 def _without_images(blocks: Blocks, limits: Limits) -> Blocks:

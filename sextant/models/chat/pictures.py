@@ -27,6 +27,7 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 SCAN_FORMATS = ("TIFF", "BMP")
 _SCAN_MAGIC = (b"II*\x00", b"MM\x00*", b"BM")
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+_WMF_MAGIC = (b"\xd7\xcd\xc6\x9a", b"\x01\x00\t\x00", b"\x02\x00\t\x00")
 _NAMED = "PNG, JPEG, WebP or GIF"
 _QUALITY = 88
 # A picture of 40 megapixels takes 160 MB while it is decoded: not more of them at a time.
@@ -64,6 +65,13 @@ class EncodedPicture:
 def is_picture(content: bytes) -> bool:
     """Return whether the content begins as one of the formats that are read."""
     return content.startswith(_MAGIC) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP")
+
+
+def is_metafile(content: bytes) -> bool:
+    """Return whether the content begins as an EMF or a WMF, drawings of Windows that are not read."""
+    return content.startswith(_WMF_MAGIC) or (
+        content.startswith(b"\x01\x00\x00\x00") and content[40:44] == b" EMF"
+    )
 
 
 def is_scan(content: bytes) -> bool:
@@ -200,7 +208,8 @@ def _upright(image: Image.Image, edge: int) -> Image.Image:
 
 def _too_large(limits: PictureLimits) -> FileTooLarge:
     return FileTooLarge(
-        f"The image has more than {limits.max_bytes:,} bytes.", next_step="Save it smaller."
+        f"The image has more than {limits.max_bytes:,} bytes.",
+        next_step="Save it smaller, or raise SEXTANT_MULTIMODAL__IMAGE_BYTES.",
     )
 
 
@@ -217,7 +226,7 @@ def _check(width: int, height: int, frames: int, limits: PictureLimits) -> None:
 def _too_many_pixels(limits: PictureLimits) -> FileUnsafe:
     return FileUnsafe(
         f"The image has more than {limits.max_pixels / 1e6:g} million pixels.",
-        next_step="Scale it down.",
+        next_step="Scale it down, or raise SEXTANT_MULTIMODAL__IMAGE_PIXELS.",
     )
 
 

@@ -26,7 +26,7 @@ _NUMBERED = re.compile(
     r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
 )
 _CHINESE_NUMBERED = re.compile(
-    r"(?P<before>第?)(?P<mark>\d+|[一二三四五六七八九十]+)(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届](?![\u4e00-\u9fff]?间))"
+    r"(?P<before>第?)(?P<mark>\d+|[一二三四五六七八九十]+) ?(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届型档](?![\u4e00-\u9fff]?间))"
 )
 # 305会议室, with the noun's first two characters; a unit would count something.
 _CHINESE_ROOM = re.compile(
@@ -109,7 +109,7 @@ def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tu
         number, kind = r"(?:\d+|[一二三四五六七八九十]+)", re.escape(found["kind"])
         yield (
             rf"(?<!\d){found['mark']}(?![\d一二三四五六七八九十])",
-            rf"{found['before']}{number}{kind}{_BOUND}",
+            rf"{found['before']}{number} ?{kind}{_BOUND}",
         )
     for found in _CHINESE_ROOM.finditer(plain):
         # Such numbers name something where they open sentences or rows.

@@ -21,6 +21,7 @@ from sextant.models.offline.passages import (
     quotable_spans,
 )
 from sextant.models.offline.wording import content_words, strip_borrowed_part
+from sextant.text.analysis import codes_in
 from sextant.text.characters import has_cjk, plain_of, simplify
 
 _ASKS = re.compile(
@@ -50,6 +51,7 @@ _POINTS_TO_TABLE = re.compile(
     r"[见見如](?:下|上|附)?表|[下上附]表(?:所示)?|\b(?:table|list) (?:below|above)|\b(?:following|next) (?:table|list)",
     re.IGNORECASE,
 )
+_ASKS_HOW = re.compile(r"怎|如何|\bhow (?:to|do|does|can|could|should|is|are)\b")
 _ENOUGH = 0.6  # of the words of a question that a name must have
 _QUOTES = 6
 # "Date: 12 March", 主持：…: fields that head a letter or minutes.
@@ -87,19 +89,31 @@ def read_named_section(
 ) -> list[Sentence]:
     """Return all sentences of the one short section whose title is all that `question` names: "What happens in week 3?".
 
+    What asks how something is done that a code names (E-17怎么处理) has the verb besides, whichever it is.
+
     Args:
         question: one that asks for nothing of a kind.
         items: the passages found.
         sentences: what may be quoted of them.
     """
-    words = set(content_words(simplify(strip_borrowed_part(question))))
+    stated = simplify(strip_borrowed_part(question))
+    words, codes = set(content_words(stated)), _read_codes(stated)
+    is_how_to = bool(codes and _ASKS_HOW.search(plain_of(stated)))
+    has_one_verb = len([word for word in words if not codes_in(word)]) == 1
     sections = defaultdict[tuple[str, ...], list[Sentence]](list)
     for one in sentences:
         path = tuple(items[one.source].metadata.get("section_path") or ())
-        if words and words == set(content_words(simplify(" ".join(path[-1:])))):
+        title = simplify(" ".join(path[-1:]))
+        if (words and words == set(content_words(title))) or (
+            is_how_to and has_one_verb and codes == _read_codes(title)
+        ):
             sections[document_of(items[one.source]), *path].append(one)
     found = next(iter(sections.values())) if len(sections) == 1 else []
     return found if len(found) <= _QUOTES else []
+
+
+def _read_codes(text: str) -> set[str]:
+    return set(map(plain_of, codes_in(text)))
 
 
 def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:

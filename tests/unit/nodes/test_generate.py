@@ -192,6 +192,16 @@ async def test_bypass_cites_nothing_and_says_so(bench: Build) -> None:
     assert sentence(WarningCode.ANSWER_CUT_OFF, "zh") not in update["warnings"]
 
 
+async def test_bypass_says_that_high_effort_makes_no_report_of_it(bench: Build) -> None:
+    at = bench(chat=chat("四十二。"))
+    state = asked("多少？", GUIDE, strategy="bypass", chosen_effort="high")
+    warnings = (await generate(state, at.runtime))["warnings"]
+    assert warnings == [
+        sentence(WarningCode.NO_DOCUMENTS_USED, "zh"),
+        sentence(WarningCode.EFFORT_UNUSED, "zh"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [("What is the capital of France?", True), ("Quelle est la capitale de la France ?", False)],

@@ -6,12 +6,14 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 
 from sextant.cli import app as cli
 from sextant.cli import terminal
+from sextant.cli.documents.transfer import _left_out_message
 from sextant.cli.options import AsJson
 from sextant.domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
 
@@ -231,3 +233,11 @@ def test_a_pipe_gets_no_control_codes() -> None:
         [sys.executable, "-m", "sextant", "config"], capture_output=True, check=True
     )
     assert b"\x1b" not in done.stdout + done.stderr
+
+
+def test_what_a_folder_holds_and_is_not_read_is_told_with_the_way_for_images() -> None:
+    assert _left_out_message([Path("scan.PNG"), Path("a.bin"), Path("b.jpeg"), Path("c.bin")]) == (
+        "2 files left out, being of no kind that is read: 2 .bin\n"
+        "2 images left out: images are read where they are named, not in folders"
+    )
+    assert _left_out_message([Path("scan.png")]).startswith("1 image left out:")

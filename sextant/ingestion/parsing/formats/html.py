@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,13 @@ from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.structure import Omissions
+
+# Declarations that a page of XHTML brings along, which HTML does not know: its parser would end at the first ">".
+_SUBSET = re.compile(
+    r"(\A[^<]*(?:<\?[^>]*>[^<]*|<!--.*?-->[^<]*)*<!DOCTYPE[^>\[]*)"
+    r"\[(?:<!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*\]",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -40,7 +48,7 @@ def read_page(
         load: returns the file of a picture by its address; by default only pages with pictures in them have any.
         is_all: whether all of it is its main part, as the pages of a book are.
     """
-    tree = LexborHTMLParser(text)
+    tree = LexborHTMLParser(_SUBSET.sub(r"\1", text, count=1))
     visibility, omissions = Visibility(tree), Omissions()
     body, title = tree.body, tree.css_first("title")
     main = {body.mem_id} if is_all and body else find_main(tree, visibility)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
+from zipfile import ZipFile
 
 import docx
 import pytest
@@ -13,7 +14,14 @@ from pptx import Presentation
 from pptx.util import Inches
 
 from sextant.domain.documents import Modality
-from sextant.domain.errors import FileBroken, FileEmpty, FileTypeUnknown, FileUnsafe
+from sextant.domain.errors import (
+    FileBroken,
+    FileEmpty,
+    FileTooLarge,
+    FileTypeUnknown,
+    FileUnsafe,
+)
+from sextant.domain.warnings import WarningCode
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.draft import from_wire, to_wire
@@ -187,3 +195,31 @@ def test_decoration_repetition_and_what_cannot_be_read_are_left_out() -> None:
 def test_no_more_images_are_kept_than_allowed() -> None:
     body = "".join(f'<img src="{data_uri(picture(c))}">' for c in ("red", "green", "blue"))
     assert len(parse(f"<p>T.</p>{body}".encode(), "a.html", Limits(images=2)).images) == 2
+
+
+EMF = b"\x01\x00\x00\x00" + bytes(36) + b" EMF" + bytes(60)
+WMF = b"\xd7\xcd\xc6\x9a" + bytes(60)
+
+
+@pytest.mark.parametrize("limits", [Limits(), SEEING])
+@pytest.mark.parametrize("drawing", [EMF, WMF])
+def test_drawings_of_windows_are_reported_since_they_are_not_read(
+    drawing: bytes, limits: Limits
+) -> None:
+    written = BytesIO()
+    with ZipFile(BytesIO(word())) as source, ZipFile(written, "w") as target:
+        for name in source.namelist():
+            content = drawing if name.startswith("word/media/") else source.read(name)
+            target.writestr(name, content)
+    draft = parse(written.getvalue(), "chart.docx", limits)
+    assert [warning.code for warning in draft.warnings] == [WarningCode.METAFILES_NOT_READ]
+    assert str(draft.warnings[0]).startswith("1 image not read")
+
+
+def test_an_image_that_is_too_large_names_the_setting() -> None:
+    with pytest.raises(FileTooLarge) as raised:
+        parse(picture(), "photo.png", replace(SEEING, image_bytes=10))
+    assert "SEXTANT_MULTIMODAL__IMAGE_BYTES" in raised.value.next_step
+    with pytest.raises(FileUnsafe) as unsafe:
+        parse(picture(), "photo.png", replace(SEEING, image_pixels=10))
+    assert "SEXTANT_MULTIMODAL__IMAGE_PIXELS" in unsafe.value.next_step

@@ -926,3 +926,17 @@ def test_whatever_is_text_tells_its_encoding_and_what_was_unreadable(
     made = parser_for(kind)(content, LIMITS)
     assert made.metadata == {"encoding": "utf-8"}
     assert tuple(map(str, made.warnings)) == ("1 unreadable characters",)
+
+
+@pytest.mark.parametrize(
+    "subset",
+    [
+        '<!ENTITY nbsp "&#160;">',
+        "<!-- it's > [one] -->\n<!ENTITY gt2 ']>'>",
+    ],
+)
+def test_declarations_of_a_page_are_no_text_of_it(subset: str) -> None:
+    page = f"""<?xml version="1.0"?>
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "xhtml11.dtd" [\n{subset}\n]>
+<html xmlns="http://www.w3.org/1999/xhtml"><body><p>The hull is 7 m long [sic].</p></body></html>"""
+    assert prose_of(FileType.HTML, page) == ["The hull is 7 m long [sic]."]

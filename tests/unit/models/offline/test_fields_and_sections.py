@@ -82,6 +82,13 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
             ],
         ),
         ("E-17怎么办？", FAULTS, ["电机过热。", "停机冷却二十分钟。"]),
+        ("E-18怎么排除？", FAULTS, ["皮带打滑。", "请张紧皮带。"]),
+        ("如何修复E-17？", FAULTS, ["电机过热。", "停机冷却二十分钟。"]),
+        (
+            "How do I clear P-3?",
+            [section("Fault P-3", "The paper is torn. Open flap B.")],
+            ["The paper is torn.", "Open flap B."],
+        ),
     ],
 )
 async def test_a_section_that_alone_is_named_is_told_in_its_order(
@@ -96,6 +103,7 @@ async def test_a_section_that_alone_is_named_is_told_in_its_order(
         ("How many people work in stage 3?", STAGES),
         ("What happens in stage 3?", [*STAGES, replace(STAGES[2], document_id="other")]),
         ("What happens in stage 9?", STAGES),
+        ("E-17和E-18怎么排除？", FAULTS),
     ],
 )
 async def test_what_asks_for_more_or_names_no_one_section_tells_none_whole(

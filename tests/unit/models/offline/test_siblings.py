@@ -34,6 +34,11 @@ async def answers(question: str, *items: RetrievedItem) -> Sequence[str]:
             "2号车间的主管是王芳。",
         ),
         ("412实验室的负责人是谁？", ROOMS, "412实验室的负责人是赵敏。"),
+        (
+            "3 型电池用什么充电？",
+            "2 型电池用慢充充电。3 型电池用快充充电。",
+            "3 型电池用快充充电。",
+        ),
     ],
 )
 async def test_only_what_is_named_is_quoted(question: str, text: str, expected: str) -> None:
@@ -46,6 +51,7 @@ async def test_only_what_is_named_is_quoted(question: str, text: str, expected: 
         ("Who has the key of locker 32?", LOCKERS),
         ("Who has the key to locker 3?", LOCKERS),
         ("415实验室的负责人是谁？", ROOMS),
+        ("1 型电池用什么充电？", "2 型电池用慢充充电。3型电池用快充充电。"),
     ],
 )
 async def test_of_one_that_is_nowhere_nothing_is_quoted(question: str, text: str) -> None:

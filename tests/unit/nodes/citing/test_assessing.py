@@ -44,6 +44,42 @@ def test_a_value_is_bound_to_its_subject(
     assert assess(statement, passage, question=question) is support
 
 
+TARGETS = "| Measurement | Target |\n| --- | --- |\n| Fasting glucose | 4.4 to 7.0 mmol/L |\n| Blood pressure | below 130/80 mmHg |\n| Pulse | 60 to 80 |"
+LOANS = "国内演出每场补助 300 元，国外演出每场补助 90 欧元。"
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "support"),
+    [
+        ("What is the target of fasting glucose?", "60 to 80.", TARGETS, Support.CONTRADICTED),
+        ("What is the target of fasting glucose?", "4.4 to 7.0.", TARGETS, Support.SUPPORTED),
+        ("What does a domestic concert get?", "It gets 90 euros.", LOANS, Support.PARTIAL),
+        ("What does a domestic concert get?", "It gets 300 yuan.", LOANS, Support.PARTIAL),
+        ("What does a concert get?", "It gets 300 yuan.", "每场演出补助 300 元。", Support.FOREIGN),
+    ],
+)  # fmt: skip
+def test_a_value_of_another_row_or_of_an_unknown_subject_is_not_supported(
+    question: str, statement: str, passage: str, support: Support
+) -> None:
+    assert assess(statement, passage, question=question) is support
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "support"),
+    [
+        ("扁桃体炎的疗程是多少？", "疗程是七天。", "支气管炎的疗程是7天。", Support.PARTIAL),
+        ("扁桃体炎的症状是什么？", "扁桃体炎的症状是咳嗽、发热。", "支气管炎的症状是咳嗽、发热。", Support.PARTIAL),
+        ("支气管炎的症状是什么？", "支气管炎的症状是咳嗽、发热。", "支气管炎的症状是咳嗽、发热。", Support.SUPPORTED),
+        ("What are the signs of measles?", "Spots and fever.", "The signs of scarlet fever are spots and fever.", Support.PARTIAL),
+        ("What are the signs of scarlet fever?", "Spots.", "The signs of scarlet fever are spots.", Support.SUPPORTED),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_something_else_in_the_place_of_what_is_asked_for_is_not_supported(
+    question: str, statement: str, passage: str, support: Support
+) -> None:
+    assert assess(statement, passage, question=question) is support
+
+
 def test_a_list_that_several_rows_say_together_is_supported_and_quoted_whole() -> None:
     evidence = AnswerEvidence([item(LIMITS)], "What are the limits of the classes?")
     found = evidence.assess("Class North: 650 EUR, class South: 480 EUR, class East: 380 EUR.")
