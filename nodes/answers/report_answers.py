@@ -30,6 +30,7 @@ from sextant.models.chat.allowance import keeping
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Numbers, Sentence, Weight
 from sextant.models.chat.structured import AtMost, ModelReply
+from sextant.models.offline.extractive import lacks_named
 from sextant.models.offline.passages import describe_row
 from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator
@@ -91,9 +92,12 @@ async def answer_from_reports(
     """Yield the best findings of the best reports, without a model, each with the passage it rests on.
 
     A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
-    in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms.
+    in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms; nor
+    where the question names by a code or a number what stands in none of `items`.
     Of a `topic` each of them speaks.
     """
+    if lacks_named(question, items):
+        return
     given = Citations(items)
     question_terms = terms_of(find_other_subjects(question))
     cited = (

@@ -25,9 +25,8 @@ from sextant.nodes.state import State, reports_of
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.statements import definition_pattern
 
-# The share of a question's terms that findings hold together which answer in place of a sentence. Of those of a
-# request one says that it is one ("describe", 介绍).
-_OF_QUESTION, _OF_REQUEST = 2 / 3, 1 / 2
+# The share of a request's terms that findings hold together which answer it: one says that it is one ("describe", 介绍).
+_OF_REQUEST = 1 / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +86,18 @@ class WithoutModel:
 
     def _may_answer_from_reports(self, question: str, events: Sequence[AnswerEvent]) -> bool:
         """Return whether no sentence answers, and the mode has reports for a question that may ask for an account."""
-        last = events[-1] if events else None
-        declined = isinstance(last, Done) and last.answer.declined
-        return declined and self.state.strategy == Mode.HYBRID and may_ask_account(question)
+        is_hybrid = self.state.strategy == Mode.HYBRID
+        return is_hybrid and _is_declined(events) and may_ask_account(question)
 
     async def _answer_broadly(self, question: str, language: str) -> AsyncGenerator[AnswerEvent]:
-        """Yield what `global` finds, where that holds most of what is asked; nothing where it does not.
+        """Yield what `global` answers; nothing where it declines.
 
         It searches anew, since findings are cited to passages, of which few are among those found by their words.
         """
         state, top_k = self.state, self.deps.settings.retrieval.top_k
         try:
             found = await self.deps.retriever.search(
-                self.scope, state.search, mode=Mode.GLOBAL, top_k=top_k, filters=state.filters
+                self.scope, state.question, mode=Mode.GLOBAL, top_k=top_k, filters=state.filters
             )
         except SextantError as error:
             cause = {"reason": describe_reason(error)}
@@ -107,14 +105,15 @@ class WithoutModel:
             return
         reports = [item for item in found.graph_items if item.kind is ItemKind.COMMUNITY]
         passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
-        async for event in answer_from_reports(
-            question,
-            reports,
-            await self._stored(passages),
-            language,
-            self.deps.answerer.name,
-            share=_OF_REQUEST if is_request(question) else _OF_QUESTION,
-        ):
+        items, answerer = await self._stored(passages), self.deps.answerer
+        share = _OF_REQUEST if is_request(question) else None
+        from_reports = answer_from_reports(
+            question, reports, items, language, answerer.name, share=share
+        )
+        events = [event async for event in from_reports]
+        if not events:
+            events = [one async for one in quote_sentences(answerer, question, items, language, ())]
+        for event in events if not _is_declined(events) else ():
             yield event
 
     async def _current(self) -> list[RetrievedItem]:
@@ -152,6 +151,11 @@ class WithoutModel:
             top_k=MOST_PASSAGES,
             filters={**(self.state.filters or {}), "documentIds": [document]},
         )
+
+
+def _is_declined(events: Sequence[AnswerEvent]) -> bool:
+    last = events[-1] if events else None
+    return isinstance(last, Done) and last.answer.declined
 
 
 Search = Callable[[str], Awaitable[Retrieval]]

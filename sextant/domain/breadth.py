@@ -116,7 +116,10 @@ _HOW = re.compile(
     r"怎样|怎么(?!收费|算|走|写|称呼)|如何"
     r"|\bhow\b(?! (?:many|much|long|old|far|tall|high|often|large|big|fast|soon|heavy|wide|deep|hot|late)\b)"
 )
-_SEVERAL = re.compile(r"[哪那]些(?!人|[个位])")
+_SEVERAL = re.compile(
+    r"[哪那]些(?!人|[个位])"
+    r"|\b(?:what|which) (?:\w+ ){0,2}?\w{2,}(?<!s)s (?:are|were|do|does|did|has|have|can|must|should|will)\b"
+)
 # What makes a sentence a question: its words and particles, and in English the order of a verb and its subject.
 _POINTED = re.compile(
     r"\b(?:what|which|who|whom|whose|when|where|why|how)\b|\?\s*$"
@@ -149,7 +152,7 @@ def asks_account(question: str) -> bool:
 def may_ask_account(question: str) -> bool:
     """Return whether several passages together may be the answer of `question`, rather than a fact of one sentence.
 
-    It asks how something is done or for several things (哪些), or it asks nothing, as a request does ("Tell me
+    It asks how something is done or for several things (哪些, "what rules apply"), or it asks nothing, as a request does ("Tell me
     about the depot", 介绍一下…). Of a request nobody can tell by its words what it is about.
     """
     plain = plain_of(question)

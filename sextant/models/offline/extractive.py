@@ -299,14 +299,20 @@ class ExtractiveAnswerer:
         return [one.span for one in (best, *behind_best)]
 
 
+def lacks_named(question: str, items: Sequence[RetrievedItem]) -> bool:
+    """Return whether no passage has what the question names by a code or a number ("E47", "Heron 3")."""
+    documents = read_document_texts(items)
+    return bool(find_unmentioned(question, documents)) or Siblings(question, items).stand_alone()
+
+
 def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str) -> Evidence | None:
     """Return what the passages say that name all that the question names by a code or a model ("E47", "Heron 3").
 
     None where such a name stands in none of them. Words that are misspelt are read as the passages have them.
     """
-    documents = read_document_texts(items)
-    if find_unmentioned(question, documents) or Siblings(question, items).stand_alone():
+    if lacks_named(question, items):
         return None
+    documents = read_document_texts(items)
     lacking = [len(find_unmentioned(question, [text])) for text in documents]
     about = {index for index, count in enumerate(lacking) if count == min(lacking, default=0)}
     about -= find_namesakes(question, items)

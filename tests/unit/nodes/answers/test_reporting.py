@@ -337,9 +337,10 @@ async def test_points_can_neither_end_the_prompts_data_nor_fill_its_context(benc
     ("question", "answered"),
     [
         ("描述一下尾款", True),  # a request
-        ("尾款要注意哪些？", False),  # holds half of what it asks for
+        ("门票要注意哪些？", False),  # of which they say nothing
         ("尾款的支付要看哪些？", True),  # and all
         ("尾款是谁收的？", False),  # a fact, which reports do not tell
+        ("如何支付 K-9 的尾款？", False),  # of which there is nothing
     ],
 )
 async def test_hybrid_answers_as_global_does_where_no_sentence_does_and_an_account_may_be_asked_for(
@@ -353,3 +354,12 @@ async def test_hybrid_answers_as_global_does_where_no_sentence_does_and_an_accou
     assert ("合同：合同签订后支付百分之三十" in update["answer"]) is answered
     if answered:
         assert retriever.searches[0]["mode"] == "global"
+
+
+async def test_hybrid_quotes_what_global_finds_where_its_reports_say_nothing(bench: Build) -> None:
+    retriever = ScriptedRetriever([[PAYMENT]])
+    at = bench(answerer=ExtractiveAnswerer(), retriever=retriever)
+    state = asked("合同签订后如何支付？", strategy="hybrid", items=[WEATHER], graph_items=[])
+    update = await generate(state, at.runtime)
+    assert PAYMENT.text.rstrip("。") in update["answer"]
+    assert not update["declined"]

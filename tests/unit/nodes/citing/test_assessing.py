@@ -45,7 +45,7 @@ def test_a_value_is_bound_to_its_subject(
 
 
 TARGETS = "| Measurement | Target |\n| --- | --- |\n| Fasting glucose | 4.4 to 7.0 mmol/L |\n| Blood pressure | below 130/80 mmHg |\n| Pulse | 60 to 80 |"
-LOANS = "国内演出每场补助 300 元，国外演出每场补助 90 欧元。"
+TOURS = "国内演出每场补助 300 元，国外演出每场补助 90 欧元。"
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ LOANS = "国内演出每场补助 300 元，国外演出每场补助 90 欧元�
     [
         ("What is the target of fasting glucose?", "60 to 80.", TARGETS, Support.CONTRADICTED),
         ("What is the target of fasting glucose?", "4.4 to 7.0.", TARGETS, Support.SUPPORTED),
-        ("What does a domestic concert get?", "It gets 90 euros.", LOANS, Support.PARTIAL),
-        ("What does a domestic concert get?", "It gets 300 yuan.", LOANS, Support.PARTIAL),
+        ("What does a domestic concert get?", "It gets 90 euros.", TOURS, Support.PARTIAL),
+        ("What does a domestic concert get?", "It gets 300 yuan.", TOURS, Support.PARTIAL),
         ("What does a concert get?", "It gets 300 yuan.", "每场演出补助 300 元。", Support.FOREIGN),
     ],
 )  # fmt: skip
