@@ -39,8 +39,6 @@ from sextant.retrievers.graph_retriever import GraphRetriever
 _KEPT, _FOR_A_WHILE = (1_540, 76_800), (500, 5_000)
 _AT_ONCE = 8_000
 _RESULTS = 20
-# Seconds within which texts are in memory.
-_PATIENCE = 900
 _GRAPH_MODES = [mode for mode in MODES if mode is not Mode.NAIVE]
 
 # Milliseconds by mode and question.
@@ -93,15 +91,9 @@ async def store(rag: Sextant, passages: int, graph: str) -> None:
 
 
 async def warmed(retriever: GraphRetriever, scope: Scope, questions: Sequence[Question]) -> Asked:
-    """Return a knowledge base whose index and texts are in memory, each of its questions asked once."""
-    indexes, cache = retriever.indexes, retriever.hot
-    assert indexes is not None  # so they are opened
-    assert cache is not None
-    index = await indexes.get(scope)
-    async with asyncio.timeout(_PATIENCE):
-        # They are read in the background, for nobody who waits.
-        while (kept := indexes.kept(scope)) is None or cache.texts(scope, *kept) is None:  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+    """Return a knowledge base whose index is in memory, each of its questions asked once."""
+    assert retriever.indexes is not None  # so they are opened
+    index = await retriever.indexes.get(scope)
     asked = Asked(scope, len(index.chunk_ids))
     for mode in _GRAPH_MODES:
         for question in questions:

@@ -1,44 +1,22 @@
-"""What `mix` costs: the walk on a large graph, and a question over a scope of a given size.
+"""What the walk of `mix` costs on a large graph: `python -m benchmarks.mix [SEED]`.
 
-    python -m benchmarks.mix [PASSAGES] [SEED]
-
-Limits: PageRank on 100,000 entities with 600,000 relations ≤ 60 ms CPU; 2-hop expansion from
-five seeds in memory ≤ 1 ms median. Times of the walk are CPU of this process, the least and the
-median of several runs, so they hold on a loaded machine; those of a question are also wall time. The
-graphs are made up from a seed: frequent entities by Pareto's law, texts and vectors as in
-`benchmarks.store`; every passage mentions six entities, half of them title one.
+Limits: PageRank on 100,000 entities with 600,000 relations ≤ 60 ms CPU; 2-hop expansion from five seeds in memory
+≤ 1 ms median. Times are CPU of this process, the least and the median of several runs, so they hold on a loaded
+machine. The graphs are made up from a seed: frequent entities by Pareto's law; every passage mentions six entities,
+half of them title one. What a question takes, `benchmarks.growth` measures.
 """
 
 from __future__ import annotations
 
-import asyncio
-import resource
 import statistics
-import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
-from uuid import UUID, uuid4
 
 import numpy as np
 
-from benchmarks.store import Meter, backend_of, make_corpus, store
-from sextant.domain.graph import MentionKind
-from sextant.domain.scope import Scope
-from sextant.domain.settings import Settings
 from sextant.evals.sets import numbers
-from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.index.graph.walk import ScopeGraph, Subgraph, WalkIndex
-from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.ranking.mix_ranker import (
-    count_nearest,
-)
-from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.postgresql.database import Database
-from sextant.testing.hash_embedder import HashEmbedder
+from sextant.retrievers.index.walk import ScopeGraph, Subgraph, WalkIndex
 
 QUESTIONS = 40
 MENTIONS = 6
@@ -105,88 +83,5 @@ def measure_walks(seed: int) -> None:
         print(f"  two hops from five: {hops} (limit 1)")
 
 
-def evidence_of(scope: Scope, chunks: list[UUID], seed: int) -> GraphEvidence:
-    """Return six entities a passage, and what is said about two of them."""
-    rng = np.random.default_rng(seed)
-    entities = max(len(chunks), 10)
-    picks = np.minimum((rng.pareto(1.2, (len(chunks), MENTIONS)) * 50).astype(int), entities - 1)
-    mentions, relations = [], []
-    for number, (chunk, row) in enumerate(zip(chunks, picks.tolist(), strict=True)):
-        names = [f"Subject {one}" for one in dict.fromkeys(row)]
-        ids = [entity_id(scope, name) for name in names]
-        pairs = zip(ids, names, strict=True)
-        mentions += [MentionRow(one, chunk, MentionKind.MODEL, name) for one, name in pairs]
-        if number % 2:
-            title = f"Subject {number}"
-            mentions.append(MentionRow(entity_id(scope, title), chunk, MentionKind.TITLE, title))
-        if len(ids) > 1:
-            relations.append(RelationRow(ids[0], ids[1], f"kind {number % 20}", chunk, 1.0))
-    return GraphEvidence(mentions, relations)
-
-
-async def measure_questions(passages: int, seed: int) -> None:
-    """Time a question from end to end, and the vector search in it."""
-    with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
-        options = Settings(_env_file=None, data_dir=folder, database_url=None, database_pool=1)
-        async with await Database.open(options) as database:
-            scope, chunks = Scope("bench", str(uuid4())), ChunkStore(database)
-            corpus = make_corpus(passages, seed)
-            await store(database, scope, corpus)
-            ids = [passage.id for passage in await chunks.passages(scope)]
-            await GraphRecord(database).add(scope, evidence_of(scope, ids, seed))
-            indexes = ScopeIndexes(chunks, GraphRecord(database), passages)
-            peak, before = _peak(), time.process_time()
-            started = time.perf_counter()
-            await indexes.get(scope)
-            print(
-                f"index of {passages:,} passages: {time.perf_counter() - started:.1f} s, "
-                f"{(time.process_time() - before) * 1e6 / passages:.0f} us CPU a passage, "
-                f"peak memory grew by {_peak() - peak:.0f} MB"
-            )
-            meter = Meter(await backend_of(database, scope))
-            wanted, queries = count_nearest(passages), corpus.vectors[:QUESTIONS]
-            searches: dict[str, Callable[[Scope, Vectors, int], Awaitable[object]]] = {
-                f"the {wanted} nearest, whole": chunks.vector_search,
-                f"the {wanted} nearest, ids and cosines": chunks.nearest,
-            }
-            for name, search in searches.items():
-                await timed(name, meter, [partial(search, scope, one, wanted) for one in queries])
-            retriever = GraphRetriever(
-                chunks=chunks, embedder=HashEmbedder(384), settings=options, indexes=indexes
-            )
-            questions = [question_of(text, n) for n, text in enumerate(corpus.texts[:QUESTIONS])]
-            for mode in ("naive", "local", "mix"):
-                ask = partial(retriever.search, scope, mode=mode)
-                await timed(f"a question, {mode}", meter, [partial(ask, one) for one in questions])
-
-
-def question_of(text: str, number: int) -> str:
-    """Make some words of a passage and the name of an entity."""
-    return f"What of {' '.join(text[:40].split()[:6])} has Subject {number} to do with?"
-
-
-async def timed(name: str, meter: Meter, asked: Sequence[Callable[[], Awaitable[object]]]) -> None:
-    """Print wall and CPU time of asynchronous calls, one after the other."""
-    walls, (client, server) = [], meter.read()
-    for ask in asked:
-        started = time.perf_counter()
-        await ask()
-        walls.append((time.perf_counter() - started) * 1000)
-    client_then, server_then = meter.read()
-    print(
-        f"{name}: p50 {statistics.median(walls):.1f} ms, p95 {np.percentile(walls, 95):.1f} ms, CPU "
-        f"{(client_then - client) * 1000 / len(asked):.1f} ms client "
-        f"{(server_then - server) * 1000 / len(asked):.1f} ms server",
-        flush=True,
-    )
-
-
-def _peak() -> float:
-    """Return largest resident size so far, MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 if __name__ == "__main__":
-    size, number = numbers(__doc__, passages=5_000, seed=1)
-    measure_walks(number)
-    asyncio.run(measure_questions(size, number))
+    measure_walks(*numbers(__doc__, seed=1))

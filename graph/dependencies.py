@@ -27,10 +27,8 @@ from sextant.models.reranker import HttpReranker, open_judge
 from sextant.nodes.context import Dependencies
 from sextant.nodes.multimodal.local_files import with_local_images
 from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
-from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.ranking.chat_reranker import open_reranker
-from sextant.stores.array_files import index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import QuoteStore, TableStore
 from sextant.stores.documents.document_reader import DocumentReader
@@ -148,11 +146,8 @@ def _retriever(
         vectors=retrieval.index_vectors,
         patience=retrieval.lane_timeout / 2,
         idle=retrieval.index_idle,
-        files=index_files(settings) if retrieval.index_on_disk else None,
     )
     stack.push_async_callback(indexes.close)
-    cache = ScopeCache(database, indexes)
-    stack.push_async_callback(cache.memory.close)
     return GraphRetriever(
         chunks=chunks,
         embedder=embedder,
@@ -161,7 +156,6 @@ def _retriever(
         indexes=indexes,
         graph=graph,
         reranker=reranker,
-        hot=cache,
         answerer=answerer,
     )
 

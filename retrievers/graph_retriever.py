@@ -29,7 +29,6 @@ from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since, searching
 from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker
-from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
@@ -105,7 +104,6 @@ class GraphRetriever(BaseRetriever):
         indexes: when given, `local` and `mix` are there.
         graph: with it results come with entities and relations, and `global` and `hybrid` are there.
         reranker: orders the best passages of `hybrid` and `mix` anew.
-        hot: when given, what is searched often is searched in memory, and results are told from there.
         answerer: when given, questions about images and tables are answered, too.
         bound: options of `retrieve` for LangChain callers who give none.
     """
@@ -119,7 +117,6 @@ class GraphRetriever(BaseRetriever):
     indexes: SkipValidation[ScopeIndexes | None] = None
     graph: SkipValidation[GraphStore | None] = None
     reranker: SkipValidation[Reranker | None] = None
-    hot: SkipValidation[ScopeCache | None] = None
     answerer: SkipValidation[Answerer | None] = None
     bound: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
@@ -150,7 +147,6 @@ class GraphRetriever(BaseRetriever):
             self.settings.retrieval,
             self.indexes,
             self.graph,
-            self.hot,
         )
 
     async def search(
@@ -224,7 +220,7 @@ class GraphRetriever(BaseRetriever):
         least = max(pairs, spec.candidates)
         request = self._request(scope, query, top_k, filters, spec, least=least)
         wanted = None if least else self._top_k(top_k)
-        with collect_warnings() as notices, request.requesting_stamp() as request:
+        with collect_warnings() as notices:
             found = await finder.find(spec, request, wanted)
         runs, ranking, around, timings = found.runs, found.passages, found.around, found.timings
         reports = _reports(around) if spec.reports else []
@@ -381,7 +377,6 @@ class GraphRetriever(BaseRetriever):
         least: int,
     ) -> LaneQuery:
         limit = self._top_k(top_k)
-        by_id = filters is None and not {VECTOR, KEYWORD}.isdisjoint(spec.signals)
         if len(spec.signals) > 1:
             limit *= _OVERFETCH
         return LaneQuery(
@@ -390,7 +385,6 @@ class GraphRetriever(BaseRetriever):
             limit=max(limit, least),
             max_keywords=self.settings.retrieval.max_keywords,
             filters=ChunkFilters.read(filters) if filters else None,
-            hot=self.hot.of(scope) if self.hot and by_id else None,
         )
 
     def _top_k(self, top_k: int | None) -> int:

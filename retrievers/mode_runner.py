@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 
-from sextant.domain.errors import ConflictError, InputError
-from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem, rerank_item, with_content
+from sextant.domain.errors import ConflictError, InputError, SextantError
+from sextant.domain.retrieval import (
+    ItemKind,
+    LaneScore,
+    RetrievedItem,
+    of_entity,
+    of_passage,
+    rerank_item,
+    with_content,
+)
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
+from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder
-from sextant.retrievers.index.scope_cache import ScopeCache, ScopeTexts
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.contents import Contents
 from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX, local_lane, mix_lane
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
@@ -30,15 +37,13 @@ from sextant.retrievers.lanes.lane import (
 from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, QuestionReader, Read
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
-from sextant.retrievers.lanes.warnings import failure_of, log_failures
-from sextant.retrievers.lazy_hits import LazyHits
+from sextant.retrievers.lanes.warnings import failure_of, go_without, log_failures
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, share_of_global
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import with_deadline
-from sextant.stores.stamps.stamp_lines import Stamp
 
 _ID, _SCORE = attrgetter("id"), attrgetter("score")
 # The lanes over a scope's index; a new one is an entry here, and modes name it. Scores are shares of the best's.
@@ -60,7 +65,7 @@ class LaneResults:
         around: what of the graph goes with them, best first.
         timings: milliseconds of each lane, of the parts of those over the index (`Spent`), of `fusion`, and of
             reading the `texts`.
-        current: whether it is of the scope as it was when the texts were read.
+        current: whether it is of the scope as it is.
         share: what the second of two lanes counted that were joined by shares; None: no two were.
     """
 
@@ -81,7 +86,6 @@ class Finder:
     settings: RetrievalSettings
     indexes: ScopeIndexes | None
     graph: GraphStore | None
-    cache: ScopeCache | None = None
 
     @property
     def names(self) -> list[str]:
@@ -103,35 +107,23 @@ class Finder:
             InputError, ConflictError: the request or the stored vectors are at fault.
             RetrievalError: every lane failed, those that step in, too.
         """
-        cached = self._held(spec, request)
+        by_index = not INDEX_LANES.keys().isdisjoint(spec.signals)
+        cached = self.indexes.kept(request.scope) if self.indexes and by_index else None
         found = await self._run(spec, request, top_k, cached)
         if found.current:
             return found
         request.warnings.clear()
-        found = await self._run(spec, replace(request, hot=None), top_k, None)
-        self._held(spec, request)  # what is in memory now is worth reading the texts of
-        return found
-
-    def _held(self, spec: ModeSpec, request: LaneQuery) -> CachedIndex | None:
-        """Return the index in memory, if a lane goes by it."""
-        reader = self._reader(spec)
-        if reader is None or INDEX_LANES.keys().isdisjoint(spec.signals):
-            return None
-        # The stores' own lanes bring the contents of what they find, as they are at that moment.
-        by_index = {VECTOR, KEYWORD}.isdisjoint(spec.signals)
-        return reader.held(request.scope, with_texts=by_index)
+        return await self._run(spec, request, top_k, None)
 
     def _reader(self, spec: ModeSpec) -> QuestionReader | None:
         if self.indexes is None:
             return None
-        return QuestionReader(
-            self.chunks, self.embedder, self.indexes, self.graph, spec.ranker, self.cache
-        )
+        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, spec.ranker)
 
-    def _stored(self, name: str, *, whole: bool = False) -> Lane:
+    def _stored(self, name: str) -> Lane:
         if name == VECTOR:
-            return VectorLane(self.chunks, self.embedder, whole=whole, contents=not whole)
-        return KeywordLane(self.chunks, whole=whole)
+            return VectorLane(self.chunks, self.embedder, contents=True)
+        return KeywordLane(self.chunks)
 
     async def _lanes(
         self, spec: ModeSpec, names: Sequence[str], request: LaneQuery, cached: CachedIndex | None
@@ -148,7 +140,7 @@ class Finder:
             run_lanes(stored, request, timeout), reader.run(works, request, cached, timeout)
         )
         runs = {run.name: run for run in [*found, *read.runs]}
-        return Read([runs[name] for name in names], read.now, read.spent)
+        return Read([runs[name] for name in names], read.current, read.spent)
 
     async def _run(
         self,
@@ -159,22 +151,25 @@ class Finder:
     ) -> LaneResults:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
         known = set(self.names)
-        if cached is not None and not cached.index.reports.reports:
+        if cached is not None and not cached[1].reports.reports:
             known.discard(REPORTS)
         companions = [name for name in spec.companions if name in known]
         read = await self._lanes(spec, [*spec.signals, *companions], request, cached)
-        runs, found = read.runs, LaneResults(read.runs, [], [], {})
+        runs, found = read.runs, LaneResults(read.runs, [], [], {}, read.current)
+        if not read.current:
+            return found
         try:
-            found = await self._joined(spec, request, read, top_k, cached)
+            found = await self._joined(spec, request, read, top_k)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
             runs = [LaneRun(run.name, [], run.milliseconds, run.error or failure) for run in runs]
         if _all_failed(runs, spec.signals):
             # Reading texts afterwards may be what has failed.
-            step_in = [self._stored(name, whole=True) for name in spec.fallback]
+            step_in = [self._stored(name) for name in spec.fallback]
             runs = [*runs, *await run_lanes(step_in, request, self.settings.lane_timeout)]
             passages, _ = self._rank(spec, request, runs, top_k)
+            passages, _ = await self._texts(request, passages, None)
             found = LaneResults(runs, passages, _reports(runs), _lane_timings(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
         if failed:
@@ -189,7 +184,6 @@ class Finder:
         request: LaneQuery,
         read: Read,
         top_k: int | None,
-        cached: CachedIndex | None,
     ) -> LaneResults:
         """Return what the lanes found in one ranking, with the texts of its first passages."""
         runs, started = read.runs, time.perf_counter()
@@ -198,37 +192,58 @@ class Finder:
         around = merge_surroundings([run.around for run in runs if run.around is not None])
         timings["fusion"] = milliseconds_since(started)
         started = time.perf_counter()
-        if cached is not None and cached.texts is not None and read.now is not None:
-            current = read.now == cached.stamp
-            shown = around if self.graph is not None else None
-            passages, items = contents_from(cached.texts, passages, shown) if current else ([], [])
-        else:
-            stamp = cached.stamp if cached is not None else None
-            passages, items, current = await self._texts(request, passages, around, stamp)
+        passages, items = await self._texts(request, passages, around)
         items = sorted([*_reports(runs), *items], key=_ID)
         items.sort(key=_SCORE, reverse=True)  # of equals by id
         timings["texts"] = milliseconds_since(started)
         if passages:
             passages = await self._rescore(spec, request, passages, timings)
-        return LaneResults(runs, passages, items, timings, current, share)
+        return LaneResults(runs, passages, items, timings, share=share)
 
     async def _texts(
         self,
         request: LaneQuery,
-        passages: list[RetrievedItem],
+        passages: Sequence[RetrievedItem],
         around: Surroundings | None,
-        trusted: Stamp | None,
-    ) -> tuple[list[RetrievedItem], list[RetrievedItem], bool]:
-        """Return passages and what is around them with their texts; are they and the index of one moment?"""
-        if around is None and all(item.text for item in passages):
-            # Where no text is read, nothing has told yet whether the index is of now.
-            return passages, [], trusted is None and await request.is_current()
-        indexes = None if trusted is None else self.indexes
-        stamp_of = None if indexes is None else indexes.stamp
-        contents = Contents(self.chunks, self.graph, request, stamp_of)
-        work = contents.read(passages, around)
-        passages, items, stamp, hot = await with_deadline(self.settings.lane_timeout, work)
-        return passages, items, hot and stamp == trusted
+    ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
+        """Return passages with their contents, without those that are gone, and what of the graph goes with them."""
+        seconds = self.settings.lane_timeout
+        return await asyncio.gather(
+            with_deadline(seconds, self._contents(request, passages)),
+            with_deadline(seconds, self._graph_items(request, around)),
+        )
+
+    async def _contents(
+        self, request: LaneQuery, passages: Sequence[RetrievedItem]
+    ) -> list[RetrievedItem]:
+        bare = [item.id for item in passages if not item.text]
+        rows = await self.chunks.contents(request.scope, bare) if bare else []
+        contents = {row["id"]: of_passage(row) for row in rows}
+        return [
+            item if item.text else with_content(item, contents[item.id])
+            for item in passages
+            if item.text or item.id in contents
+        ]
+
+    async def _graph_items(
+        self, request: LaneQuery, around: Surroundings | None
+    ) -> list[RetrievedItem]:
+        """Return entities and relations; none without a graph store that answers.
+
+        A relation comes with both its ends or not at all.
+        """
+        if self.graph is None or around is None:
+            return []
+        rows = {around.index.entities[row]: row for row in around.entities}
+        try:
+            found = await self.graph.get_entities(request.scope, list(rows))
+        except (InputError, ConflictError):
+            raise
+        except SextantError as error:
+            go_without("graph", error, request, WarningCode.GRAPH_STORE_FAILED)
+            return []
+        # One that was merged into another meanwhile comes as that, which the index did not find.
+        return around.items({rows[one.id]: of_entity(one) for one in found if one.id in rows})
 
     async def _rescore(
         self,
@@ -284,9 +299,7 @@ def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
 def _passages(runs: Sequence[LaneRun], spec: ModeSpec) -> dict[str, Sequence[RetrievedItem]]:
     """Return the passages that each lane found; a lane that failed, or runs beside them, has none."""
     return {
-        run.name: run.hits
-        if isinstance(run.hits, LazyHits)
-        else [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
+        run.name: [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
         for run in runs
         if run.error is None and run.name not in spec.companions
     }
@@ -294,30 +307,12 @@ def _passages(runs: Sequence[LaneRun], spec: ModeSpec) -> dict[str, Sequence[Ret
 
 def _reports(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
     """Return the reports that lanes found, each once."""
-    found = (run.hits for run in runs if not isinstance(run.hits, LazyHits))
-    hits = (hit for hits_of_run in found for hit in hits_of_run if hit.kind is ItemKind.COMMUNITY)
-    return list({hit.id: hit for hit in hits}.values())
+    reports = (hit for run in runs for hit in run.hits if hit.kind is ItemKind.COMMUNITY)
+    return list({hit.id: hit for hit in reports}.values())
 
 
 def _lane_timings(runs: Sequence[LaneRun]) -> dict[str, float]:
     return {run.name: run.milliseconds for run in runs}
-
-
-def contents_from(
-    texts: ScopeTexts,
-    passages: Sequence[RetrievedItem],
-    around: Surroundings | None,
-) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """Return passages with their contents, and what goes with them, from memory; as `Contents.read` returns them.
-
-    Args:
-        texts: what is in memory.
-        passages: without their texts.
-        around: what goes with them.
-    """
-    chunks = texts.passages.contents([item.id for item in passages])
-    found = [with_content(item, chunks[item.id]) for item in passages if item.id in chunks]
-    return found, around.items(texts.entities.at(list(around.entities))) if around else []
 
 
 def alone(

@@ -3,7 +3,7 @@
     python -m benchmarks.hybrid [CHUNKS] [SEED] [--queries N] [--gate N] [--vectors PASSAGES QUESTIONS]
         [--database URL] [--json FILE]
 
-All limits of chunk search but that of growth (`growth.py`) in one run and, at its end, in one table: group, ratio with
+All limits of chunk search in one run and, at its end, in one table: group, ratio with
 its interval, limit, gates, noise floor and verdict. Without arguments 10,000 chunks and 60 questions, two to
 three minutes; the limits are meant for `100000 2 --queries 300 --gate 1000`, and designs were chosen on
 seed 1. Questions are spread evenly over large, middle and small tenants, half in the tenant's topics and half
@@ -33,17 +33,15 @@ from uuid import UUID
 
 import numpy as np
 
-from benchmarks import bm25
+from benchmarks.hybrid import bm25
 from benchmarks.hybrid.bench import Bench
 from benchmarks.hybrid.corpus import Library, make_library, worded
 from benchmarks.hybrid.groups import hybrid_search, keyword_lane, vector_lane
-from benchmarks.hybrid.memory import InMemory
 from benchmarks.hybrid.report import Report
 from benchmarks.hybrid.rivals import PlainTables
-from benchmarks.hybrid.store import fill, scope_of, settings_of
+from benchmarks.hybrid.store import fill, settings_of
 from sextant.domain.settings import Settings
 from sextant.evals.sets import parser_of
-from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.postgresql.database import Database
 
 
@@ -69,12 +67,10 @@ class Run:
         queries, chunks = self.queries, len(self.library.texts)
         print(f"{self.name}: {chunks} chunks, {queries} queries", flush=True)
         async with self._opened() as bench:
-            hot = InMemory(ScopeCache(bench.database), bench.retriever, bench.worded, scope_of)
-            print(await hot.pack(await bench.backends()), flush=True)
-            vector, vector_gates = await vector_lane(bench, hot, queries)
-            keyword, keyword_gates = await keyword_lane(bench, hot, queries)
-            folder, lanes = self.settings.data_dir, vector_gates + keyword_gates
-            hybrid, missing = await hybrid_search(bench, hot, queries, lanes, folder)
+            vector, vector_gate = await vector_lane(bench, queries)
+            keyword, keyword_gate = await keyword_lane(bench, queries)
+            lanes = (vector_gate, keyword_gate)
+            hybrid, missing = await hybrid_search(bench, queries, lanes, self.settings.data_dir)
         print("\n## BM25 rerank of 40")
         asked = bm25.asked_of(self.library, queries)
         reranked, without = await bm25.rerank(self.library.texts, asked)

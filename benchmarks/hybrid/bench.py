@@ -18,7 +18,7 @@ from sextant.retrievers.lanes.question_terms import extract_keywords
 from sextant.retrievers.ranking.fusion import rrf
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.values import Nearest
+from sextant.stores.postgresql.values import Scored
 
 _BUILT_IN = ", built-in case rules"
 
@@ -93,9 +93,9 @@ class Bench(Ours):
         scope = scope_of(question.tenant)
         return await self.chunks.keyword_search(scope, question.keywords, WANTED)
 
-    def rows(self, found: Nearest) -> list[int]:
+    def rows(self, found: Scored) -> list[int]:
         """Return the rows of chunks."""
-        return [self._rows[UUID(int=high << 64 | low)] for high, low in found.ids.tolist()]
+        return [self._rows[UUID(one)] for one in found.ids]
 
     async def recall(self, search: Search) -> Recall:
         """Return Recall@10 of every size and kind; short results."""
@@ -139,7 +139,7 @@ class Bench(Ours):
         cosines = self.library.vectors[rows.start : rows.stop] @ question.vector
         near = (rows.start + np.argsort(-cosines, kind="stable")[:WANTED]).tolist()
         words = extract_keywords(question.text, settings.max_keywords)
-        held = self.rows(await self.chunks.keyword_arrays(scope_of(question.tenant), words, 10**6))
+        held = self.rows(await self.chunks.keyword_matches(scope_of(question.tenant), words, 10**6))
         rankings = {"vector": list(map(str, near)), "keyword": list(map(str, held[:WANTED]))}
         weights = {"vector": settings.vector_weight, "keyword": settings.keyword_weight}
         return {int(row) for row, _ in rrf(rankings, weights, settings.rrf_k)[:10]}
@@ -148,9 +148,9 @@ class Bench(Ours):
         scope = scope_of(question.tenant)
         true = await self.plain.counted(question, None)
         chunks = await self.chunks.keyword_search(scope, question.keywords, WANTED)
-        held = await self.chunks.keyword_arrays(scope, question.keywords, 10**6)
+        held = await self.chunks.keyword_matches(scope, question.keywords, 10**6)
         best = {self._rows[hit.chunk.id]: int(hit.score) for hit in chunks}
-        scores = map(int, held.cosines.tolist())
+        scores = map(int, held.scores)
         everything = dict(zip(self.rows(held), scores, strict=True))
         right = all(true.get(row) == count for row, count in best.items())
         most = sorted(true.values(), reverse=True)[:WANTED]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sextant.models.embedding.e5.weights import WeightFile, weights_path
 from sextant.models.protocols import Vectors
-from sextant.retrievers.numeric.arrays import unit
+from sextant.retrievers.arrays import unit
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 DIMENSION = 384

@@ -9,7 +9,7 @@ from sextant.domain.retrieval import Retrieval
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.values import Nearest
+from sextant.stores.postgresql.values import Scored
 
 
 class Ours:
@@ -36,15 +36,16 @@ class Ours:
             )
             return [row[0] async for row in cursor]
 
-    async def vector_ids(self, number: int) -> Nearest:
+    async def vector_ids(self, number: int) -> Scored:
         """Return the vector lane, ids and cosines."""
         question = self.questions[number]
         return await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
 
-    async def keyword_ids(self, number: int, limit: int = WANTED) -> Nearest:
+    async def keyword_ids(self, number: int, limit: int = WANTED) -> Scored:
         """Return the keyword lane, ids and scores."""
         question = self.questions[number]
-        return await self.chunks.keyword_arrays(scope_of(question.tenant), question.keywords, limit)
+        scope = scope_of(question.tenant)
+        return await self.chunks.keyword_matches(scope, question.keywords, limit)
 
     async def hybrid(self, number: int) -> Retrieval:
         """Return both lanes at once, fused by weighted RRF, with texts."""

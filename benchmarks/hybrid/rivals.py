@@ -23,7 +23,7 @@ from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question
-from sextant.retrievers.numeric.arrays import min_max
+from sextant.retrievers.arrays import min_max
 from sextant.retrievers.ranking.fusion import rrf
 
 WANTED = 20

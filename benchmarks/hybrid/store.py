@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 import numpy as np
 from pydantic import SecretStr
 
-from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
@@ -39,7 +38,7 @@ def settings_of(data_dir: Path, chunks: int, url: str | None = None) -> Settings
         data_dir=data_dir,
         database_url=SecretStr(url) if url else None,
         database_pool=4,
-        retrieval=RetrievalSettings(exact_below=own_index, hot_memory=memory.ROOM),
+        retrieval=RetrievalSettings(exact_below=own_index),
     )
 
 

@@ -15,6 +15,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.protocols import Reranker
+from sextant.retrievers.arrays import BM25
 from sextant.retrievers.chunk_search.ranking import (
     Found,
     MetadataRanking,
@@ -25,6 +26,7 @@ from sextant.retrievers.chunk_search.ranking import (
     with_rerank,
 )
 from sextant.retrievers.chunk_search.weights import MetadataWeights
+from sextant.retrievers.cursor import Position
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from sextant.retrievers.lanes.warnings import (
@@ -32,9 +34,6 @@ from sextant.retrievers.lanes.warnings import (
     require_one_of,
     warn_of_failures,
 )
-from sextant.retrievers.lazy_hits import ids_of, score_at
-from sextant.retrievers.numeric.arrays import BM25
-from sextant.retrievers.pages.cursor import Position
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.metadata import ChunkMetadata, read_metadata
@@ -100,8 +99,6 @@ class ChunkRanker:
     ) -> ChunkRanking:
         """Return every chunk that a lane found, by `rank_by_metadata`, BM25 and the reranker, if these may and can.
 
-        Of a `query.hot` all may come from memory: whether that is current is to be asked afterwards.
-
         Raises:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
@@ -154,10 +151,7 @@ class ChunkRanker:
 
     async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[ChunkMetadata]:
         """Return what ranking asks of all that was found, each chunk once; those that are gone are left out."""
-        ids = list(dict.fromkeys(one for run in runs for one in ids_of(run.hits)))
-        known = query.hot.index.metadata(ids) if query.hot else None
-        if known is not None:
-            return known
+        ids = list(dict.fromkeys(one.id for run in runs for one in run.hits))
         return await read_metadata(self._database, query.scope, ids) if ids else []
 
     async def _reranked(
@@ -179,8 +173,4 @@ async def _no_index() -> None:
 
 def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
     """Return what each lane found; of one that failed nothing."""
-    return {
-        run.name: {one: score_at(run.hits, index) for index, one in enumerate(ids_of(run.hits))}
-        for run in runs
-        if run.error is None
-    }
+    return {run.name: {hit.id: hit.score for hit in run.hits} for run in runs if run.error is None}

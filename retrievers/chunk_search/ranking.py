@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from sextant.domain.documents import Modality
 from sextant.domain.retrieval import LEAST_SCORE
+from sextant.retrievers.arrays import min_max
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
-from sextant.retrievers.numeric.arrays import min_max
 from sextant.retrievers.ranking.result_ranker import age_in_days, time_decay
 from sextant.stores.chunks.metadata import ChunkMetadata
 from sextant.text.analysis import is_pair, terms

@@ -37,11 +37,10 @@ from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from sextant.retrievers.chunk_search.ranking import Ranked
 from sextant.retrievers.chunk_search.weights import MetadataWeights
-from sextant.retrievers.index.scope_cache import ScopeCache
+from sextant.retrievers.cursor import Position, decode, encode, identity
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.warnings import warn_of_unknown
 from sextant.retrievers.modes import describe_passage_index
-from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
@@ -146,7 +145,6 @@ class ChunkSearch:
         database: where they are.
         embedder: turns the question into a vector.
         reranker: has its share of the final score; None: the hybrid score is the final one.
-        hot: when given, what is searched often is searched in memory.
     """
 
     def __init__(
@@ -154,15 +152,13 @@ class ChunkSearch:
         database: Database,
         embedder: Embedder,
         reranker: Reranker | None = None,
-        hot: ScopeCache | None = None,
     ) -> None:
         self._database = database
-        self._hot = hot
         self._hits = ChunkHits(database)
         self._settings = database.settings
         self._chunks = chunks = ChunkStore(database)
         # By id: what both lanes found is then read once, and of what is not shown no text.
-        lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
+        lanes = (VectorLane(chunks, embedder), KeywordLane(chunks))
         self._ranker = ChunkRanker(database, lanes, reranker, self._settings)
         # By user, search and moment; a ranking is of its moment, whatever is written later.
         self._rankings: VersionedCache[tuple[str, bytes, datetime], None, ChunkRanking] = (
@@ -200,26 +196,22 @@ class ChunkSearch:
         """
         of_type(request, SearchRequest, "request", 'query="…"')
         with searching("chunks") as report:
-            found, report.timings = await self._search(
-                scope, request, now or datetime.now(UTC), self._hot
-            )
+            found, report.timings = await self._search(scope, request, now or datetime.now(UTC))
             report.degraded = bool(found.warnings)
         return found
 
     async def _search(
-        self, scope: Scope, request: SearchRequest, now: datetime, hot: ScopeCache | None
+        self, scope: Scope, request: SearchRequest, now: datetime
     ) -> tuple[ChunkSearchResponse, Mapping[str, float]]:
         """Return the response, and the milliseconds of each lane that ran for it."""
         started = time.perf_counter()
-        checked = self._check(scope, request, now, hot)
+        checked = self._check(scope, request, now)
         ranking, is_cached = await self._ranking(checked)
         page, more = ranking.page(checked.position, request.limit)
         warnings = list(ranking.warnings)
         hits = await self._hits.of(
             scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
         )
-        if not await checked.query.is_current():  # after all else: it was so when the rest was read
-            return await self._search(scope, request, now, None)
         await warn_of_unknown(self._chunks, checked.query)
         warnings = distinct([*warnings, *checked.query.warnings])
         if not len(ranking):
@@ -249,12 +241,10 @@ class ChunkSearch:
         if elapsed > self._settings.retrieval.slow_ms:
             logger.warning("chunk search took %.0f ms", elapsed)
 
-    def _check(
-        self, scope: Scope, request: SearchRequest, now: datetime, hot: ScopeCache | None
-    ) -> _CheckedRequest:
+    def _check(self, scope: Scope, request: SearchRequest, now: datetime) -> _CheckedRequest:
         balanced = MetadataWeights.of(self._settings.chunk_search)
         weights = MetadataWeights.read(request.ranking, balanced)
-        query = self._query(scope, request, hot)
+        query = self._query(scope, request)
         given = request.bm25_rerank
         bm25 = self._settings.retrieval.bm25_rerank if given is None else given
         options = (weights, request.rerank, bm25)
@@ -277,16 +267,14 @@ class ChunkSearch:
         )
         return ranking, False
 
-    def _query(self, scope: Scope, request: SearchRequest, hot: ScopeCache | None) -> LaneQuery:
+    def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
         limit = in_range(request.limit, "limit", most=MOST)
-        filters = ChunkFilters.read(request.filters)
         return LaneQuery(
             scope=scope,
             text=check_question(request.query, self._settings.limits.question_chars),
             limit=max(_OVERFETCH * limit, _FEWEST),
             max_keywords=self._settings.retrieval.max_keywords,
-            filters=filters,
-            hot=hot.of(scope) if hot and filters is None else None,
+            filters=ChunkFilters.read(request.filters),
         )
 
     def _debug(

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import ChunkFilters, as_weight, of_type
-from sextant.retrievers.numeric.arrays import min_max
+from sextant.retrievers.arrays import min_max
 from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 MAX_TOP_K = 100

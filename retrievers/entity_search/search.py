@@ -26,6 +26,7 @@ from sextant.domain.warnings import (
     word_warnings,
 )
 from sextant.models.protocols import Embedder, Reranker
+from sextant.retrievers.cursor import Position, decode, encode, identity
 from sextant.retrievers.entity_search.lanes import (
     LANES,
     EntityHits,
@@ -42,7 +43,6 @@ from sextant.retrievers.entity_search.response import (
     result_of,
 )
 from sextant.retrievers.lanes.warnings import find_unknown_types
-from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphCopies, GraphStore

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from sextant.domain.system import give_back
 from sextant.domain.versioned_cache import VersionedCache
-from sextant.retrievers.numeric.arrays import BM25, idf
+from sextant.retrievers.arrays import BM25, idf
 from sextant.stores.rows import StoredText, StoredTexts
 from sextant.text.analysis import SEGMENTED
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sextant.domain.retrieval import LEAST_SCORE, LaneScore, RetrievedItem
-from sextant.retrievers.numeric.arrays import Scores, min_max
+from sextant.retrievers.arrays import Scores, min_max
 from sextant.retrievers.ranking.fusion import rrf, rrf_share
 
 BM25_LANE = "bm25"

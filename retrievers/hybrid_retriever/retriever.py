@@ -26,6 +26,7 @@ from sextant.domain.settings import LimitSettings
 from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
+from sextant.retrievers.arrays import BM25
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, get_shared_indexes
 from sextant.retrievers.hybrid_retriever.bm25_reranking import rerank_linear, rerank_rrf
 from sextant.retrievers.hybrid_retriever.options import (
@@ -51,7 +52,6 @@ from sextant.retrievers.lanes.warnings import (
     require_one,
     warn_of_failures,
 )
-from sextant.retrievers.numeric.arrays import BM25
 from sextant.retrievers.ranking.fusion import fuse
 
 logger = logging.getLogger(__name__)

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from sextant.domain.graph import Community
 from sextant.models.protocols import Vectors
-from sextant.retrievers.index.vectors.rounded import Rounded
-from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.numeric.arrays import Floats, Places, dot, highest, unit
+from sextant.retrievers.arrays import Floats, Places, among_highest, dot, highest, unit
+from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.graph.arrays import Ids, IdTable, halves_of, index_of
 from sextant.stores.postgresql.values import Embedded
@@ -119,10 +118,6 @@ class ReportIndex:
         return [NearReport(self.reports[self._rows[row]], float(cosines[row])) for row in best]
 
 
-# Vectors that are copied and normalised at a time: they stay in the processor's cache meanwhile.
-_BLOCK = 1024
-
-
 @dataclass(frozen=True, slots=True)
 class Near:
     """The passages nearest to a question, rising, and their cosines."""
@@ -140,14 +135,14 @@ class PassageIndex:
         documents: the document of every passage, as a place in `states`.
         ids: id of every passage.
         lexical: BM25 over the passages.
-        rounded: the passages' vectors, normalised; None: they are not kept.
+        vectors: of length 1, shape (passages, dimension); None: they are not kept.
     """
 
     states: Mapping[UUID, str]
     documents: npt.NDArray[np.int32]
     ids: IdTable
     lexical: LexicalIndex
-    rounded: Rounded | None = None
+    vectors: Vectors | None = None
 
     @classmethod
     def empty(cls) -> PassageIndex:
@@ -196,31 +191,21 @@ class PassageIndex:
     def with_vectors(self, before: PassageIndex, fresh: Embedded) -> PassageIndex:
         """Return the index with vectors, of `before` and fresh ones; without, where any passage lacks one."""
         rows = index_of(self.ids.halves, fresh.ids)
-        order = rows.argsort()[np.count_nonzero(rows < 0) :]
-        vectors = fresh.vectors[order]
-        for start in range(0, len(vectors), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            vectors[block] = unit(vectors[block])
-        known = before.rounded or None  # of no vector no other can be made
-        if known is not None and len(fresh.ids) and known.dimension != vectors.shape[1]:
-            known = None
-        was = index_of(before.ids.halves if known else self.ids.halves[:0], self.ids.halves)
-        is_fresh = np.zeros(len(was), np.bool_)
-        is_fresh[rows[order]] = True
-        if (~is_fresh & (was < 0)).any():
+        new = unit(fresh.vectors[rows >= 0])
+        known = before.vectors if before.vectors is not None else new[:0]
+        if len(new) and new.shape[1] != known.shape[1]:
+            known = new[:0]
+        was = index_of(before.ids.halves[: len(known)], self.ids.halves)
+        place = np.where(was < 0, -1, was)
+        place[rows[rows >= 0]] = len(known) + np.arange(len(new))
+        if (place < 0).any():
             return self
-        if known is None:
-            return replace(self, rounded=Rounded.of(vectors, sifted=True))
-        fresh_vectors = vectors.reshape(
-            len(vectors), known.dimension
-        )  # of none the width is not known
-        return replace(self, rounded=known.updated(fresh_vectors, np.where(is_fresh, -1, was)))
-
-    def with_shared(self, rounded: Rounded) -> PassageIndex:
-        """Return the index with vectors that somebody else has of the same passages, held once."""
-        return replace(self, rounded=rounded.sifted())
+        every = np.concatenate([known, new]) if len(new) else known
+        return replace(self, vectors=every[place])
 
     def nearest(self, question: Vectors, count: int) -> Near:
         """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have vectors."""
-        assert self.rounded is not None  # noqa: S101 - as said
-        return Near(*self.rounded.among_nearest(unit(question), count))
+        assert self.vectors is not None  # noqa: S101 - as said
+        cosines = dot(self.vectors, unit(question))
+        rows = among_highest(cosines, count)
+        return Near(rows, cosines[rows])

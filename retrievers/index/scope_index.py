@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from uuid import UUID
 
 import numpy as np
 
@@ -23,14 +22,11 @@ from sextant.domain.scope import Scope
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.domain.warnings import WarningCode, warn
 from sextant.models.protocols import Embedder
-from sextant.retrievers.index import kept_words
-from sextant.retrievers.index.graph.relations import Ints, RelationTypes
-from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
+from sextant.retrievers.index.lexical import LexicalIndex
+from sextant.retrievers.index.meanings import QueryVectors
 from sextant.retrievers.index.passages import IndexedReport, PassageIndex, ReportIndex, ReportRows
-from sextant.retrievers.index.vectors.meanings import QueryVectors
-from sextant.retrievers.index.vectors.rounded import Rounded
-from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.stores.array_files import ArrayFiles
+from sextant.retrievers.index.relations import Ints, RelationTypes
+from sextant.retrievers.index.walk import ScopeGraph, WalkIndex
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import KINDS, Ids, IdTable, index_of
 from sextant.stores.graph.arrays import GraphArrays as StoredGraph
@@ -38,10 +34,6 @@ from sextant.stores.graph.protocol import GraphCopies, WholeGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.stamps.stamp_lines import Stamp
 from sextant.text.name_linker import NameTrie, name_key, names_of_title
-
-# So long a process stays that is left while it builds an index: the words of 100,000 passages take
-# 15 seconds, and one that asks a single question would otherwise begin with them each time, for nothing.
-_LINGER = 30.0
 
 _TITLE = KINDS.index(MentionKind.TITLE)
 
@@ -67,7 +59,6 @@ class ScopeIndex:
     entities: IdTable
     labels: Sequence[str]
     reports: ReportIndex
-    _report_rows: dict[UUID, ReportRows] = field(init=False, default_factory=dict[UUID, ReportRows])
 
     @property
     def chunk_ids(self) -> IdTable:
@@ -95,17 +86,8 @@ class ScopeIndex:
         )
 
     def rows_of_report(self, report: IndexedReport) -> ReportRows:
-        """Return a report of this index as rows of it; worked out when it is first found."""
-        community = report.community
-        rows = self._report_rows.get(community.id)
-        if rows is None:
-            rows = ReportRows.of(community, self.entities.halves, self.chunk_ids.halves)
-            self._report_rows[community.id] = rows
-        return rows
-
-
-# Vectors of the passages with these ids, as of a stamp of the scope's passages, if somebody has them in memory.
-SharedVectors = Callable[[Scope, str, IdTable], Rounded | None]
+        """Return a report of this index as rows of it."""
+        return ReportRows.of(report.community, self.entities.halves, self.chunk_ids.halves)
 
 
 class ScopeIndexes:
@@ -121,9 +103,6 @@ class ScopeIndexes:
             asked.
         patience: seconds that a question waits for what has changed while there is an older index.
         idle: seconds after which an index that nobody asks is let go.
-        files: where words are kept for other processes; None: nowhere.
-        worth_keeping: passages of a scope from which on they are; those of a thousand are cut in a tenth
-            of a second.
     """
 
     def __init__(
@@ -134,11 +113,9 @@ class ScopeIndexes:
         folder: Path | None = None,
         *,
         copies: GraphCopies | None = None,
-        vectors: int = 100_000,
+        vectors: int = 20_000,
         patience: float = 5.0,
         idle: float = math.inf,
-        files: ArrayFiles | None = None,
-        worth_keeping: int = 1_000,
     ) -> None:
         self._chunks = chunks
         self._record = record
@@ -146,10 +123,6 @@ class ScopeIndexes:
         self._folder = folder
         self._vectors = vectors
         self._patience = patience
-        self._files = files
-        self._shared: SharedVectors = lambda _scope, _stamp, _ids: None
-        self._worth_keeping = worth_keeping
-        self._saving: set[asyncio.Future[None]] = set()
         self._meanings: dict[str, QueryVectors] = {}
         self._kept: VersionedCache[Scope, Stamp, ScopeIndex] = VersionedCache(
             passages, lambda index: len(index.chunk_ids), idle=idle
@@ -158,10 +131,6 @@ class ScopeIndexes:
     def meanings(self, embedder: Embedder) -> QueryVectors:
         """Return what questions are compared by besides passages, by this embedder's vectors."""
         return self._meanings.setdefault(embedder.name, QueryVectors(embedder, self._folder))
-
-    def share_vectors(self, known: SharedVectors) -> None:
-        """From now on look for vectors in somebody else's memory first."""
-        self._shared = known
 
     def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
         """Return the index in memory, whether it is of now or not, with the stamp of what it is of."""
@@ -207,104 +176,41 @@ class ScopeIndexes:
         return index
 
     async def close(self) -> None:
-        """Wait until what is being kept on disk is there, and for what is being built, which will be.
-
-        What another loop's callers began ends there.
-        """
-        await self._kept.close(_LINGER if self._files is not None else 0)
-        here = asyncio.get_running_loop()
-        await asyncio.gather(*(task for task in list(self._saving) if task.get_loop() is here))
+        """Stop what this loop is building, and let go of all indexes."""
+        await self._kept.close()
 
     async def _build(
         self, scope: Scope, stamp: Stamp, before: tuple[Stamp, ScopeIndex] | None
     ) -> ScopeIndex:
         whole = self.whole(stamp)
         if before is None:
-            return await self._read(scope, stamp, None, whole)
+            return await self._read(scope, PassageIndex.empty(), whole)
         known, index = before
         if replace(known, reports=stamp.reports) == stamp:
             return replace(index, reports=await self._reports(scope, whole))
-        return await self._read(scope, stamp, index, whole)
+        return await self._read(scope, index.passages, whole)
 
-    async def _read(
-        self, scope: Scope, stamp: Stamp, before: ScopeIndex | None, whole: WholeGraph
-    ) -> ScopeIndex:
+    async def _read(self, scope: Scope, before: PassageIndex, whole: WholeGraph) -> ScopeIndex:
         """Everything but the passages that have stayed as they were."""
         passages, stored, reports = await asyncio.gather(
-            self._passages(scope, stamp, before.passages)
-            if before
-            else self._first_passages(scope, stamp),
+            self._passages(scope, before),
             whole.arrays(scope),
             self._reports(scope, whole),
         )
         return await asyncio.to_thread(ScopeIndex.build, passages, stored, reports)
 
-    async def _first_passages(self, scope: Scope, stamp: Stamp) -> PassageIndex:
-        """Return the passages from the store, but for the words that another process has kept."""
-        stored = await asyncio.to_thread(self._load, scope)
-        if stored is None:
-            return await self._passages(scope, stamp, PassageIndex.empty())
-        now = await self._passages(scope, stamp, stored)
-        return (
-            now
-            if now is not stored
-            else await self._with_vectors(scope, stamp, stored, stored, stored.states)
-        )
-
-    async def _passages(self, scope: Scope, stamp: Stamp, before: PassageIndex) -> PassageIndex:
+    async def _passages(self, scope: Scope, before: PassageIndex) -> PassageIndex:
         states = await self._chunks.documents(scope)
         changed = before.changed(states)
         if not changed and len(states) == len(before.states):
             return before
         fresh = await self._chunks.passages(scope, changed)
         now = await asyncio.to_thread(before.updated, states, fresh)
-        if self._files is not None and max(len(before.ids), len(now.ids)) >= self._worth_keeping:
-            saving = asyncio.create_task(self._keep(self._files, scope, now))
-            self._saving.add(saving)
-            saving.add_done_callback(self._saving.discard)
-        return await self._with_vectors(
-            scope, stamp, now, before, states if before.rounded is None else changed
-        )
-
-    async def _with_vectors(
-        self,
-        scope: Scope,
-        stamp: Stamp,
-        now: PassageIndex,
-        before: PassageIndex,
-        wanted: Iterable[UUID],
-    ) -> PassageIndex:
         if not len(now.ids) or len(now.ids) > self._vectors:
             return now
-        if (shared := self._shared(scope, stamp.passages, now.ids)) is not None:
-            return await asyncio.to_thread(now.with_shared, shared)
+        wanted = states if before.vectors is None else changed
         vectors = await self._chunks.vectors(scope, list(wanted))
         return await asyncio.to_thread(now.with_vectors, before, vectors)
-
-    def _load(self, scope: Scope) -> PassageIndex | None:
-        arrays = self._files and self._files.load(scope, kept_words.code())
-        return kept_words.from_arrays(arrays) if arrays else None
-
-    async def _keep(self, files: ArrayFiles, scope: Scope, passages: PassageIndex) -> None:
-        """Keep the words on disk, unless one of the documents has been deleted meanwhile.
-
-        Whoever deletes removes the file afterwards, which may be before it is written here. Where so few are
-        left that they are not worth it, none are kept: the file has those of what was there before.
-        """
-        if len(passages.ids) < self._worth_keeping:
-            await asyncio.to_thread(files.forget, scope)
-            return
-        await asyncio.to_thread(self._save, files, scope, passages)
-        try:
-            gone = passages.states.keys() - (await self._chunks.documents(scope)).keys()
-        except Exception:  # noqa: BLE001 - nobody waits for this; what is not known to be there goes
-            gone = set(passages.states)
-        if gone:
-            await asyncio.to_thread(files.forget, scope)
-
-    @staticmethod
-    def _save(files: ArrayFiles, scope: Scope, passages: PassageIndex) -> None:
-        files.save(scope, kept_words.code(), kept_words.as_arrays(passages))
 
     async def _reports(self, scope: Scope, whole: WholeGraph) -> ReportIndex:
         communities, vectors = await whole.reports(scope)

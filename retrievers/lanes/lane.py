@@ -9,47 +9,43 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.questions import ChunkFilters
-from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, of_passage
+from sextant.domain.retrieval import (
+    LEAST_SCORE,
+    ItemKind,
+    RetrievedItem,
+    of_passage,
+    with_content,
+)
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder
-from sextant.retrievers.index.scope_cache import CachedScope
 from sextant.retrievers.lanes.question_terms import extract_keywords
-from sextant.retrievers.lazy_hits import LazyHits
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkHit
-from sextant.stores.postgresql.values import Nearest, Scored, read_scored
+from sextant.stores.postgresql.values import Scored
 from sextant.stores.postgresql.watched import gather_until
 from sextant.text.characters import language_of
 
 if TYPE_CHECKING:
     from sextant.retrievers.lanes.surroundings import Surroundings
 
-T = TypeVar("T")
-Then = Callable[[Sequence[RetrievedItem]], T]
-
 VECTOR = "vector"
 KEYWORD = "keyword"
-
-# So many texts cost less than the trip that reading those of the best would take (0.4 ms; 8 µs a text).
-_WITH_CONTENTS = 50
 
 
 @dataclass(frozen=True)
 class LaneQuery:
     """What every lane gets: whose data, the question, how many passages are wanted, and which.
 
-    `warnings` collects what a lane had to go without while it found something all the same. `hot` is
-    the scope in memory, which bare lanes go by; whoever gives it sees to it that it was current.
+    `warnings` collects what a lane had to go without while it found something all the same.
     """
 
     scope: Scope
@@ -58,7 +54,6 @@ class LaneQuery:
     max_keywords: int = 10
     filters: ChunkFilters | None = None
     warnings: list[CodedWarning] = field(default_factory=list[CodedWarning], compare=False)
-    hot: CachedScope | None = field(default=None, compare=False)
 
     def warn(self, code: WarningCode, params: Mapping[str, Any] | None = None) -> bool:
         """Note once that a lane went on without something; return whether that is new."""
@@ -74,19 +69,6 @@ class LaneQuery:
     def language(self) -> str:
         """Return the question's language, `zh` or `en`."""
         return language_of(self.text)
-
-    @contextmanager
-    def requesting_stamp(self) -> Iterator[LaneQuery]:
-        """Provide this query; of a scope in memory the stamp is asked for while it is searched."""
-        if self.hot is None:
-            yield self
-        else:
-            with self.hot.requesting_stamp() as hot:
-                yield replace(self, hot=hot)
-
-    async def is_current(self) -> bool:
-        """Return whether what the lanes found in memory is so; asked together with the texts of it."""
-        return self.hot is None or await self.hot.is_current()
 
     @cached_property
     def keywords(self) -> list[str]:
@@ -111,61 +93,52 @@ class Lane(Protocol):
 class VectorLane:
     """Chunks nearest to the question; the score is cosine similarity.
 
-    `whole`: with all that is known of them; without, they come by id, in a third of the time, unless
-    filters bound the search. `contents`: then with their contents, if PostgreSQL finds them.
+    Hits come by id, with `contents` as results show them; within filters with all that is known of them.
     """
 
     chunks: ChunkStore
     embedder: Embedder
     name: str = VECTOR
-    whole: bool = True
     contents: bool = False
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
         vector = await self.embedder.embed_query(query.text)
         scope, k = query.scope, query.limit
-        if self.whole or query.filters is not None:
+        if query.filters is not None:
             hits = await self.chunks.vector_search(scope, vector, k, query.filters)
             return [as_item(hit) for hit in hits]
-        if query.hot is not None:
-            return await query.hot.nearest(vector, k)
-        if self.contents and k <= _WITH_CONTENTS:
-            near, rows = await self.chunks.nearest_with_contents(scope, vector, k)
-            return _with_contents(near, rows)
-        return LazyHits.of(read_scored(await self.chunks.nearest(scope, vector, k)))
+        if not self.contents:
+            return _by_id(await self.chunks.nearest(scope, vector, k))
+        near, rows = await self.chunks.nearest_with_contents(scope, vector, k)
+        contents = {row["id"]: of_passage(row) for row in rows}
+        found = _by_id(near)
+        return [with_content(item, contents[item.id]) for item in found if item.id in contents]
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordLane:
-    """Chunks that contain the most of the question's keywords; `whole` as above."""
+    """Chunks that contain the most of the question's keywords, by id; within filters with all that is known of them."""
 
     chunks: ChunkStore
     name: str = KEYWORD
-    whole: bool = True
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Search the scope's text; a question of stop words only finds nothing."""
-        if not query.keywords:
+        scope, words, k = query.scope, query.keywords, query.limit
+        if not words:
             return []
-        if not self.whole and query.filters is None:
-            if query.hot is not None:
-                return query.hot.matching(query.keywords, query.limit)
-            return LazyHits.of(
-                await self.chunks.keyword_matches(query.scope, query.keywords, query.limit)
-            )
-        hits = await self.chunks.keyword_search(
-            query.scope, query.keywords, query.limit, query.filters
-        )
+        if query.filters is None:
+            return _by_id(await self.chunks.keyword_matches(scope, words, k))
+        hits = await self.chunks.keyword_search(scope, words, k, query.filters)
         return [as_item(hit) for hit in hits]
 
 
-def _with_contents(near: Nearest, rows: Sequence[Mapping[str, Any]]) -> LazyHits:
-    """Return the hits of which there is a row, with the content that it holds."""
-    found, by_id = read_scored(near), {row["id"]: row for row in rows}
-    there = [(one, score) for one, score in zip(*found, strict=True) if one in by_id]
-    ids, scores = [one for one, _ in there], [score for _, score in there]
-    return LazyHits.of(Scored(ids, scores), lambda index: of_passage(by_id[ids[index]]))
+def _by_id(found: Scored) -> list[RetrievedItem]:
+    return [
+        RetrievedItem(ItemKind.CHUNK, id_, "", max(score, LEAST_SCORE))
+        for id_, score in zip(found.ids, found.scores, strict=True)
+    ]
 
 
 def as_item(hit: ChunkHit) -> RetrievedItem:

@@ -19,14 +19,13 @@ from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
+from sextant.retrievers.arrays import Floats
 from sextant.retrievers.index.passages import Near
-from sextant.retrievers.index.scope_cache import ScopeCache, ScopeTexts
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
 from sextant.retrievers.lanes.question_terms import two_events
 from sextant.retrievers.lanes.surroundings import Surroundings, link_question, nearest_entities
 from sextant.retrievers.lanes.warnings import go_without
-from sextant.retrievers.numeric.arrays import Floats
 from sextant.retrievers.ranking.mix_ranker import (
     PageRankMixer,
     QuerySignals,
@@ -37,7 +36,7 @@ from sextant.retrievers.ranking.mix_ranker import (
     with_parts,
 )
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.arrays import index_of
+from sextant.stores.graph.arrays import halves_of_texts, index_of
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import detach_on_cancel
 from sextant.stores.stamps.stamp_lines import Stamp
@@ -100,26 +99,15 @@ class Hits(NamedTuple):
 IndexLane = Callable[[LaneQuery, QueryContext], Hits | None]
 
 
-@dataclass(frozen=True, slots=True)
-class CachedIndex:
-    """An index in memory, of now or not.
-
-    Attributes:
-        index: what a question is held against.
-        stamp: what the scope's was when the index was read.
-        texts: of all that the index finds, if they are at hand.
-    """
-
-    index: ScopeIndex
-    stamp: Stamp
-    texts: ScopeTexts | None
+CachedIndex = tuple[Stamp, ScopeIndex]
+"""An index in memory, of now or not, and the scope's stamp when it was read."""
 
 
 class Read(NamedTuple):
-    """How each lane fared; the scope's stamp after all else was read, where texts are at hand; what parts took."""
+    """How each lane fared; whether the index in memory was of now; what parts took."""
 
     runs: list[LaneRun]
-    now: Stamp | None = None
+    current: bool = True
     spent: Mapping[str, float] = MappingProxyType({})
 
 
@@ -130,7 +118,6 @@ class QuestionReader:
     Args:
         chunks, embedder, indexes, graph: what is read.
         ranker: ranks by what a question shares with the index.
-        cache: where texts may be at hand.
     """
 
     chunks: ChunkStore
@@ -138,18 +125,6 @@ class QuestionReader:
     indexes: ScopeIndexes
     graph: GraphStore | None
     ranker: PageRankMixer
-    cache: ScopeCache | None = None
-
-    def held(self, scope: Scope, *, with_texts: bool) -> CachedIndex | None:
-        """Return the scope's index if it is in memory; with the texts of what it finds, if wanted."""
-        cached = self.indexes.kept(scope)
-        if cached is None:
-            return None
-        stamp, index = cached
-        texts = (
-            self.cache.texts(scope, stamp, index) if with_texts and self.cache is not None else None
-        )
-        return CachedIndex(index, stamp, texts)
 
     async def run(
         self,
@@ -166,7 +141,7 @@ class QuestionReader:
         Args:
             works: the lanes.
             query: the question.
-            cached: an index to go by; whoever gives it compares its stamp. None: the scope's as it is now.
+            cached: an index to go by, whose stamp is compared meanwhile. None: the scope's as it is now.
             deadline: in seconds.
 
         Raises:
@@ -177,7 +152,7 @@ class QuestionReader:
         timings = LaneTimings()
         try:
             async with asyncio.timeout(deadline) as limit:
-                now = await self._run(works, query, cached, started, runs, timings=timings)
+                current = await self._run(works, query, cached, started, runs, timings=timings)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane
@@ -185,7 +160,7 @@ class QuestionReader:
                 return Read([runs.get(name) or late(name, deadline) for name in works])
             took = milliseconds_since(started)
             return Read([runs.get(name) or LaneRun(name, [], took, failure) for name in works])
-        return Read([runs[name] for name in works], now, timings)
+        return Read([runs[name] for name in works], current, timings)
 
     async def _run(
         self,
@@ -196,12 +171,9 @@ class QuestionReader:
         runs: dict[str, LaneRun],
         *,
         timings: LaneTimings,
-    ) -> Stamp | None:
-        """Put into `runs` how each fares, and into `timings` what parts take; `Read.now`."""
+    ) -> bool:
+        """Put into `runs` how each fares, and into `timings` what parts take; `Read.current`."""
         texts = [query.text, *two_events(query.text)]
-        in_memory = cached is not None and cached.texts is not None
-        # Before all else: what changes in the copy later, the next question sees.
-        copy = await detach_on_cancel(self.indexes.copy(query.scope)) if in_memory else ""
         index, vectors = await self._index_and_vectors(query, texts, cached, timings)
         with timings.on(VECTOR):
             whole, *events = [
@@ -234,26 +206,22 @@ class QuestionReader:
             runs.update(_run_each(lanes, query, context, started))
             return context
 
-        async def run_with_stamp(
-            lanes: Mapping[str, IndexLane], build: Callable[[], QueryContext]
-        ) -> tuple[QueryContext, Stamp | None]:
-            """Read the stamp while a thread runs the lanes."""
-            work = asyncio.to_thread(run_lanes_here, lanes, build)
-            if not in_memory:
-                return await work, None
-            now, context = await asyncio.gather(
-                detach_on_cancel(self.chunks.stamp(query.scope)), work
-            )
-            return context, replace(now, copy=copy)
-
-        first, now = await run_with_stamp(works, build_context)
+        first, current = await asyncio.gather(
+            asyncio.to_thread(run_lanes_here, works, build_context),
+            self._is_current(query.scope, cached),
+        )
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
             named = await detach_on_cancel(nearest_entities(self.graph, query, index, vectors[0]))
             signals = _with_named(first.signals, named)
             again = replace(first, signals=signals, named_in_full=True)
-            _, now = await run_with_stamp(rest, lambda: again)
-        return now
+            await asyncio.to_thread(run_lanes_here, rest, lambda: again)
+        return current
+
+    async def _is_current(self, scope: Scope, cached: CachedIndex | None) -> bool:
+        if cached is None:
+            return True
+        return cached[0] == await detach_on_cancel(self.indexes.stamp(scope))
 
     async def _index_and_vectors(
         self,
@@ -263,7 +231,7 @@ class QuestionReader:
         timings: LaneTimings,
     ) -> tuple[ScopeIndex, list[Vectors | None]]:
         if cached is not None:
-            return cached.index, await self._vectors(query, texts, timings)
+            return cached[1], await self._vectors(query, texts, timings)
         index = detach_on_cancel(self.indexes.get(query.scope))
         return await asyncio.gather(index, self._vectors(query, texts, timings))
 
@@ -281,7 +249,7 @@ class QuestionReader:
         if vector is None:
             return _Sought(text)
         centred = await self.indexes.meanings(self.embedder).centred(vector)
-        if index.passages.rounded is not None:
+        if index.passages.vectors is not None:
             return _Sought(text, centred)
         return _Sought(text, found=await self._near(query, index, centred))
 
@@ -318,9 +286,9 @@ class QuestionReader:
         except SextantError as error:
             go_without(VECTOR, error, query, WarningCode.EMBEDDING_FAILED)
             return None
-        rows = index_of(index.chunk_ids.halves, found.ids).astype(np.intp)
+        rows = index_of(index.chunk_ids.halves, halves_of_texts(found.ids)).astype(np.intp)
         rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
-        return Near(rows[rising], found.cosines[rising])
+        return Near(rows[rising], np.array(found.scores, np.float32)[rising])
 
     def _signals(
         self,

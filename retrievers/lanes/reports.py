@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.domain.warnings import WarningCode
+from sextant.retrievers.arrays import Floats, Places, min_max, scale_scores
 from sextant.retrievers.index.passages import IndexedReport, NearReport, ReportRows
 from sextant.retrievers.lanes.graph_lanes import best_passages
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
-from sextant.retrievers.numeric.arrays import Floats, Places, min_max, scale_scores
 from sextant.retrievers.ranking.mix_ranker import GraphRanking
 from sextant.text.analysis import question_terms
 

@@ -13,12 +13,12 @@ from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, PassageContent, RetrievedItem
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Vectors
-from sextant.retrievers.index.graph.relations import Expansion
+from sextant.retrievers.arrays import Floats, Places, highest
+from sextant.retrievers.index.lexical import LexicalIndex
+from sextant.retrievers.index.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
-from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.warnings import go_without
-from sextant.retrievers.numeric.arrays import Floats, Places, firsts, highest, true_at
 from sextant.stores.graph.arrays import id_text, relation_text
 from sextant.stores.graph.protocol import EntityHit, GraphStore
 
@@ -138,7 +138,7 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
     here = np.zeros(index.walk.entities, np.bool_)
     here[met] = here[hops.neighbour] = True
-    rows = true_at(here)
+    rows = np.flatnonzero(here)
     best = rows[highest(relevance[rows], _MOST_LISTED)]
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
@@ -160,11 +160,9 @@ def _relations(
     relations = index.walk.relations
     score = np.full(index.walk.entities, -1, scores.dtype)
     score[best] = scores
-    among = true_at((score[hops.node] > 0) & (score[hops.neighbour] > 0))
+    among = np.flatnonzero((score[hops.node] > 0) & (score[hops.neighbour] > 0))
     met = hops.relation[among]
-    order, kept_rows = firsts(met)
-    first = order[kept_rows]  # where each was met first
-    rows = met[first]
+    rows, first = np.unique(met, return_index=True)
     source, target = relations.ends.take(rows, axis=0).T
     kinds, weights = relations.kinds[rows], relations.weights[rows]
     heaviest = float(relations.weights[hops.relation].max(initial=0.0)) or 1.0

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sextant.retrievers.numeric.arrays import Scores, Vectors, unit
+from sextant.retrievers.arrays import Scores, Vectors, unit
 from sextant.stores.chunks.grams import salt_grams
 from sextant.text.characters import lowercase
 

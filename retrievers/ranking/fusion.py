@@ -16,7 +16,6 @@ from sextant.domain.retrieval import (
     rerank_item,
     rescore,
 )
-from sextant.retrievers.lazy_hits import has_content, hit_at, ids_of, score_at
 
 # What global counts at most where a fact is asked for, and as much less as the question's names vouch for what local
 # found (docs/experiments/hybrid-mode.md).
@@ -122,21 +121,19 @@ def fuse(
         k: as in `rrf`.
         wanted: how many of the best; None: all.
     """
-    rankings = {lane: ids_of(found[lane]) for lane in sorted(found)}
+    rankings = {lane: [hit.id for hit in found[lane]] for lane in sorted(found)}
     best = [pair for pair in rrf(rankings, weights, k)[:wanted] if pair[1] > 0]
     lanes: dict[str, dict[str, LaneScore]] = {one: {} for one, _ in best}
-    examples: dict[str, tuple[Sequence[RetrievedItem], int]] = {}
-    for lane, ids in rankings.items():
-        hits, weight = found[lane], weights.get(lane, 1.0)
-        for index, one in enumerate(ids):
-            if (pair := lanes.get(one)) is not None:
-                # Another lane may know it by id only.
-                if one not in examples or has_content(hits, index):
-                    examples[one] = hits, index
-                rank = index + 1
+    items: dict[str, RetrievedItem] = {}
+    for lane in rankings:
+        weight = weights.get(lane, 1.0)
+        for rank, hit in enumerate(found[lane], start=1):
+            if hit.id in lanes:
+                if hit.id not in items or hit.text:  # another lane may know it by id only
+                    items[hit.id] = hit
                 share = rrf_share(rank, weight, k)
-                pair[lane] = LaneScore(rank, score_at(hits, index), weight, share)
-    return [hit_at(*examples[one], score, lanes[one]) for one, score in best]
+                lanes[hit.id][lane] = LaneScore(rank, hit.score, weight, share)
+    return [rerank_item(items[one], score, lanes[one]) for one, score in best]
 
 
 def interleave(first: Sequence[str], second: Sequence[str], count: int) -> list[str]:

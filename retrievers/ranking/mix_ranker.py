@@ -21,18 +21,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sextant.retrievers.index.graph.relations import score_statements
-from sextant.retrievers.index.graph.walk import RESTART, TINY, Shares, Subgraph, WalkIndex
-from sextant.retrievers.index.words.lexical import LexicalMatch
-from sextant.retrievers.numeric.arrays import (
+from sextant.retrievers.arrays import (
     Floats,
     Places,
     among_highest,
-    firsts,
     highest,
     scale_scores,
-    true_at,
 )
+from sextant.retrievers.index.lexical import LexicalMatch
+from sextant.retrievers.index.relations import score_statements
+from sextant.retrievers.index.walk import RESTART, TINY, Shares, Subgraph, WalkIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class SemanticScores:
     def at(self, wanted: Places) -> Floats:
         """Return the values of some passages, given by rising rows; 0 for those that were not found."""
         spots = wanted.searchsorted(self.rows)
-        there = true_at(wanted.take(spots, mode="clip") == self.rows)
+        there = np.flatnonzero(wanted.take(spots, mode="clip") == self.rows)
         found = np.zeros(len(wanted), np.float32)
         found[spots[there]] = self.values[there]
         return found
@@ -197,17 +195,12 @@ class GraphRanking:
         relevance: of the passages by themselves, 0..1.
         entity_confidence: share of the seeds that named entities have: near 1 for titles, small for mere
             terms, 0 without any.
-        leading: rows, rising, among which the greatest score is, and beside which none has more than
-            `rest`; None: not known.
-        rest: see `leading`.
     """
 
     passages: Floats
     entities: Floats
     relevance: Floats
     entity_confidence: float = 1.0
-    leading: Places | None = None
-    rest: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +253,7 @@ class PageRankMixer:
         confidence = named / whole
         anchors = self._anchor_passages(index, seeds, passages, entities)
         start = np.concatenate([seeds, anchors.rows])
-        subgraph, beyond = self._select_subgraph(index, entities, relevance, start)
+        subgraph = self._select_subgraph(index, entities, relevance, start)
         at_start = parameters.bridge * whole * self._bridge(index, subgraph, signals, anchors)
         at_start[subgraph.passages.searchsorted(seeds)] += passages
         whole = named + float(at_start.sum())
@@ -279,9 +272,7 @@ class PageRankMixer:
         share = most * (1 - confidence) * self._own_weight(signals)
         scores = relevance * np.float32(share)
         scores[subgraph.passages] += mass
-        return GraphRanking(
-            scores, entity_mass, relevance, confidence, subgraph.passages, beyond * share
-        )
+        return GraphRanking(scores, entity_mass, relevance, confidence)
 
     def _own_weight(self, signals: QuerySignals) -> float:
         parameters = self.parameters
@@ -307,32 +298,32 @@ class PageRankMixer:
             rows.append(titled)
             amounts.append(np.full(len(titled), seed / max(len(titled), 1), np.float32))
         anchored, amount = np.concatenate(rows), np.concatenate(amounts)
-        order, first = firsts(anchored)  # a passage may be there for several reasons
-        anchored, weights = anchored[order[first]], np.add.reduceat(amount[order], first)
+        anchored, number = np.unique(
+            anchored, return_inverse=True
+        )  # one may be there for several reasons
+        weights = np.bincount(number, amount).astype(np.float32)
         best = highest(weights, _ANCHORS)
         return _Anchors(anchored[best], weights[best])
 
     def _select_subgraph(
         self, index: WalkIndex, entities: Mapping[int, float], relevance: Floats, start: Places
-    ) -> tuple[Subgraph, float]:
-        """Return what of the graph is walked, and the relevance of the best passage beyond: all of a small graph.
+    ) -> Subgraph:
+        """Return what of the graph is walked: all of a small one.
 
         Of a larger one the passages where the walk starts, those that fit, and those about the entities that
         are named or mentioned where it starts.
         """
         size = self.parameters.subgraph_size
         if index.passages <= size:
-            everything = Subgraph(index, np.arange(index.passages), np.arange(index.entities))
-            return everything, 0.0
+            return Subgraph(index, np.arange(index.passages), np.arange(index.entities))
         is_near = index.mentioned_by(start)
         is_near[list(entities)] = True
-        near = true_at(is_near)
+        near = np.flatnonzero(is_near)
         worth = index.passages_about(near, np.ones(len(near), np.float32))
         worth *= np.float32(_ABOUT_SHARE / (float(worth.max()) or 1.0))
         worth += relevance
         worth[start] += 2  # more than any other has
-        rows = among_highest(worth, size)
-        return Subgraph(index, rows, near), float(worth[rows].min())
+        return Subgraph(index, among_highest(worth, size), near)
 
     def _bridge(
         self, index: WalkIndex, subgraph: Subgraph, signals: QuerySignals, anchors: _Anchors

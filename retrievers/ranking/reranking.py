@@ -14,7 +14,7 @@ from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Reranker
-from sextant.retrievers.numeric.arrays import min_max
+from sextant.retrievers.arrays import min_max
 from sextant.stores.postgresql.watched import with_deadline
 
 logger = logging.getLogger(__name__)

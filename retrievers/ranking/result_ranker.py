@@ -19,7 +19,7 @@ from sextant.domain.retrieval import RetrievedItem, rescore
 from sextant.domain.tasks import run_sync
 from sextant.models.protocols import Reranker
 from sextant.models.reranker import as_reranker
-from sextant.retrievers.numeric.arrays import Scores, Vectors, min_max
+from sextant.retrievers.arrays import Scores, Vectors, min_max
 from sextant.retrievers.ranking.diversity import (
     DEFAULT_BALANCE,
     TWIN_TEXTS,

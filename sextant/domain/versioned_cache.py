@@ -3,52 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import RLock
 from typing import Generic, TypeVar
 
-from sextant.domain.errors import SextantError
 from sextant.domain.tasks import stop
-
-logger = logging.getLogger(__name__)
-
-# A request counts half after so many seconds. What is scheduled is built from the third request within a minute
-# or so, and takes the place of others only if it is asked for clearly more often than they are.
-_HALF_LIFE, _OFTEN, _CLEARLY = 60.0, 2.5, 2.0
-# Keys whose requests are counted although nothing is kept of them.
-_COUNTED = 10_000
-# Seconds until what could not be built is tried again; the share of the time that building one value which keeps
-# changing may take, and how many seconds of it may be taken at once.
-_REST, _SHARE, _BURST = 60.0, 0.05, 1.0
-# While one build waits for the database, another goes on.
-_BUILDS = 2
 
 K = TypeVar("K", bound=Hashable)
 S = TypeVar("S", bound=Hashable)
 V = TypeVar("V")
-
-Fits = Callable[[float], bool]
-"""Returns whether a value of this size would find room."""
-
-
-@dataclass(slots=True)
-class _Requests:
-    """How many requests there were, those of a half-life ago counting half, and when the last one was."""
-
-    count: float
-    at: float
-
-    def now(self, moment: float) -> float:
-        return self.count * math.exp2((self.at - moment) / _HALF_LIFE)
-
-    def add(self, moment: float) -> float:
-        self.count, self.at = self.now(moment) + 1, moment
-        return self.count
 
 
 @dataclass(slots=True)
@@ -56,11 +23,8 @@ class _CachedValue(Generic[S, V]):
     version: S
     value: V
     size: float
-    requests: _Requests
-    since: float = 0.0
-    rest_until: float | None = (
-        None  # what was scheduled is not built again before, once it is out of date
-    )
+    since: float
+    used: float
 
 
 @dataclass(slots=True)
@@ -70,37 +34,11 @@ class _Build(Generic[S, V]):
     value: asyncio.Future[V]
 
 
-@dataclass(slots=True)
-class _Schedule(Generic[K]):
-    """What is built in the background: requests for what is not kept, when each may be tried again, running tasks."""
-
-    requests: OrderedDict[K, _Requests] = field(default_factory=OrderedDict[K, _Requests])
-    not_before: dict[K, float] = field(default_factory=dict[K, float])
-    running: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
-
-    def count(self, key: K, moment: float) -> float:
-        """Count a request for what is not kept; return how many there were lately."""
-        requests = self.requests.setdefault(key, _Requests(0.0, moment))
-        self.requests.move_to_end(key)
-        if len(self.requests) > _COUNTED:
-            forgotten, _ = self.requests.popitem(last=False)
-            self.not_before.pop(forgotten, None)
-        return requests.add(moment)
-
-    @property
-    def is_full(self) -> bool:
-        self.running = {
-            task for task in self.running if not (task.done() or task.get_loop().is_closed())
-        }
-        return len(self.running) >= _BUILDS
-
-
 class VersionedCache(Generic[K, S, V]):
     """Values by key, each at the version of what it was built from.
 
     Whoever needs a value awaits `get`, which builds it once for all who wait; where all is too much, what was
-    asked for longest ago goes. Whoever can do without asks `get_or_schedule`, which builds what is asked for
-    often in the background; that takes the place of nothing but what is asked for clearly less.
+    asked for longest ago goes.
 
     Callers may come from several threads, each with an event loop of its own.
 
@@ -136,7 +74,6 @@ class VersionedCache(Generic[K, S, V]):
         # Of each key the build that runs and the one after it. A task belongs to its event loop.
         self._builds: dict[tuple[asyncio.AbstractEventLoop, K], list[_Build[S, V]]] = {}
         self._running: set[asyncio.Task[None]] = set()
-        self._schedule = _Schedule[K]()
         self._total = 0.0
         self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
@@ -147,10 +84,10 @@ class VersionedCache(Generic[K, S, V]):
             entry = self._entries.get(key)
             if entry is None:
                 return None
-            if min(entry.requests.at + self._idle, entry.since + self._lifetime) <= moment:
+            if min(entry.used + self._idle, entry.since + self._lifetime) <= moment:
                 self._remove(key)
                 return None
-            entry.requests.add(moment)
+            entry.used = moment
             self._entries.move_to_end(key)
             return entry.version, entry.value
 
@@ -165,10 +102,8 @@ class VersionedCache(Generic[K, S, V]):
             return
         moment = self._clock()
         with self._lock:
-            before = self._remove(key)
-            requests = before.requests if before else _Requests(0.0, moment)
-            requests.add(moment)
-            entry = _CachedValue(version, value, self._size(value), requests, moment)
+            self._remove(key)
+            entry = _CachedValue(version, value, self._size(value), moment, moment)
             self._entries[key] = entry
             self._total += entry.size
             if self._owner is not None:
@@ -179,15 +114,10 @@ class VersionedCache(Generic[K, S, V]):
             if self._total > self._most:
                 self._evict(list(self._entries)[:-1], self._total - self._most)
 
-    def drop(self, key: K, value: V | None = None) -> None:
-        """Let go of a key's value; of this one only, where it is given."""
+    def drop(self, key: K) -> None:
+        """Let go of a key's value."""
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is not None and (value is None or entry.value is value):
-                self._remove(key)
-                if entry.rest_until is not None:
-                    self._schedule.not_before[key] = entry.rest_until
-                    self._schedule.requests[key] = entry.requests
+            self._remove(key)
 
     async def get(
         self,
@@ -222,46 +152,10 @@ class VersionedCache(Generic[K, S, V]):
         except TimeoutError:
             return known[1], False
 
-    def get_or_schedule(
-        self, key: K, make: Callable[[Fits], Awaitable[tuple[S, V] | None]]
-    ) -> V | None:
-        """Return the value of `key`, of now or not; where there is none and it is asked for often, have it built.
-
-        Args:
-            key: whose value.
-            make: builds it, with its version, or gives None where it cannot be kept; it is told how to find out
-                whether there is room, so that it need not build what has none.
-        """
-        if self._most <= 0:
-            return None
-        known = self.peek(key)
-        if known is not None:
-            return known[1]
-        moment, schedule = self._clock(), self._schedule
-        with self._lock:
-            before = schedule.not_before.get(key, -math.inf)
-            is_often = schedule.count(key, moment) >= _OFTEN
-            if is_often and before <= moment and not schedule.is_full:
-                schedule.not_before[key] = moment + _REST
-                task = asyncio.get_running_loop().create_task(self._fill(key, make, before))
-                schedule.running.add(task)
-        return None
-
-    async def settle(self) -> None:
-        """Wait until nothing is being built in the background."""
-        if self._schedule.running:
-            await asyncio.wait(self._schedule.running)
-
-    async def close(self, seconds: float = 0.0) -> None:
-        """Wait so long for what this loop builds for somebody; what takes longer is given up, and all values go."""
+    async def close(self) -> None:
+        """Stop what this loop builds, and let go of all values."""
         here = asyncio.get_running_loop()
-        running = [task for task in list(self._running) if task.get_loop() is here]
-        if running:
-            _, late = await asyncio.wait(running, timeout=seconds)
-            await stop(*late)
-        with self._lock:
-            id_ = [task for task in self._schedule.running if task.get_loop() is here]
-        await stop(*id_)
+        await stop(*(task for task in list(self._running) if task.get_loop() is here))
         with self._lock:
             if self._timer is not None and self._timer[0] is here:
                 self._timer[1].cancel()
@@ -273,7 +167,7 @@ class VersionedCache(Generic[K, S, V]):
         """Let go of what nobody has asked for during the idle time."""
         since = self._clock() - self._idle
         with self._lock:
-            for key in [key for key, one in self._entries.items() if one.requests.at <= since]:
+            for key in [key for key, one in self._entries.items() if one.used <= since]:
                 self._remove(key)
 
     @property
@@ -281,12 +175,6 @@ class VersionedCache(Generic[K, S, V]):
         """Return whose values are kept, those asked for longest ago first."""
         with self._lock:
             return list(self._entries)
-
-    @property
-    def sizes(self) -> dict[K, float]:
-        """Return what each value counts."""
-        with self._lock:
-            return {key: entry.size for key, entry in self._entries.items()}
 
     def _wanted(
         self, key: K, version: S, make: Callable[[tuple[S, V] | None], Awaitable[V]]
@@ -324,49 +212,6 @@ class VersionedCache(Generic[K, S, V]):
                 build.value.cancel()
             del self._builds[asyncio.get_running_loop(), key]
 
-    async def _fill(
-        self, key: K, make: Callable[[Fits], Awaitable[tuple[S, V] | None]], rested: float
-    ) -> None:
-        started = self._clock()
-        try:
-            made = await make(lambda size: self._has_room(key, size))
-        except SextantError as error:
-            logger.info("not kept in memory: %s", error)
-            return
-        except Exception:  # nobody waits for it: the question goes on without
-            logger.exception("not kept in memory")
-            return
-        with self._lock:
-            if made is None or not self._has_room(key, self._size(made[1]), clear=True):
-                return
-            self.put(key, *made)
-            moment, entry = self._clock(), self._entries[key]
-            entry.requests = self._schedule.requests.pop(key, entry.requests)
-            ahead = max(rested, moment - _BURST / _SHARE)
-            entry.rest_until = ahead + (moment - started) / _SHARE
-        self._watch()
-
-    def _has_room(self, key: K, size: float, *, clear: bool = False) -> bool:
-        """Return whether a value of this size fits beside those that are asked for about as often.
-
-        Args:
-            key: whose value.
-            size: what it counts.
-            clear: let go of what is in its way, what is asked for least first.
-        """
-        with self._lock:
-            moment = self._clock()
-            id_ = self._schedule.requests.get(key)
-            often = id_.now(moment) if id_ else 0.0
-            rates = {other: one.requests.now(moment) for other, one in self._entries.items()}
-            fewer = [one for one in rates if one != key and rates[one] * _CLEARLY <= often]
-            over = self._total + size - self._most
-            if sum(self._entries[other].size for other in fewer) < over:
-                return False
-            if clear:
-                self._evict(sorted(fewer, key=rates.__getitem__), over)
-            return True
-
     def _evict(self, keys: Iterable[K], over: float) -> None:
         """Let go of keys in order until so much is gone."""
         for key in keys:
@@ -392,7 +237,7 @@ class VersionedCache(Generic[K, S, V]):
         self.release_idle()
         self._timer = None
         with self._lock:
-            oldest = min((one.requests.at for one in self._entries.values()), default=None)
+            oldest = min((one.used for one in self._entries.values()), default=None)
         if oldest is not None:
             wait = max(0.0, oldest + self._idle - self._clock())
             self._timer = loop, loop.call_later(wait, self._look, loop)

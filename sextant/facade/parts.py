@@ -143,9 +143,7 @@ class Parts:
             from sextant.retrievers.chunk_search.search import ChunkSearch
 
             shared = dependencies.retriever
-            self._chunk_search = ChunkSearch(
-                self._database, self._embedder, shared.reranker, hot=shared.hot
-            )
+            self._chunk_search = ChunkSearch(self._database, self._embedder, shared.reranker)
         return self._chunk_search
 
     async def entity_search(self) -> EntitySearch:

@@ -23,8 +23,8 @@ from sextant.domain.warnings import distinct, word_warnings
 from sextant.facade import Sextant
 from sextant.facade.questions import Options
 from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
+from sextant.retrievers.cursor import ListingKey
 from sextant.retrievers.modes import constants_of
-from sextant.retrievers.pages.cursor import ListingKey
 from sextant.server.answer_run import QUEUE, AnswerRun, Encode, nothing
 from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of

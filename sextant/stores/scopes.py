@@ -18,7 +18,6 @@ from sextant.domain.documents import GraphInfo
 from sextant.domain.errors import GraphNotFound
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
-from sextant.stores.array_files import forget_words
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
@@ -187,4 +186,3 @@ class KnowledgeBases:
             if row.partition_key:
                 table = Identifier(f"chunk_vectors_{row.scope_id}")
                 await owner.execute(SQL("drop table if exists {}").format(table))
-        await forget_words(self._database.settings, scope)

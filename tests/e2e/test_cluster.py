@@ -299,8 +299,7 @@ def _codes(answer: dict[str, Any]) -> set[str]:
 
 
 async def test_without_neo4j_answers_go_on_and_say_so(cluster: Cluster, graph: str) -> None:
-    # What is in memory needs no Neo4j: this server asks it every time.
-    server = await cluster.serve(SEXTANT_RETRIEVAL__HOT_MEMORY="0")
+    server = await cluster.serve()
 
     async def locally() -> dict[str, Any]:
         return await ask(server, graph, mode="local")

@@ -222,7 +222,7 @@ async def _export_print(rag: Sextant, graph: str) -> None:
 async def _write(rag: Sextant, graph: str, out: Path) -> int:
     import gzip
 
-    from sextant.stores.array_files import write_atomically
+    from sextant.stores.postgresql.backup import write_atomically
 
     lines = 0
     with (

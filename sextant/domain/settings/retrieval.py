@@ -8,11 +8,6 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.settings.limits import Group, Weight
-from sextant.domain.system import usable_memory
-
-# A search out of memory takes half the CPU (docs/speed.md); several processes, PostgreSQL and
-# whatever else runs there shall fit beside it.
-_HOT_PART = 32
 
 
 def _wide_enough(width: int, info: ValidationInfo) -> int:
@@ -78,23 +73,14 @@ class RetrievalSettings(Group):
         description="Passages of which the graph modes keep words, graph and reports in memory, over all scopes; about 2 KB each.",
     )
     index_vectors: int = Field(
-        100_000,
+        20_000,
         ge=0,
-        description="Passages up to which a scope's vectors are kept with them, 1.2 KB each; of a larger scope PostgreSQL is asked.",
+        description="Passages up to which a scope's vectors are kept with them, 1.5 KB each; of a larger scope PostgreSQL is asked.",
     )
     index_idle: float = Field(
         3600.0,
         gt=0,
         description="Seconds after which an index in memory that nobody asks is let go.",
-    )
-    index_on_disk: bool = Field(
-        default=True,
-        description="Keep the words of knowledge bases of 1,000 passages and more in the data folder, so that a process that starts need not cut all texts again.",
-    )
-    hot_memory: int = Field(
-        default_factory=lambda: usable_memory() // _HOT_PART,
-        ge=0,
-        description="Bytes of knowledge bases that are searched often kept in each process, 3 KB a chunk of 550 bytes; 0: none; default: a 32nd of the machine's memory.",
     )
     bm25_rerank: bool = Field(
         default=True,

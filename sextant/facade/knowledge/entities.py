@@ -18,7 +18,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
 from sextant.domain.wire import CAMEL_CASE
 from sextant.facade.knowledge.chunk_reader import EntityQuote, mentioning, stating
-from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
+from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.graph.communities.store import CommunityPages, ListedCommunity

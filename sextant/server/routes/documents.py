@@ -16,7 +16,7 @@ from pydantic import AfterValidator
 from sextant.domain.documents import storable
 from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
-from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
+from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems

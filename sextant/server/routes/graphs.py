@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from sextant.domain.scope import LONGEST_NAME
 from sextant.ingestion.progress import OnStage, silent
-from sextant.retrievers.pages.cursor import ListingKey
+from sextant.retrievers.cursor import ListingKey
 from sextant.server.connections import content_type_of, is_encoded, lines_of
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems

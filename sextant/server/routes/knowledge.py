@@ -8,8 +8,8 @@ from uuid import UUID
 from fastapi import Body, Path, Query, Request
 
 from sextant.domain.questions import in_range
+from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.retrievers.entity_search.response import SearchResponse
-from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.server.openapi import answers
 from sextant.server.routing.router import Reader, rag_of, search_turn
 from sextant.server.routing.router import router as new_router

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Path, Query, Request, Response
 
 from sextant.graph.threads import LONGEST_THREAD, Thread
-from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
+from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.server.openapi import answers, problems
 from sextant.server.routing.router import Reader, rag_of
 from sextant.server.routing.router import router as new_router

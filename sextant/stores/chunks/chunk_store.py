@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -22,21 +22,14 @@ from sextant.stores.postgresql.database import Database, rows_from_json
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import (
     Embedded,
-    Nearest,
     Scored,
     halves,
     id_array,
-    nearest_of,
     read_embedded,
 )
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, find_scope, of_scope, rows_of
-from sextant.stores.stamps.stamp_lines import (
-    Stamp,
-    StampAnswer,
-    request_stamp,
-    stamp_of,
-)
+from sextant.stores.stamps.stamp_lines import Stamp, stamp_of
 
 Vectors = npt.NDArray[np.float32]
 
@@ -75,8 +68,7 @@ class ChunkStore:
         if k < 1:
             return []
         if filters is None:
-            near = await self.nearest(scope, vector, k)
-            return await self._whole(scope, near.ids, near.cosines.tolist())
+            return await self._whole(scope, await self.nearest(scope, vector, k))
         async with self._filtered(scope) as (connection, found):
             if found is None:
                 return []
@@ -89,22 +81,22 @@ class ChunkStore:
             with _check_dimension():
                 return await _hits(connection, "vector_search", filters, values)
 
-    async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
+    async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Scored:
         """Return the ids and cosine similarities of the `k` nearest chunks, best first.
 
         Raises:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
             EmbeddingModelChanged: the stored vectors have another length.
         """
-        return nearest_of(await self._near(scope, "nearest", vector, k))
+        return Scored.decode(await self._near(scope, "nearest", vector, k))
 
     async def nearest_with_contents(
         self, scope: Scope, vector: Vectors, k: int
-    ) -> tuple[Nearest, list[dict[str, Any]]]:
+    ) -> tuple[Scored, list[dict[str, Any]]]:
         """Return the `k` nearest chunks and their `contents` rows, read in one round trip."""
         octets = await self._near(scope, "nearest_with_contents", vector, k) or bytes(4)
         end = 4 + int.from_bytes(octets[:4], "big")
-        return nearest_of(octets[4:end]), rows_from_json(octets[end:])
+        return Scored.decode(octets[4:end]), rows_from_json(octets[end:])
 
     async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
@@ -114,29 +106,18 @@ class ChunkStore:
         with _check_dimension():
             return await self._database.call(scope, _SQL[function], *values)
 
-    async def keyword_arrays(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
-        """Return the ids and scores of the best `k` chunks for `keyword_search`, as arrays.
+    async def keyword_matches(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
+        """Return the ids and scores of the best `k` chunks for `keyword_search`.
 
         Raises:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        best = await self._rank_by_keywords(scope, keywords, k)
-        scores = np.array([score for _, score in best], np.float32)
-        return Nearest(halves(b"".join(chunk_id for chunk_id, _ in best)), scores)
-
-    async def keyword_matches(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
-        """Return the hits of `keyword_arrays` with their ids as text."""
-        return Scored.of(await self._rank_by_keywords(scope, keywords, k))
-
-    async def _rank_by_keywords(
-        self, scope: Scope, keywords: Sequence[str], k: int
-    ) -> list[tuple[bytes, float]]:
         words = lowercase_words(keywords)
         if k < 1 or not words:
-            return []
+            return Scored([], [])
         values = (*word_values(words), _TEXTS_PER_HIT * k, k)
         answer = await self._database.call(scope, _SQL["held"], *values)
-        return rank_keyword_rows(answer or b"", k)
+        return Scored.of(rank_keyword_rows(answer or b"", k))
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
         """Return the statement that `keyword_matches` sends, for a log."""
@@ -165,8 +146,7 @@ class ChunkStore:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
         if filters is None:
-            best = await self.keyword_arrays(scope, keywords, k)
-            return await self._whole(scope, best.ids, best.cosines.tolist())
+            return await self._whole(scope, await self.keyword_matches(scope, keywords, k))
         words = lowercase_words(keywords)
         if k < 1 or not words:
             return []
@@ -271,10 +251,6 @@ class ChunkStore:
         """Return the scope's stamp, which changes whenever its passages, graph or reports do."""
         return await stamp_of(self._database, scope)
 
-    def request_stamp(self, scope: Scope) -> AbstractContextManager[StampAnswer]:
-        """Request the stamp now; the caller reads the answer later (`stamps.stamp_lines`)."""
-        return request_stamp(self._database, scope)
-
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
         """Open a snapshot that is set up for a filtered search; yield it with the scope's row."""
@@ -284,12 +260,10 @@ class ChunkStore:
             await connection.execute(custom_plans(), timeout)
             yield connection, found
 
-    async def _whole(
-        self, scope: Scope, ids: npt.NDArray[np.uint64], scores: Sequence[float]
-    ) -> list[ChunkHit]:
+    async def _whole(self, scope: Scope, found: Scored) -> list[ChunkHit]:
         """Return the chunks with these ids and scores; skip those deleted meanwhile."""
-        wanted = [UUID(int=high << 64 | low) for high, low in ids.tolist()]
-        score_by_id = dict(zip(wanted, scores, strict=True))
+        wanted = list(map(UUID, found.ids))
+        score_by_id = dict(zip(wanted, found.scores, strict=True))
         return [ChunkHit(chunk, score_by_id[chunk.id]) for chunk in await self.get(scope, wanted)]
 
 

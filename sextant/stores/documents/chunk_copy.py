@@ -16,7 +16,6 @@ from psycopg.pq import Format
 from sextant.domain.documents import Chunk
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.grams import Grams, salt_grams
-from sextant.stores.chunks.snapshot import search_text
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.text.characters import lowercase
@@ -87,7 +86,7 @@ def _rows(
     scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> list[tuple[Any, ...]]:
     pairs = [(document_id, chunk) for document_id, group in chunks.items() for chunk in group]
-    folded = [lowercase(search_text(chunk.context, chunk.text)) for _, chunk in pairs]
+    folded = [lowercase(_search_text(chunk)) for _, chunk in pairs]
     return [
         (document_id, *_columns(chunk), vector, text, grams)
         for (document_id, chunk), vector, text, grams in zip(
@@ -124,3 +123,8 @@ def _columns(chunk: Chunk) -> tuple[Any, ...]:
         chunk.external_id,
         chunk.created_at,
     )
+
+
+def _search_text(chunk: Chunk) -> str:
+    """Return the text that a keyword search looks into."""
+    return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text

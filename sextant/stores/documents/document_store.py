@@ -15,7 +15,6 @@ from uuid import UUID
 from sextant.domain.documents import Chunk, JobStage, ParsedDocument
 from sextant.domain.errors import DocumentNotFound
 from sextant.domain.scope import Scope
-from sextant.stores.array_files import forget_words
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.document_reader import DocumentReader, not_found
@@ -243,6 +242,4 @@ class DocumentStore(DocumentReader):
     ) -> bool:
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await share_scope(connection, scope), document_id)
-            existed = await remove_name(connection, row, document_id, name, give_back=give_back)
-        await forget_words(self._database.settings, scope)
-        return existed
+            return await remove_name(connection, row, document_id, name, give_back=give_back)

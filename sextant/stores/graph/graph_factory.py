@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from sextant.domain.errors import GraphStoreUnavailable
@@ -158,10 +158,6 @@ class ProjectedGraph:
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
         """See `GraphCopies`."""
         return await self._read_whole(self._copies.reports(scope))
-
-    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """See `GraphCopies`."""
-        return await self._read_whole(self._copies.contents(scope, ids))
 
     async def _read_whole(self, reading: Awaitable[T]) -> T:
         """Read a whole graph without a deadline; the caller falls back, since a part is of no use."""

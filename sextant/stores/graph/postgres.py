@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -104,11 +103,8 @@ class PostgresGraph:
         if only != EVERY_ENTITY:
             among = {"ids": id_array(ids), **only.bounds()}
             return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
-        return [entity_of(row) for row in await self.contents(scope, ids)]
-
-    async def contents(self, scope: Scope, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
-        """Return the fields of entities that results show, as rows, in the order of `ids`."""
-        return rows_from_json(await self._database.call(scope, _SQL["entities"], id_array(ids)))
+        found = await self._database.call(scope, _SQL["entities"], id_array(ids))
+        return [entity_of(row) for row in rows_from_json(found)]
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
         """Return the `k` entities with the most relations, then mentions."""

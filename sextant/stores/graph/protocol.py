@@ -226,10 +226,6 @@ class WholeGraph(Protocol):
         """Return every community with a report, and the vectors of reports."""
         ...
 
-    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the fields of entities that results show, as rows (`sextant.stores.graph.protocol.entity_of`)."""
-        ...
-
 
 class GraphCopies(WholeGraph, Protocol):
     """Copies of graphs in a graph database, from which indexes in memory are read while current."""

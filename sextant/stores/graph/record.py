@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from psycopg import Rollback
@@ -124,10 +123,6 @@ class GraphRecord:
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
         """Return every community with a report, and the vectors of reports."""
         return await PostgresGraph(self._database).reports(scope)
-
-    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the fields of entities that results show, as rows (`sextant.stores.graph.protocol.entity_of`)."""
-        return await PostgresGraph(self._database).contents(scope, ids)
 
     async def arrays(self, scope: Scope, graph: GraphRows | None = None) -> GraphArrays:
         """Return the whole graph as of one moment; a large graph takes seconds.

@@ -8,18 +8,19 @@ truncated file or one from a newer Sextant changes nothing. The projection in Ne
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO, LiteralString
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from sextant.domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
-from sextant.stores.array_files import write_atomically
 from sextant.stores.embedded.server_user import binary
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.migrations import migrations
@@ -41,7 +42,46 @@ _SET_TIMEOUT_IF_KNOWN = (
     b"SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout';"
 )
 
+# Errors of writing to an open file, which do not name it.
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
 OnBytes = Callable[[int], None]
+
+
+@contextmanager
+def write_atomically(out: Path) -> Iterator[Path]:
+    """Yield a temporary path next to `out`, which replaces `out` unless the block fails.
+
+    Each writer has its own path: of two concurrent writers, the last one's file remains.
+
+    Raises:
+        OptionInvalid: the file cannot be written, or is a folder, a device or a pipe.
+    """
+    if not _is_replaceable(out):
+        raise OptionInvalid(
+            f"{out} cannot be written: it is not a file.", next_step="Name a file.", field="out"
+        )
+    part = out.with_name(f"{out.name}.{token_hex(4)}.part")
+    try:
+        yield part
+        part.replace(out)
+    except OSError as error:
+        if str(error.filename) != str(part) and error.errno not in _UNWRITABLE:
+            raise
+        raise OptionInvalid(
+            f"{out} cannot be written: {error.strerror}.",
+            next_step="Name another file.",
+            field="out",
+        ) from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def _is_replaceable(out: Path) -> bool:
+    """Return whether `out` may be replaced: a file, a missing path, or a link other than /dev/stdout."""
+    is_open = out.is_symlink() and out.readlink().is_relative_to("/proc")
+    return not is_open and (out.is_file() or not out.exists())
 
 
 async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None) -> int:

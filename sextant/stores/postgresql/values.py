@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,35 +13,25 @@ import numpy.typing as npt
 
 Vectors = npt.NDArray[np.float32]
 
-_NEAR = np.dtype([("id", (">u8", 2)), ("cosine", ">f8")])
-
-
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The best chunks: ids as halves of shape (n, 2), high first, and scores of shape (n,).
-
-    `cosines` are cosine similarities of a vector search, or scores of a keyword search.
-    """
-
-    ids: npt.NDArray[np.uint64]
-    cosines: Vectors
+_ID_AND_SCORE = struct.Struct(">16sd")
 
 
 class Scored(NamedTuple):
-    """A few of the best chunks: ids as text, each with its score."""
+    """Some chunks, best first: ids as text, each with its score."""
 
     ids: list[str]
     scores: list[float]
 
     @classmethod
     def of(cls, rows: Iterable[tuple[bytes, float]]) -> Scored:
-        """Convert rows of an id as 16 bytes and a score; for a few faster than numpy."""
-        ids, scores = list[str](), list[float]()
-        for chunk_id, score in rows:
-            hex_ = chunk_id.hex()
-            ids.append(f"{hex_[:8]}-{hex_[8:12]}-{hex_[12:16]}-{hex_[16:20]}-{hex_[20:]}")
-            scores.append(score)
-        return cls(ids, scores)
+        """Convert rows of an id as 16 bytes and a score."""
+        found = list(rows)
+        return cls([str(UUID(bytes=id_)) for id_, _ in found], [score for _, score in found])
+
+    @classmethod
+    def decode(cls, rows: bytes | None) -> Scored:
+        """Decode rows as the server joins them."""
+        return cls.of(_ID_AND_SCORE.iter_unpack(rows or b""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +45,6 @@ class Embedded:
 def halves(ids: bytes | None) -> npt.NDArray[np.uint64]:
     """Decode ids as halves of shape (n, 2), high first."""
     return np.frombuffer(ids or b"", ">u8").reshape(-1, 2).astype(np.uint64)
-
-
-def format_ids(ids: npt.NDArray[np.uint64]) -> list[str]:
-    """Format ids given as halves, shape (n, 2), like `str(UUID(…))`, but faster."""
-    digits = ids.astype(">u8").tobytes().hex()
-    whole = [digits[start : start + 32] for start in range(0, len(digits), 32)]
-    return [f"{one[:8]}-{one[8:12]}-{one[12:16]}-{one[16:20]}-{one[20:]}" for one in whole]
-
-
-def nearest_of(rows: bytes | None) -> Nearest:
-    """Decode rows of an id and a score."""
-    near = np.frombuffer(rows or b"", _NEAR)
-    return Nearest(near["id"].astype(np.uint64), near["cosine"].astype(np.float32))
-
-
-def read_scored(found: Nearest) -> Scored:
-    """Return the hits with their ids as text."""
-    return Scored(format_ids(found.ids), found.cosines.tolist())
 
 
 def read_embedded(blocks: Sequence[bytes]) -> Embedded:

@@ -1,21 +1,13 @@
-"""Stamps: texts by which a cache knows whether it is current, read now or while other work is done.
-
-Also here: the stamp of entities.
-"""
+"""Stamps: texts by which a cache knows whether it is current."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.postgresql.database import Database, rows_from_json
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.watched import seen, with_deadline
 
 _STAMP = load_queries("stamps")["stamp"]
 
@@ -71,29 +63,3 @@ async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:
     """Return the current stamp in one round trip; None if the user has no such knowledge base."""
     rows = await database.read(scope.user_id, _SQL["stamp"], key_of(scope))
     return EntityStamp(**rows[0]) if rows else None
-
-
-@contextmanager
-def request_stamp(database: Database, scope: Scope) -> Iterator[StampAnswer]:
-    """Send the request for a stamp as soon as the event loop is free; cancel it if it is not awaited."""
-    task = asyncio.create_task(stamp_of(database, scope))
-    try:
-        yield StampAnswer(task, database.settings.retrieval.lane_timeout)
-    finally:
-        task.cancel()
-        task.add_done_callback(seen)
-
-
-@dataclass(frozen=True, slots=True)
-class StampAnswer:
-    """The answer to a request, as of some moment between request and call."""
-
-    task: asyncio.Task[Stamp]
-    seconds: float
-
-    async def receive(self) -> Stamp | None:
-        """Wait for the answer; None if PostgreSQL does not give it in time."""
-        try:
-            return await with_deadline(self.seconds, self.task)
-        except (TimeoutError, DatabaseUnavailable):
-            return None

@@ -1,7 +1,8 @@
-"""Writing documents chunk by chunk, and what is kept of them in memory."""
+"""Writing documents chunk by chunk."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from uuid import uuid4, uuid5
 
 import pytest
@@ -9,13 +10,13 @@ import pytest_asyncio
 
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
-from sextant.models.embedding.cache import CachedEmbedder
-from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
-from tests.integration.retrievers.hot_world import DIMENSION, Write
+
+DIMENSION = 384
+Write = Callable[[Scope, str, list[str]], Awaitable[None]]
 
 
 @pytest_asyncio.fixture(scope="session", autouse=True)
@@ -50,14 +51,3 @@ def write(database: Database) -> Write:
         await documents.publish(scope, opened.document_id)
 
     return run
-
-
-@pytest.fixture
-def hots(database: Database) -> ScopeCache:
-    return ScopeCache(database)
-
-
-@pytest.fixture(params=[0, 100], ids=["vectors computed", "vectors at hand"])
-def cached(request: pytest.FixtureRequest) -> CachedEmbedder:
-    """Remember that many questions."""
-    return CachedEmbedder(HashEmbedder(DIMENSION), request.param)

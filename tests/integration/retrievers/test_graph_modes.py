@@ -414,7 +414,14 @@ async def test_when_all_lanes_fail_every_cause_is_told(
     async def fails(*args: Any, **kwargs: Any) -> Any:
         raise GraphStoreUnavailable("gone")
 
-    for method in ("keyword_search", "vector_search", "keyword_arrays", "nearest", "stamp"):
+    for method in (
+        "keyword_search",
+        "vector_search",
+        "keyword_matches",
+        "nearest",
+        "nearest_with_contents",
+        "stamp",
+    ):
         monkeypatch.setattr(ChunkStore, method, fails)
     retriever = over(database, HashEmbedder(384), settings)
     with pytest.raises(RetrievalError, match="知识库检索失败") as failed:

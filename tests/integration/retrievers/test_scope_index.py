@@ -85,11 +85,9 @@ async def test_an_index_brought_up_to_date_answers_as_one_built_anew(
     np.testing.assert_array_equal(
         kept.lexical.match(question).weights(rows), anew.lexical.match(question).weights(rows)
     )
-    assert kept.passages.rounded is not None
-    assert anew.passages.rounded is not None
-    np.testing.assert_allclose(
-        kept.passages.rounded.vectors, anew.passages.rounded.vectors, atol=1e-6
-    )
+    assert kept.passages.vectors is not None
+    assert anew.passages.vectors is not None
+    np.testing.assert_allclose(kept.passages.vectors, anew.passages.vectors, atol=1e-6)
 
 
 async def test_vectors_in_memory_rank_as_the_store_does(
@@ -100,7 +98,7 @@ async def test_vectors_in_memory_rank_as_the_store_does(
     found = []
     for kept in (1000, 0):
         indexes = ScopeIndexes(chunks, GraphRecord(database), 1000, vectors=kept)
-        assert ((await indexes.get(scope)).passages.rounded is None) is (kept == 0)
+        assert ((await indexes.get(scope)).passages.vectors is None) is (kept == 0)
         retriever = GraphRetriever(
             chunks=chunks, embedder=HashEmbedder(384), settings=settings, indexes=indexes
         )

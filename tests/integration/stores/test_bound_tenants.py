@@ -30,7 +30,6 @@ _OF_NOBODY = {
 }
 # A call of each other one about a tenant; it gives something, or changes what `_STATE` shows.
 _CALLS: dict[str, LiteralString] = {
-    "chunk_stamp": "select chunk_stamp(%(user)s, %(graph)s)",
     "scope_stamp": "select scope_stamp(%(user)s, %(graph)s)",
     "chunk_contents": "select chunk_contents(%(user)s, %(graph)s, %(chunk)s::bytea, 16)",
     "entity_contents": "select entity_contents(%(user)s, %(graph)s, array[%(entity)s]::uuid[])",

@@ -19,9 +19,8 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks import chunk_store
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.grams import salt_grams
-from sextant.stores.graph.arrays import halves_of
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.values import Nearest, Scored
+from sextant.stores.postgresql.values import Scored
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 
@@ -120,9 +119,9 @@ async def test_every_keyword_list_gives_what_ilike_gives(
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         first = await chunks.keyword_search(corpus.scope, words, 3)
         assert [hit.chunk.id for hit in first] == [hit.chunk.id for hit in hits[:3]]
-        bare = await chunks.keyword_arrays(corpus.scope, words, 3)
-        assert bare.ids.tolist() == halves_of([hit.chunk.id for hit in first]).tolist()
-        assert bare.cosines.tolist() == pytest.approx([hit.score for hit in first])
+        bare = await chunks.keyword_matches(corpus.scope, words, 3)
+        assert bare.ids == [str(hit.chunk.id) for hit in first]
+        assert bare.scores == pytest.approx([hit.score for hit in first])
 
 
 def swap_case(word: str) -> str:
@@ -210,16 +209,16 @@ async def test_a_lane_that_fails_does_not_take_the_other_along(
         ["糖尿病", "rust"],
         np.eye(384, dtype=np.float32)[3],
     )
-    held = await chunks.keyword_arrays(corpus.scope, words, 5)
+    held = await chunks.keyword_matches(corpus.scope, words, 5)
     failed, still = await asyncio.gather(
         chunks.nearest(corpus.scope, vector[:7], 5),
-        chunks.keyword_arrays(corpus.scope, words, 5),
+        chunks.keyword_matches(corpus.scope, words, 5),
         return_exceptions=True,
     )
     assert isinstance(failed, EmbeddingModelChanged)
-    assert isinstance(still, Nearest)
+    assert isinstance(still, Scored)
     assert len(still.ids) == 5
-    assert still.ids.tolist() == held.ids.tolist()
+    assert still == held
 
 
 async def test_what_is_not_sure_by_the_texts_looked_into_at_first_is_looked_for_deeper(
@@ -315,7 +314,7 @@ async def test_what_postgresql_cannot_store_is_in_no_text(
 ) -> None:
     chunks = ChunkStore(database)
     for word in ("\0", "糖尿病\0", "\0" * 2000, "\ud800", "糖\udfff尿"):
-        assert len((await chunks.keyword_arrays(corpus.scope, [word], 5)).ids) == 0
-        both = await chunks.keyword_arrays(corpus.scope, [word, "糖尿病"], 5)
-        alone = await chunks.keyword_arrays(corpus.scope, ["糖尿病"], 5)
-        assert both.ids.tolist() == alone.ids.tolist()
+        assert len((await chunks.keyword_matches(corpus.scope, [word], 5)).ids) == 0
+        both = await chunks.keyword_matches(corpus.scope, [word, "糖尿病"], 5)
+        alone = await chunks.keyword_matches(corpus.scope, ["糖尿病"], 5)
+        assert both.ids == alone.ids

@@ -82,6 +82,9 @@ async def make_older(connection: AsyncConnection[Any], version: int) -> None:
     for name in WRAPPED:
         create = "create function {}(text, int) returns void language sql as 'select 1'"
         await connection.execute(sql.SQL(create).format(sql.Identifier(name)))
+    await connection.execute(
+        "create function chunk_stamp(text, text) returns bytea language sql as 'select null::bytea'"
+    )
     await name_functions_as_before(connection)
     await connection.execute("drop table ocr_pages")
     await connection.execute("alter table document_versions drop column boxes")

@@ -11,11 +11,8 @@ import pytest
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Vectors
-from sextant.retrievers.index.scope_cache import ScopeCache
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.arrays import halves_of, halves_of_texts
 from sextant.stores.postgresql.database import Database
-from tests.integration.retrievers.hot_world import packed
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200
@@ -58,14 +55,11 @@ async def in_order(database: Database, scope: Scope, question: Vectors) -> list[
 
 async def assert_in_order(database: Database, scope: Scope, question: Vectors, most: int) -> None:
     """Wherever a list of so many at most ends, it is the beginning of the same order."""
-    chunks, order = ChunkStore(database), halves_of(await in_order(database, scope, question))
-    hot = await packed(ScopeCache(database), scope)
+    chunks, order = ChunkStore(database), await in_order(database, scope, question)
     for k in [own for own in (1, 2, 7, 15, 39, 40, 41, 50, 51, 60, 83, 120) if own <= most]:
-        wanted = order[:k].tolist()
-        assert (await chunks.nearest(scope, question, k)).ids.tolist() == wanted
-        assert halves_of_texts((await hot.nearest(question, k)).ids).tolist() == wanted
+        assert (await chunks.nearest(scope, question, k)).ids == list(map(str, order[:k]))
         filtered = await chunks.vector_search(scope, question, k, EVERY)
-        assert halves_of([hit.chunk.id for hit in filtered]).tolist() == wanted
+        assert [hit.chunk.id for hit in filtered] == order[:k]
 
 
 @pytest.mark.parametrize("each", [1, 5, 40])

@@ -18,7 +18,6 @@ from psycopg import Rollback
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.record import GraphRecord
@@ -28,21 +27,18 @@ from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.stamps.stamp_lines import entity_stamp, stamp_of
 
-KINDS = ("passages", "chunks", "graph", "reports", "entities")
-PASSAGES, GRAPH = {"passages", "chunks"}, {"graph", "entities"}
+KINDS = ("passages", "graph", "reports", "entities")
+PASSAGES, GRAPH = {"passages"}, {"graph", "entities"}
 
 Write = Callable[[], Awaitable[object]]
 
 
 async def stamps(database: Database, scope: Scope) -> dict[str, str]:
     """Everything that a reader may compare, by kind."""
-    stamp, chunks = await asyncio.gather(
-        stamp_of(database, scope), read_chunks_stamp(database, scope)
-    )
+    stamp = await stamp_of(database, scope)
     entities = await entity_stamp(database, scope)
     return {
         "passages": stamp.passages,
-        "chunks": chunks,
         "graph": stamp.graph,
         "reports": stamp.reports,
         "entities": entities.version if entities else "",
@@ -87,7 +83,7 @@ async def make(database: Database, scope: Scope) -> None:
         )
 
 
-BOTH: LiteralString = "select chunk_stamp(%s, %s), (select count(*) from documents)"
+BOTH: LiteralString = "select scope_stamp(%s, %s), (select count(*) from documents)"
 ADD: LiteralString = """insert into documents (user_id, scope_id, source)
 values (current_setting('sextant.user_id'), %s, %s)"""
 
@@ -388,6 +384,6 @@ async def test_what_is_kept_under_a_stamp_is_what_is_there_as_long_as_the_stamp_
     writers = [Writer(database, scope, number) for number in range(3)]
     for step in [*steps, *(Step(number, "commit") for number in range(3))]:
         await writers[step.writer].take(step.does)
-        stamp = await read_chunks_stamp(database, scope)
+        stamp = (await stamp_of(database, scope)).passages
         now = await content(database, scope)
         assert kept.setdefault(stamp, now) == now

@@ -15,11 +15,9 @@ from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.arrays import halves_of
 from sextant.stores.langchain import open_vector_store
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import format_ids
 from sextant.stores.scopes import KnowledgeBases
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
@@ -189,14 +187,13 @@ async def test_a_partition_with_an_index_of_floats_is_searched_by_it_until_the_n
     by_halves = await chunks.nearest(scope, query, 10)
     await to_floats(database, scope)
     by_floats = await chunks.nearest(scope, query, 10)
-    assert by_floats.ids.tolist() == by_halves.ids.tolist()
-    assert by_floats.cosines.tolist() == by_halves.cosines.tolist()
+    assert by_floats == by_halves
     assert await hnsw_indexes(database, scope) == [f"chunk_vectors_{partition}_embedding_idx"]
 
     await ingest(scope, ["another"], -query[None])
     assert await partition_of(database, scope) == partition
     assert await hnsw_indexes(database, scope) == [f"chunk_vectors_{partition}_halves"]
-    assert (await chunks.nearest(scope, query, 10)).ids.tolist() == by_halves.ids.tolist()
+    assert (await chunks.nearest(scope, query, 10)).ids == by_halves.ids
     assert not await maintain_indexes(database, scope)
 
 
@@ -303,10 +300,8 @@ async def test_ids_and_cosines_alone_are_those_of_the_hits(
     chunks, query = ChunkStore(database), clustered(1, 5)[0]
     near = await chunks.nearest(scope, query, 40)
     hits = await chunks.vector_search(scope, query, 40)
-    assert [UUID(int=int(high) << 64 | int(low)) for high, low in near.ids] == [
-        hit.chunk.id for hit in hits
-    ]
-    assert near.cosines == pytest.approx(np.array([hit.score for hit in hits]), abs=1e-6)
+    assert near.ids == [str(hit.chunk.id) for hit in hits]
+    assert near.scores == pytest.approx([hit.score for hit in hits], abs=1e-6)
     assert len((await chunks.nearest(scope, query, 0)).ids) == 0
 
 
@@ -320,10 +315,10 @@ async def test_ids_come_from_where_the_scope_is_now(
     async def found() -> int:
         near = await chunks.nearest(scope, query, 5)
         hits = await chunks.vector_search(scope, query, 5)
-        assert near.ids.tolist() == halves_of([hit.chunk.id for hit in hits]).tolist()
-        assert near.cosines.tolist() == pytest.approx([hit.score for hit in hits])
+        assert near.ids == [str(hit.chunk.id) for hit in hits]
+        assert near.scores == pytest.approx([hit.score for hit in hits])
         assert len(await chunks.keyword_search(scope, ["chunk"], 9)) == len(
-            (await chunks.keyword_arrays(scope, ["chunk"], 9)).ids
+            (await chunks.keyword_matches(scope, ["chunk"], 9)).ids
         )
         return len(near.ids)
 
@@ -348,9 +343,8 @@ async def test_the_nearest_come_with_what_is_told_of_them_in_one_trip(
     await ingest(scope, [f"text {n}" for n in range(20)], vectors)
     near, told = await chunks.nearest_with_contents(scope, vectors[0], k)
     alone = await chunks.nearest(scope, vectors[0], k)
-    assert near.ids.tolist() == alone.ids.tolist()
-    assert near.cosines.tolist() == alone.cosines.tolist()
-    assert told == await chunks.contents(scope, format_ids(near.ids))
+    assert near == alone
+    assert told == await chunks.contents(scope, near.ids)
     assert len(told) == min(k, 20)
 
 

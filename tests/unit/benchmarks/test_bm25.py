@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.bm25 import CANDIDATES, Asked, asked_of, changed, gate
+from benchmarks.hybrid.bm25 import CANDIDATES, Asked, asked_of, changed, gate
 from benchmarks.hybrid.corpus import Library, Question
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index
 from sextant.stores.rows import StoredText

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import logging
 import random
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sextant.domain.versioned_cache import Fits, VersionedCache
+from sextant.domain.versioned_cache import VersionedCache
 from tests.clock import Clock
 
 Cache = VersionedCache[str, int, int]
@@ -74,7 +72,6 @@ def test_what_was_asked_for_longest_ago_goes_when_bytes_do_not_suffice() -> None
     assert cache.keys == ["one", "three"]
     cache.put("huge", None, bytes(99))
     assert cache.keys == ["huge"]
-    assert cache.sizes == {"huge": 99}
 
 
 def test_nobody_takes_more_than_their_share() -> None:
@@ -98,24 +95,12 @@ def test_what_is_idle_is_gone_before_anybody_looks_for_it() -> None:
     assert cache.at("a", 1) == 1
     clock.now = 600.0
     assert cache.peek("a") is None
-    assert cache.sizes == {}
 
 
 @pytest.mark.parametrize(("most", "idle"), [(0, 300.0), (10, 0.0)])
 def test_nothing_is_kept_where_nothing_may_be(most: int, idle: float) -> None:
     cache: Cache = VersionedCache(most, idle=idle)
     cache.put("a", 1, 1)
-    assert cache.keys == []
-
-
-def test_a_value_is_dropped_only_as_long_as_it_is_the_one_meant() -> None:
-    cache: VersionedCache[str, int, list[int]] = VersionedCache(10)
-    old, new = [1], [1]
-    cache.put("a", 1, old)
-    cache.put("a", 2, new)
-    cache.drop("a", old)
-    assert cache.at("a", 2) is new
-    cache.drop("a", new)
     assert cache.keys == []
 
 
@@ -192,158 +177,6 @@ def test_callers_of_two_loops_all_get_a_value() -> None:
     with ThreadPoolExecutor(2) as threads:
         for done in [threads.submit(asyncio.run, asking(seed)) for seed in range(2)]:
             done.result(timeout=60)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def cache(clock: Clock) -> Cache:
-    return VersionedCache(100, lambda size: size, idle=600, clock=clock)
-
-
-async def ask(cache: Cache, name: str, size: int, times: int = 3) -> None:
-    """Ask for a value of this size as often, and wait until it has been made or not."""
-
-    async def make(_: Fits) -> tuple[int, int]:
-        return 1, size
-
-    for _ in range(times):
-        cache.get_or_schedule(name, make)
-        await cache.settle()
-
-
-def kept(cache: Cache) -> set[str]:
-    return set(cache.keys)
-
-
-async def test_what_is_asked_clearly_more_takes_the_place_of_what_is_asked_least(
-    cache: Cache, clock: Clock
-) -> None:
-    await ask(cache, "seldom", 50)
-    await ask(cache, "sometimes", 50, times=5)
-    clock.now += 61
-    await ask(cache, "often", 50, times=9)
-    assert kept(cache) == {"sometimes", "often"}
-
-
-async def test_for_what_has_no_room_even_so_nothing_goes(cache: Cache, clock: Clock) -> None:
-    await ask(cache, "seldom", 50)
-    await ask(cache, "often", 50, times=40)
-    for _ in range(3):
-        await ask(cache, "too large beside what is asked often", 60, times=30)
-        await ask(cache, "too large for any room", 101, times=30)
-        clock.now += 61
-        await ask(cache, "often", 50, times=40)
-    assert kept(cache) == {"seldom", "often"}
-
-
-async def test_what_keeps_changing_is_made_again_at_once_until_that_has_taken_a_second(
-    cache: Cache, clock: Clock
-) -> None:
-    made = 0
-
-    async def make(_: Fits) -> tuple[int, int]:
-        nonlocal made
-        made += 1
-        clock.now += 0.4
-        return 1, 1
-
-    async def changes(times: int) -> None:
-        for _ in range(times):
-            value = cache.get_or_schedule("written to", make)
-            if value is not None:
-                cache.drop("written to", value)
-            await cache.settle()
-
-    await changes(30)
-    assert made == 3
-    for _ in range(5):  # from then on a twentieth of the time
-        clock.now += 8
-        await changes(30)
-    assert made == 8
-
-
-async def test_what_cannot_be_made_is_told_of_and_tried_again(
-    cache: Cache, clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    failures = [ValueError("unreadable")]
-
-    async def make(_: Fits) -> tuple[int, int]:
-        if failures:
-            raise failures.pop()
-        return 1, 1
-
-    for _ in range(6):
-        assert cache.get_or_schedule("broken", make) is None
-        await cache.settle()
-    [told] = caplog.records
-    assert told.levelno == logging.ERROR
-    assert told.exc_info is not None
-    assert "unreadable" in str(told.exc_info[1])
-
-    clock.now += 61
-    for _ in range(3):
-        cache.get_or_schedule("broken", make)
-        await cache.settle()
-    assert kept(cache) == {"broken"}
-
-
-async def test_two_are_made_at_once_and_none_twice(cache: Cache) -> None:
-    made, may_end = list[str](), asyncio.Event()
-
-    def asked(name: str) -> None:
-        async def make(_: Fits) -> tuple[int, int]:
-            made.append(name)
-            await may_end.wait()
-            return 1, 10
-
-        for _ in range(3):
-            cache.get_or_schedule(name, make)
-
-    for name in ("first", "first", "second", "third"):
-        asked(name)
-    await asyncio.sleep(0)
-    assert made == ["first", "second"]
-    may_end.set()
-    await cache.settle()
-    asked("third")
-    await cache.settle()
-    assert kept(cache) == {"first", "second", "third"}
-
-
-@pytest.mark.usefixtures("switching_often")
-def test_what_two_loops_schedule_does_not_disturb_the_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A synchronous caller brings a thread and a loop of its own."""
-    for name, value in {"_REST": 0.0, "_SHARE": 1e9, "_COUNTED": 200}.items():
-        monkeypatch.setattr(f"sextant.domain.versioned_cache.{name}", value)
-    cache: Cache = VersionedCache(100)
-    faults = list[object]()
-
-    async def make(_: Fits) -> tuple[int, int]:
-        return 1, 1
-
-    async def asking(seed: int) -> None:
-        dice = random.Random(seed)  # noqa: S311 - nothing is kept secret by it
-        asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
-        for turn in range(5_000):
-            key = str(dice.randrange(300))
-            value = cache.get_or_schedule(key, make)
-            if value is not None and dice.random() < 0.1:
-                cache.drop(key, value)
-            if turn % 10 == 0:
-                await asyncio.sleep(0)
-        await cache.close()
-
-    with ThreadPoolExecutor(2) as threads:
-        for done in [threads.submit(asyncio.run, asking(seed)) for seed in range(2)]:
-            done.result()
-    gc.collect()  # an error that nobody waited for is told by then
-    assert faults == []
 
 
 def test_what_has_lived_its_time_is_gone_however_often_it_is_asked_for() -> None:

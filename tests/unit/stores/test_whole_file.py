@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sextant.domain.errors import OptionInvalid
-from sextant.stores.array_files import write_atomically
+from sextant.stores.postgresql.backup import write_atomically
 
 
 def test_what_was_there_stays_until_the_new_file_is_whole(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
+from typing import TYPE_CHECKING, LiteralString, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -58,11 +58,6 @@ class CopiedGraph:
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
         """Return every community with a report, and the vectors of reports."""
         return await _decode_rows(_reports, await self._stream(scope, "reports"))
-
-    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the fields of entities that results show, as rows (`sextant.stores.graph.protocol.entity_of`)."""
-        rows = await self._bolt.read(_CYPHER["entities"], graph=_key(scope), ids=list(ids))
-        return [row["e"] for row in rows]
 
     async def _stream(self, scope: Scope, query: str) -> list[Row]:
         statement: LiteralString = _CYPHER[query]

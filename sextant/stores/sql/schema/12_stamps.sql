@@ -139,20 +139,3 @@ begin
 end $$;
 revoke execute on function scope_stamp(text, text) from public;
 grant execute on function scope_stamp(text, text) to sextant_app;
-
--- The stamp of chunks and their vectors.
-create function chunk_stamp(of_user text, of_graph text) returns bytea
-language plpgsql stable
-set search_path from current
-set plan_cache_mode = force_generic_plan
-as $$
-begin
-  perform bind_tenant(of_user);
-  return (
-    select convert_to(concat_ws(' ', min(g.scope_id), bit_xor(s.generation),
-      (select created_at from embedding_space)), 'UTF8')
-    from graphs g left join scope_generations s on s.scope_id = g.scope_id and s.kind = 'passages'
-    where g.user_id = of_user and g.graph_id = of_graph);
-end $$;
-revoke execute on function chunk_stamp(text, text) from public;
-grant execute on function chunk_stamp(text, text) to sextant_app;

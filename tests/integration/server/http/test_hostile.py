@@ -14,7 +14,7 @@ import pytest
 
 from sextant.domain.scope import DEFAULT_USER
 from sextant.domain.settings import HttpSettings
-from sextant.retrievers.pages.cursor import ListingKey
+from sextant.retrievers.cursor import ListingKey
 from sextant.server.schemas import answer_examples, examples
 
 pytestmark = pytest.mark.usefixtures("book")

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sextant.retrievers.arrays import BM25
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
-from sextant.retrievers.numeric.arrays import BM25
 from sextant.stores.rows import StoredText
 from sextant.text.analysis import SEGMENTED
 

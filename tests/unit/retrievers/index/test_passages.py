@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sextant.retrievers.arrays import highest
+from sextant.retrievers.index.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.index.passages import PassageIndex
-from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from sextant.retrievers.numeric.arrays import highest
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.graph.arrays import halves_of
 from sextant.stores.postgresql.values import Embedded
@@ -48,7 +48,7 @@ def updated(index: PassageIndex, version: dict[int, list[str]]) -> PassageIndex:
     changed = set(index.changed(states))
     fresh = [passage for passage in passages_of(version) if passage.document_id in changed]
     now = index.updated(states, fresh)
-    every = index.rounded is None
+    every = index.vectors is None
     return now.with_vectors(index, vectors_of(passages_of(version) if every else fresh))
 
 
@@ -71,10 +71,10 @@ def test_after_any_changes_it_equals_one_built_from_what_is_there(
     assert parts(index.lexical.match(question)) == parts(anew.match(question))
     assert set(index.lexical.vocabulary) == set(anew.vocabulary)
     if expected:
-        assert index.rounded is not None
+        assert index.vectors is not None
         own = vectors_of(expected).vectors
         own /= np.linalg.norm(own, axis=1, keepdims=True)
-        np.testing.assert_allclose(index.rounded.vectors, own, atol=1e-6)
+        np.testing.assert_allclose(index.vectors, own, atol=1e-6)
 
 
 def test_passages_of_which_a_vector_is_missing_keep_none() -> None:
@@ -82,7 +82,7 @@ def test_passages_of_which_a_vector_is_missing_keep_none() -> None:
     states = {document(1): "1"}
     index = PassageIndex.empty().updated(states, passages_of(version))
     half = vectors_of(passages_of(version)[:1])
-    assert index.with_vectors(PassageIndex.empty(), half).rounded is None
+    assert index.with_vectors(PassageIndex.empty(), half).vectors is None
 
 
 @given(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from sextant.retrievers.numeric.arrays import BM25
+from sextant.retrievers.arrays import BM25
+from sextant.retrievers.index.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.ranking.mix_ranker import (
     MixParameters,
     SemanticScores,

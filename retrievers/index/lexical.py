@@ -1,0 +1,287 @@
+"""BM25 over a scope's passages, in memory: which passages hold the question's words, and how many."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, reduce
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from sextant.retrievers.arrays import BM25, Floats, Places, idf, starts_of
+from sextant.text.analysis import codes_in, question_terms, terms
+from sextant.text.word_forms import join_particles, synonyms
+
+_BM25 = BM25()
+Terms = Sequence[str]
+_Ints = npt.NDArray[np.int32]
+_Counts = npt.NDArray[np.uint16]
+_BATCH = 1024
+# A word of the question in other words, or in the other language, is worth so much of it.
+_OTHERWISE = 0.5
+# A code of more than one passage in so many asks for no one in particular.
+_COMMON = 8
+_MOST_CODES = 16  # a longer list of them asks for no one in particular
+_BETWEEN_PARTS = re.compile(r"[-.]")  # of a code: BM-40
+_MOST_COUNTED = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat long before
+
+
+@dataclass(frozen=True, slots=True)
+class PostingList:
+    """The passages that hold a term, its BM25 weight in each, and the greatest of these."""
+
+    holders: _Ints
+    weights: Floats
+    most: np.float32
+
+
+@dataclass(frozen=True)
+class LexicalMatch:
+    """A question held against every passage.
+
+    `held` are the known terms of the question, `scores` their weights' sums, the BM25 score of every
+    passage, and a share for what it has in other words. `information` is the idf of those terms, `unknown`
+    the summed idf of the question's terms that no passage holds. `coded` are the passages that hold each
+    code of the question (E47, BM-40) that few hold. What several ask for is reckoned once.
+    """
+
+    held: Sequence[PostingList]
+    scores: Floats
+    information: Floats
+    unknown: float
+    coded: Sequence[_Ints] = ()
+
+    def weights(self, rows: Places) -> Floats:
+        """Return the weight of each known term (row) in some passages (columns), of which none is there twice."""
+        found = np.zeros((len(self.held), len(rows)), np.float32)
+        column_of = np.full(len(self.scores), -1)
+        column_of[rows] = np.arange(len(rows))
+        for weights, term in zip(found, self.held, strict=True):
+            columns = column_of[term.holders]
+            weights[columns[columns >= 0]] = term.weights[columns >= 0]
+        return found
+
+    def residuals(self, known: Places, rows: Places) -> Floats:
+        """Return scores of `rows` for what is left of the question once one of them, a `known` place, is read.
+
+        A term counts as much as the known passage does not hold it, measured by the passage that
+        holds it most. Shape (known, rows).
+        """
+        most = np.array([term.most for term in self.held], np.float32)
+        weights = self.weights(rows)
+        unread: Floats = 1 - weights[:, known] / most[:, None]
+        left: Floats = unread.T @ weights
+        return left
+
+    @cached_property
+    def coverage(self) -> float:
+        """Return how much of the question's information the best passage holds, 0 to 1.
+
+        Near 0 when question and passages are in different languages, so it says how far to trust
+        this lane.
+        """
+        return self.best / self.whole if self.whole else 0.0
+
+    @cached_property
+    def best(self) -> float:
+        """Return the highest score; at least 0."""
+        return float(self.scores.max(initial=0.0))
+
+    @cached_property
+    def whole(self) -> float:
+        """Return what a passage would score that held all the question says, as often as counts."""
+        return (float(self.information.sum()) + self.unknown) * _BM25.most
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The passages that hold term `i`: `holders[starts[i]:starts[i + 1]]`, and how often each does."""
+
+    starts: Places
+    holders: _Ints
+    counts: _Counts
+
+    def at(self, rows: Places) -> tuple[_Ints, _Ints, _Counts]:
+        """Return passage, term and count of every entry, where row i has become `places[i]`; -1: is gone."""
+        term = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+        row = rows[self.holders].astype(np.int32)
+        there = row >= 0
+        return row[there], term[there], self.counts[there]
+
+
+@lru_cache(maxsize=1024)
+def other_terms(question: str) -> Sequence[tuple[Terms, Sequence[Terms]]]:
+    """For each listed word of the question, its terms and those of whatever else it is called."""
+    found = ((terms(word), list(map(terms, others))) for word, others in synonyms(question).items())
+    return [(word, cut) for word, others in found if word and (cut := list(filter(None, others)))]
+
+
+class LexicalIndex:
+    """How often the terms of a scope stand in its passages, by term.
+
+    Args:
+        vocabulary: term → its number in `postings`.
+        postings: where each term occurs; every term occurs somewhere.
+        lengths: number of terms of every passage.
+
+    Attributes:
+        vocabulary, postings, lengths: as given.
+        passages: how many there are.
+        most_information: the idf of a term that no passage holds.
+    """
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], postings: Postings, lengths: npt.NDArray[np.int32]
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.passages = len(lengths)
+        self.most_information = float(idf(0, self.passages))
+        self.postings = postings
+        self.lengths = lengths
+        holding = np.diff(postings.starts)
+        self._information = np.asarray(idf(holding, self.passages), np.float32)
+        mean = float(lengths.mean(dtype=np.float32)) if self.passages else 1.0
+        saturation = _BM25.saturation(lengths.astype(np.float32), max(mean, 1.0))
+        self._weights = _BM25.weights(
+            np.repeat(self._information, holding),
+            postings.counts.astype(np.float32),
+            saturation[postings.holders],
+        )
+        self._most = np.maximum.reduceat(self._weights, postings.starts[:-1])
+
+    def _span(self, term: int) -> slice:
+        return slice(self.postings.starts[term], self.postings.starts[term + 1])
+
+    @classmethod
+    def build(cls, texts: Iterable[str]) -> LexicalIndex:
+        """Index passages; row i of every result is the i-th text."""
+        none = np.empty(0, np.int32)
+        empty = Postings(np.zeros(1, np.intp), none, none.astype(np.uint16))
+        return cls({}, empty, none).updated(np.empty(0, np.intp), texts)
+
+    def updated(self, rows: Places, texts: Iterable[str]) -> LexicalIndex:
+        """Return the index of passages of which some are these; equal to one that is built from all of them.
+
+        Args:
+            rows: where the passage of each row of this index has gone; -1: it is gone.
+            texts: the passages at the rows that are left free, in order.
+        """
+        vocabulary: defaultdict[str, int] = defaultdict(None, self.vocabulary)
+        vocabulary.default_factory = vocabulary.__len__
+        lengths = array("i")
+        counted = [_count_terms(batch, vocabulary, lengths) for batch in _batches(texts)]
+        free, length = _assign_rows(rows, self.lengths, np.asarray(lengths, np.int32))
+        fresh = [(free[row], term, count) for row, term, count in counted]
+        parts = zip(self.postings.at(rows), *fresh, strict=True)
+        row, term, count = (np.concatenate(part) for part in parts)
+        used = np.bincount(term, minlength=len(vocabulary)) > 0
+        number = np.cumsum(used) - 1
+        known = {word: int(number[old]) for word, old in vocabulary.items() if used[old]}
+        term = number[term].astype(np.int32)
+        order = np.argsort(term, kind="stable")  # in parts that are sorted already
+        starts = starts_of(term, len(known))
+        return LexicalIndex(known, Postings(starts, row[order], count[order]), length)
+
+    def match(self, question: str) -> LexicalMatch:
+        """Hold a question against every passage."""
+        ones = (term for _, one in join_particles(question) for term in terms(one))
+        query_terms = list(
+            dict.fromkeys([*question_terms(question), *filter(self.vocabulary.__contains__, ones)])
+        )
+        known = [self.vocabulary[term] for term in query_terms if term in self.vocabulary]
+        codes = islice(dict.fromkeys(codes_in(question)), _MOST_CODES)
+        postings, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)
+        for term in postings:
+            scores[term.holders] += term.weights
+        for word, others in other_terms(question):
+            self._add_otherwise(word, others, scores)
+        return LexicalMatch(
+            held=postings,
+            scores=scores,
+            information=self._information[known],
+            unknown=(len(query_terms) - len(known)) * self.most_information,
+            coded=[rows for code in codes if len(rows := self._holding(code))],
+        )
+
+    def _add_otherwise(self, word: Terms, others: Sequence[Terms], scores: Floats) -> None:
+        """Add to the passages that have a word in other words only the share of it that this counts."""
+        share = np.zeros(self.passages, np.float32)
+        for other in others:
+            share[self._holding_all(other)] = _OTHERWISE * sum(map(self.information_of_term, word))
+        share[self._holding_all(word)] = 0
+        scores += share
+
+    def _holding_all(self, wanted: Terms) -> _Ints:
+        """Return the passages that hold all of some terms."""
+        known = [self.vocabulary.get(term) for term in wanted]
+        rows = [self.postings.holders[self._span(term)] for term in known if term is not None]
+        if len(rows) < len(known):
+            return np.empty(0, np.int32)
+        return reduce(self._both, sorted(rows, key=len))
+
+    def _both(self, few: _Ints, many: _Ints) -> _Ints:
+        has_both = np.zeros(self.passages, np.bool_)
+        has_both[many] = True
+        both: _Ints = few[has_both[few]]
+        return both
+
+    def _holding(self, code: str) -> _Ints:
+        """Return the passages that hold all parts of a code; none where many do, or a part is no known term."""
+        parts = [terms(part) for part in _BETWEEN_PARTS.split(code)]
+        all_hold = self._holding_all([word for part in parts for word in part or [""]])
+        return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
+
+    def _held(self, term: int) -> PostingList:
+        span = self._span(term)
+        return PostingList(self.postings.holders[span], self._weights[span], self._most[term])
+
+    def information_of(self, words: str) -> float:
+        """Sum the idf of the terms of a few words; terms that no passage holds count nothing."""
+        known = [self.vocabulary[term] for term in terms(words) if term in self.vocabulary]
+        return float(self._information[known].sum())
+
+    def information_of_term(self, term: str) -> float:
+        """Return the idf of one term, which is highest when no passage holds it."""
+        column = self.vocabulary.get(term)
+        return self.most_information if column is None else float(self._information[column])
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(texts)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
+
+
+def _count_terms(
+    texts: Sequence[str], vocabulary: Mapping[str, int], lengths: array[int]
+) -> tuple[_Ints, _Ints, _Counts]:
+    """Return row, term and frequency of every term of some texts, whose lengths are appended.
+
+    Counted by sorting a batch: a counter for each text takes twice as long.
+    """
+    first, found = len(lengths), array("i")
+    for text in texts:
+        before = len(found)
+        found.extend(map(vocabulary.__getitem__, terms(text)))
+        lengths.append(len(found) - before)
+    term = np.asarray(found, np.int64)
+    row = np.repeat(np.arange(first, len(lengths)), np.asarray(lengths[first:]))
+    key, count = np.unique(row << 32 | term, return_counts=True)
+    count = np.minimum(count, _MOST_COUNTED).astype(np.uint16)
+    return (key >> 32).astype(np.int32), key.astype(np.int32), count
+
+
+def _assign_rows(rows: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
+    """Return the rows that are left to fresh passages, and the lengths of all."""
+    remaining = rows[rows >= 0]
+    length = np.zeros(len(remaining) + len(fresh), np.int32)
+    taken = np.zeros(len(length), np.bool_)
+    taken[remaining] = True
+    free = np.flatnonzero(~taken).astype(np.int32)
+    length[remaining], length[free] = old[rows >= 0], fresh
+    return free, length

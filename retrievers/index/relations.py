@@ -1,0 +1,280 @@
+"""The relations of a graph in memory: who is related to whom, how strongly, and where it is stated.
+
+Also here: which relations a question asks for, and which passages state them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sextant.domain.graph import CO_OCCURS, HALF_CENTRAL
+from sextant.retrievers.arrays import Floats, Places, SparseRows, starts_of
+from sextant.retrievers.index.lexical import LexicalIndex
+from sextant.stores.graph.protocol import HUB_DEGREE
+from sextant.text.analysis import question_terms, terms
+
+Ints = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int32]
+
+# A relation whose type the question names outweighs the others by this factor.
+TYPE_PREFERENCE = 100.0
+# Of an entity's relations that say no more than that two terms share sentences so many are walked. The next of a hub
+# has a tenth of the first one's weight, and no question names their type. Against all of them recall@5 over seven sets
+# is within a question or two, and mostly better (hotpotqa `local`, rgb).
+_CO_OCCURRENCES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Relations met around some entities, as parallel arrays; one that is met twice is there twice.
+
+    `depth` counts from 1; `node` is the entity from which the relation was reached, `neighbour` its
+    other end.
+    """
+
+    relation: Indices
+    node: Places
+    neighbour: Places
+    depth: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Relations seen from one end, as parallel arrays: `size` of each entity that was asked for.
+
+    `target` is an entity, `places` tell `Relations.kinds_at` which relations these are.
+    """
+
+    size: Places
+    target: Places
+    weights: Floats
+    places: Places
+
+
+class Relations:
+    """Relations from both of their ends, heaviest first; mere co-occurrences beyond `_CO_OCCURRENCES` come last.
+
+    Memory is 24 bytes for each end of a relation, and 8 for each statement.
+
+    Args:
+        relations: (source, target, type) rows.
+        weights: their weights, > 0.
+        statements: (relation, passage) rows: where a relation is stated.
+        entities: how many there are.
+        co_occurs: the type of mere co-occurrence; -1: none.
+
+    Attributes:
+        ends: source and target of every relation, shape (n, 2).
+        weights: weight of every relation.
+        kinds: type of every relation.
+        strength: summed weight of every entity's relations.
+        stated_in: the passages that state each relation.
+    """
+
+    def __init__(
+        self,
+        relations: Ints,
+        weights: Floats,
+        statements: Ints,
+        entities: int,
+        co_occurs: int = -1,
+    ) -> None:
+        source, target, kind = relations.T
+        self.ends: Indices = relations[:, :2].astype(np.int32)
+        self.weights = weights
+        node, neighbour = np.concatenate([source, target]), np.concatenate([target, source])
+        both = np.tile(weights, 2)
+        order, starts = np.lexsort((neighbour, -both, node)), starts_of(node, entities)
+        beyond = _beyond(np.tile(kind == co_occurs, 2)[order], starts)
+        self._walked = np.diff(starts) - np.bincount(node[order[beyond]], minlength=entities)
+        order = order[np.lexsort((beyond, node[order]))]
+        self._adjacency = SparseRows(starts, neighbour[order].astype(np.intp))
+        self._weights = both[order].astype(np.float32)
+        self._relation = (order % max(len(relations), 1)).astype(np.int32)
+        self.kinds: Indices = kind.astype(np.int32)
+        self.strength: Floats = np.bincount(node, both, entities).astype(np.float32)
+        self.stated_in = SparseRows.of(statements[:, 0], statements[:, 1], len(relations))
+
+    def centrality(self, entities: Places) -> Floats:
+        """Return the centrality of each entity, 0..1, from the number of its relations (`sextant.domain.graph.Entity`)."""
+        starts = self._adjacency.starts
+        degree = (starts[entities + 1] - starts[entities]).astype(np.float32)
+        central: Floats = degree / (degree + np.float32(HALF_CENTRAL))
+        return central
+
+    def touching(self, named: Mapping[int, float]) -> tuple[Indices, Floats]:
+        """Return the relations of entities, and in parallel the value of the entity; one between two of them comes twice."""
+        entities = np.fromiter(named, np.intp, len(named))
+        values = np.fromiter(named.values(), np.float32, len(named))
+        positions, size = self._adjacency.places(entities)
+        return self._relation[positions], values.repeat(size)
+
+    def heaviest(self, entities: Places, most: int) -> Outgoing:
+        """Return the heaviest relations of some entities, `most` of each, whichever end it is; of mere co-occurrences few."""
+        positions, size = self._adjacency.places(
+            entities, np.minimum(self._walked.take(entities), most)
+        )
+        # All places are there: `take` need not check.
+        target = self._adjacency.columns.take(positions, mode="clip")
+        return Outgoing(size, target, self._weights.take(positions, mode="clip"), positions)
+
+    def kinds_at(self, positions: Places) -> Indices:
+        """Return the types of what `heaviest` returned."""
+        return self.kinds[self._relation[positions]]
+
+    def expand(self, seeds: Places, depth: int = 2, per_node: int = 10) -> Expansion:
+        """Return the heaviest relations around entities, level by level, as `GraphStore.neighbourhood`.
+
+        From every seed its `per_node` heaviest relations, and from every entity reached so for the
+        first time the same, unless it has more than `HUB_DEGREE` relations.
+        """
+        starts = self._adjacency.starts
+        level, seen = seeds, np.zeros(len(starts) - 1, np.bool_)
+        seen[level] = True
+        found: list[tuple[Indices, Places, Places, Indices]] = []
+        for step in range(1, depth + 1):
+            positions, size = self._adjacency.places(level, per_node)
+            neighbour = self._adjacency.columns[positions]
+            depths = np.full(len(positions), step, np.int32)
+            found.append((self._relation[positions], level.repeat(size), neighbour, depths))
+            if step == depth:
+                break
+            met = np.zeros(len(seen), np.bool_)
+            met[neighbour[~seen[neighbour]]] = True
+            level = np.flatnonzero(met)
+            level = level[starts[1:].take(level) - starts.take(level) <= HUB_DEGREE]
+            seen[level] = True
+        return Expansion(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _beyond(co_occurring: npt.NDArray[np.bool_], starts: Places) -> npt.NDArray[np.bool_]:
+    """Return which of each entity's co-occurrences come after its first `_CO_OCCURRENCES`."""
+    so_far = np.cumsum(co_occurring)
+    before = np.concatenate([[0], so_far])[starts[:-1]]
+    beyond: npt.NDArray[np.bool_] = so_far - np.repeat(before, np.diff(starts)) > _CO_OCCURRENCES
+    return beyond & co_occurring
+
+
+_MOST_COMMON = 512  # relation types compared with a question
+
+
+@dataclass(frozen=True, slots=True)
+class StatementScores:
+    """How far the passages at `rows` state what a question asks; one that is there twice has the same value twice."""
+
+    rows: Places
+    values: Floats
+
+
+class RelationTypes:
+    """The relation types of a graph, searchable by the words of a question.
+
+    Args:
+        names: the types, as rows of `GraphArrays.relations` count them; `_` separates words.
+        lexical: says how much each word tells.
+        uses: how many relations are of each type; None: the same of all.
+
+    Attributes:
+        names: all of them.
+        co_occurs: which of them says no more than that two terms share sentences; -1: none.
+        common: the types worth comparing by meaning, most used first; at most 512, which embed in a
+            second or two, of what may be thousands of phrases that a model made up.
+    """
+
+    def __init__(
+        self, names: Sequence[str], lexical: LexicalIndex, uses: Places | None = None
+    ) -> None:
+        self.names = tuple(names)
+        self.co_occurs = self.names.index(CO_OCCURS) if CO_OCCURS in self.names else -1
+        rank = np.zeros(len(names)) if uses is None else -uses
+        self._common = np.array(
+            [kind for kind in np.argsort(rank, kind="stable") if names[kind] != CO_OCCURS], np.intp
+        )[:_MOST_COMMON]
+        self.common = tuple(names[kind] for kind in self._common)
+        self._types_with: defaultdict[str, list[int]] = defaultdict(list)
+        self._information: dict[str, float] = {}
+        self._whole = np.zeros(len(names))
+        for kind, name in enumerate(names):
+            for term in set(terms(name.replace("_", " "))):
+                information = lexical.information_of_term(term)
+                self._information[term] = information
+                self._types_with[term].append(kind)
+                self._whole[kind] += information
+
+    def named_by(self, question: str) -> dict[int, float]:
+        """Type with a word of the question → share of the type's information that it names."""
+        named: defaultdict[int, float] = defaultdict(float)
+        for term in set(question_terms(question)):
+            for kind in self._types_with.get(term, ()):
+                named[kind] += self._information[term] / self._whole[kind]
+        return dict(named)
+
+    def similarity(self, of_common: Floats) -> Floats:
+        """Return similarity of every type to a question, shape (types,), from that of the `common` ones in order; NaN for the others."""
+        similarity = np.full(len(self._whole), np.nan, np.float32)
+        similarity[self._common] = of_common
+        return similarity
+
+
+def score_statements(
+    relations: Relations,
+    passages: int,
+    named: Mapping[int, float],
+    type_match: Mapping[int, float],
+    type_similarity: Floats | None = None,
+) -> StatementScores | None:
+    """Return how far passages state what the question asks about an entity that it names, 0..1.
+
+    The best statement of a passage counts: strength of the entity's link × fit of the relation's
+    type. A type fits by its words (`type_match`), or by its meaning: the square of how far its
+    similarity to the question lies between the median type and the best one that a named entity
+    has. It serves types
+    in another language than the question's.
+
+    Args:
+        relations: relations and where they are stated.
+        passages: how many there are.
+        named: entity → strength of its link, above 0 to 1.
+        type_match: `RelationTypes.named_by`.
+        type_similarity: similarity of every type's text to the question, when vectors are there;
+            NaN where it is not known.
+
+    Returns:
+        Those that state anything of them; None: no passage does.
+    """
+    touching, strength = relations.touching(named)
+    owner, passage = relations.stated_in.rows(touching)
+    if not len(passage):
+        return None
+    kind = relations.kinds[touching]
+    fit = _fit_by_words(type_match, kind)
+    if type_similarity is not None:
+        fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
+    found = np.zeros(passages, np.float32)
+    np.maximum.at(found, passage, (strength * fit[kind])[owner])
+    return StatementScores(passage, found.take(passage))
+
+
+def _fit_by_words(type_match: Mapping[int, float], present: Indices) -> Floats:
+    fit = np.zeros(int(present.max(initial=0)) + 1, np.float32)
+    for one, share in type_match.items():
+        if one < len(fit):
+            fit[one] = share
+    return fit
+
+
+def _fit_by_meaning(similarity: Floats, present: Indices) -> Floats:
+    if np.isnan(similarity).all():
+        return np.zeros_like(similarity)
+    floor = float(np.nanmedian(similarity))
+    known = np.nan_to_num(similarity, nan=floor)
+    best = float(known[present].max(initial=floor))
+    if best <= floor:
+        return np.zeros_like(similarity)
+    fit: Floats = np.square(np.clip((known - floor) / (best - floor), 0, 1))
+    return fit.astype(np.float32)

@@ -1,1 +1,0 @@
-"""The words of passages: the terms they are cut into, and BM25 over them."""

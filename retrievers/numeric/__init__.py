@@ -1,1 +1,0 @@
-"""Arithmetic over arrays of scores, vectors and rows, which knows of no passage and no question."""

@@ -1,1 +1,0 @@
-"""Reading what a search found page by page: cursors, and rankings kept for the next page."""
