@@ -36,9 +36,9 @@ def best_passages(
     rows = found[highest(scores[found], query.limit)]
     shares = np.maximum(scores[rows] / np.float32(scores.max(initial=0.0) or 1.0), LEAST_SCORE)
     lanes = {
-        by: _place(ranking.passages, rows),
-        KEYWORD: _place(context.signals.match.scores, rows),
-        VECTOR: _place(cosines, rows),
+        by: _rank_rows(ranking.passages, rows),
+        KEYWORD: _rank_rows(context.signals.match.scores, rows),
+        VECTOR: _rank_rows(cosines, rows),
     }
     ids = context.index.chunk_ids.texts_of(rows)
     return [
@@ -53,7 +53,7 @@ def best_passages(
     ]
 
 
-def _place(scores: Floats, rows: Places) -> list[LaneScore | None]:
+def _rank_rows(scores: Floats, rows: Places) -> list[LaneScore | None]:
     """Return the rank from 1 among all scores, and the score, of each of some rows that is above 0."""
     return [
         LaneScore(1 + int(np.count_nonzero(scores > one)), float(one)) if one > 0 else None
