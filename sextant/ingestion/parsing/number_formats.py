@@ -12,15 +12,15 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-Shown = int | float | dt.datetime | dt.date | dt.time | dt.timedelta | str
-
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"?|[\\!](?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
+    r'"(?P<literal>[^"]*)"?|[\\!](?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
     r"|(?P<general>general)|(?P<half>a/p|am/pm|上午/下午)|(?P<exponent>e[+-])(?=[0#?])"
     r"|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?|b+|g+|e+)|(?P<digit>[0#?])|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
+# Places for a whole number, if it has any, above and below the stroke; below it may be a number.
+_FRACTION = re.compile(r"(?:([0#?])[^0#?/]+)?[0#?]+ ?/ ?([0#?]+|\d+)")
 _ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _COMPARES: dict[str, Callable[[Decimal, Decimal], bool]] = {
     "<": operator.lt,
@@ -35,7 +35,8 @@ _SIGNIFICANT = 15  # digits that a spreadsheet keeps of a number
 _PLAIN_FROM, _PLAIN_TO = -10, 21  # powers of ten between which a number has no exponent
 _WIDE = Context(prec=2 * 308)  # for any float, with any number of places
 _LEAP_DAY = 60  # 29 February 1900, which never was: days before it are counted from one day later
-_NULL_DAY = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet's dates have no zone
+_NULL_DAY = dt.date(1899, 12, 30)
+_DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +58,34 @@ class _Section:
         """Return whether it has a token of these kinds."""
         return any(token.kind in kinds for token in self.tokens)
 
+    @property
+    def is_date(self) -> bool:
+        """Return whether it shows a number as a day or a time."""
+        return self.has("date", "elapsed")
 
-def format_value(value: Shown, code: str) -> str:
+
+def format_value(value: float | str, code: str, first_day: int = 0) -> str:
     """Return a cell's value as its reader sees it under the number format `code`.
 
     A day is written as ISO 8601 has it (2026-03-15, 2026-03 where the format has no day), since 03/04 is read in
     two ways; times, durations (26:30), percent, currency and leading zeros as the format has them. Colours, fill and
     padding are left out.
+
+    Args:
+        value: a number, of days where the format is of dates, or a text.
+        code: the number format.
+        first_day: the day from which the workbook counts, in days from 1900.
     """
     try:
-        return _format(value, _parse(code[:_LONGEST_CODE]))
+        sections = _parse(code[:_LONGEST_CODE])
+        if isinstance(value, str):
+            return _format_text(value, sections)
+        section, number = _choose(sections, _decimal(value))
+        if section.is_date:
+            return _format_date(float(number) + first_day * (not section.has("elapsed")), section)
+        return _format_number(number, section)
     except (ArithmeticError, ValueError):  # no spreadsheet would take such a format, or such a date
         return str(value)
-
-
-def _format(value: Shown, sections: Sequence[_Section]) -> str:
-    if isinstance(value, str):
-        return _format_text(value, sections)
-    if not isinstance(value, int | float):
-        return _format_date(value, sections[0])
-    section, number = _choose(sections, _decimal(value))
-    if section.has("date", "elapsed"):
-        is_early = 1 <= number < _LEAP_DAY and not section.has("elapsed")
-        days = float(number) + is_early
-        return _format_date(_NULL_DAY + dt.timedelta(days=days), section)
-    return _format_number(number, section)
 
 
 @lru_cache(maxsize=512)
@@ -102,16 +106,19 @@ def _tokens(code: str) -> Iterator[_FormatToken]:
     for match in _TOKEN.finditer(code):
         kind = match.lastgroup or ""
         text = match[kind]
-        if kind in {"quoted", "escaped"}:
-            yield _FormatToken("literal", text)
-        elif kind == "space":
-            yield _FormatToken("literal", " ")
-        elif kind == "bracket":
-            yield _bracket(text)
-        elif kind == "other":
-            yield _FormatToken({";": "end", "@": "text"}.get(text, "sign"), text)
-        elif kind != "fill":
-            yield _FormatToken(kind, text.lower())
+        match kind:
+            case "literal" | "escaped":
+                yield _FormatToken("literal", text)
+            case "space":
+                yield _FormatToken("literal", " ")
+            case "bracket":
+                yield _bracket(text)
+            case "other":
+                yield _FormatToken({";": "end", "@": "text"}.get(text, "sign"), text)
+            case "fill":
+                pass
+            case _:
+                yield _FormatToken(kind, text.lower())
 
 
 def _bracket(text: str) -> _FormatToken:
@@ -125,10 +132,11 @@ def _format_text(value: str, sections: Sequence[_Section]) -> str:
     last = sections[-1]
     if len(sections) < 4 and not last.has("text"):
         return value
+    shown = {"text": value, "general": value}
     return "".join(
-        value if token.kind in {"text", "general"} else token.text
+        shown.get(token.kind, token.text)
         for token in last.tokens
-        if token.kind in {"text", "general", "literal", "sign"}
+        if token.kind in {*shown, "literal", "sign"}
     )
 
 
@@ -136,9 +144,8 @@ def _choose(sections: Sequence[_Section], number: Decimal) -> tuple[_Section, De
     """Return the section for a number, and the number as it is written there: without its sign where the section has one."""
     if any(section.condition for section in sections):
         for section in sections:
-            if section.condition is None or _COMPARES[section.condition[0]](
-                number, section.condition[1]
-            ):
+            sign, bound = section.condition or ("", number)
+            if not sign or _COMPARES[sign](number, bound):
                 return section, number
         return sections[-1], number
     # What writes texts alone is no form of a number.
@@ -162,110 +169,78 @@ def _general(number: Decimal) -> str:
 
 def _format_number(number: Decimal, section: _Section) -> str:
     tokens = section.tokens
-    if not tokens or section.has("general", "text") or not section.has("digit"):
-        sign = "-" if number < 0 and not section.has("general", "text") else ""
+    if section.has("general", "text") or not section.has("digit"):
+        sign = "-" if tokens and number < 0 and not section.has("general", "text") else ""
         parts = (_general(number) if t.kind in {"general", "text"} else t.text for t in tokens)
-        return (sign * bool(tokens) + "".join(parts)).strip()
-    scaled = number.scaleb(2 * sum(token == _FormatToken("sign", "%") for token in tokens))
+        return (sign + "".join(parts)).strip()
+    scaled = number.scaleb(2 * tokens.count(_FormatToken("sign", "%")))
     sign, scaled = ("-" if scaled < 0 else ""), abs(scaled)
     if section.has("exponent"):
         return sign + _scientific(scaled, tokens)
-    slash = next((at for at, t in enumerate(tokens) if t == _FormatToken("sign", "/")), None)
-    if slash is not None:
-        above = _without_blank(tokens[:slash][::-1])[::-1]
-        around = (*above, tokens[slash], *_without_blank(tokens[slash + 1 :]))
-        if _is_fraction(around, len(above)):
-            return sign + _fraction(scaled, around, len(above))
+    if shown := _fraction(scaled, tokens):
+        return sign + shown
     shown = _decimals(scaled, tokens)
     if scaled >= 1 and not any(map(str.isdigit, shown)):
         return sign + _general(scaled)  # a format that we do not read leaves no number out
     return (sign if any(digit in "123456789" for digit in shown) else "") + shown
 
 
-def _without_blank(tokens: Sequence[_FormatToken]) -> Sequence[_FormatToken]:
-    """Return the tokens without a blank at their beginning."""
-    return tokens[1:] if tokens[:1] == (_FormatToken("sign", " "),) else tokens
-
-
-def _is_fraction(tokens: Sequence[_FormatToken], slash: int) -> bool:
-    behind = "".join(token.text for token in tokens[slash + 1 : slash + 2])
-    return slash > 0 and tokens[slash - 1].kind == "digit" and bool(re.match(r"[?#\d]", behind))
-
-
 def _decimals(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
     """Return digits in their places, literals between them; the first place takes all digits in front of it."""
-    positions = [at for at, token in enumerate(tokens) if token.kind == "digit"]
-    point = next((at for at, t in enumerate(tokens) if t == _FormatToken("sign", ".")), len(tokens))
-    whole, part = [at for at in positions if at < point], [at for at in positions if at > point]
+    places = [at for at, token in enumerate(tokens) if token.kind == "digit"]
+    point = _find_sign(tokens, ".")
+    whole, part = [at for at in places if at < point], [at for at in places if at > point]
     commas = [at for at, token in enumerate(tokens) if token == _FormatToken("sign", ",")]
-    last = max(whole, default=-1)
-    grouped = any(whole and whole[0] < at < last for at in commas)
-    behind = _run_behind(commas, last) + (_run_behind(commas, part[-1]) if part else [])
+    grouped = bool(whole) and any(whole[0] < at < whole[-1] for at in commas)
+    # Each comma directly behind the last digit divides by a thousand.
+    behind = _run_behind(commas, whole) + _run_behind(commas, part)
     number = number.scaleb(-3 * len(behind)).quantize(
         Decimal(1).scaleb(-len(part)), ROUND_HALF_UP, _WIDE
     )
     integer, _, fraction = f"{number:f}".partition(".")
-    integer = integer.lstrip("0")
-    written = dict(
-        zip(reversed(whole), reversed(_fill(integer, [tokens[at] for at in whole])), strict=True)
-    )
+    zeros = [at for at in whole if tokens[at].text == "0"]
+    integer = integer.lstrip("0").rjust(len(whole) - whole.index(zeros[0]) if zeros else 0, "0")
     if grouped:
-        written = _with_commas(written)
+        integer = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", integer)
+    digits = re.findall(r"\d,?", integer)
+    extra = max(len(digits) - len(whole), 0)
+    written = dict(zip(reversed(whole), reversed(digits), strict=False))
+    if whole and extra:
+        written[whole[0]] = "".join(digits[: extra + 1])
     keep = max((n for n, at in enumerate(part, 1) if tokens[at].text == "0"), default=0)
     fraction = fraction[: max(keep, len(fraction.rstrip("0")))]
-    written |= dict(zip(part, [*fraction, *[""] * (len(part) - len(fraction))], strict=True))
-    dropped = {*behind, *(commas if grouped else ())} | (
-        {point} if part and not fraction else set()
-    )
+    written |= zip(part, fraction, strict=False)
+    dropped = {*behind, *(commas if grouped else ()), *([point] if part and not fraction else ())}
     if not whole and fraction:
-        written[point] = (integer or "") + "."
+        written[point] = integer + "."
     return "".join(
-        written.get(at, token.text)
+        written.get(at, "" if token.kind == "digit" else token.text)
         for at, token in enumerate(tokens)
         if at not in dropped and token.kind in {"digit", "literal", "sign"}
     ).strip()
 
 
-def _run_behind(commas: Sequence[int], last: int) -> list[int]:
-    """Return the commas directly behind the last digit: each divides by a thousand."""
+def _find_sign(tokens: Sequence[_FormatToken], sign: str) -> int:
+    """Return where a sign stands, the number of tokens if nowhere."""
+    return next((at for at, t in enumerate(tokens) if t == _FormatToken("sign", sign)), len(tokens))
+
+
+def _run_behind(commas: Sequence[int], places: Sequence[int]) -> list[int]:
+    """Return the commas directly behind the last place."""
     run = list[int]()
-    while last + len(run) + 1 in commas:
-        run.append(last + len(run) + 1)
+    while places and places[-1] + len(run) + 1 in commas:
+        run.append(places[-1] + len(run) + 1)
     return run
-
-
-def _fill(integer: str, tokens: Sequence[_FormatToken]) -> list[str]:
-    """Return the digits of a whole number for its places from left to right."""
-    if not tokens:
-        return []
-    digits = integer.rjust(len(tokens))
-    extra = len(digits) - len(tokens)
-    each = [digits[: extra + 1], *digits[extra + 1 :]]
-    first = next((at for at, digit in enumerate(each) if digit.strip()), len(each))
-    zero = next((at for at, token in enumerate(tokens) if token.text == "0"), len(tokens))
-    return [
-        digit.strip() or ("0" if at >= min(first, zero) else "") for at, digit in enumerate(each)
-    ]
-
-
-def _with_commas(written: dict[int, str]) -> dict[int, str]:
-    """Put commas between groups of three; keys from the last place to the first."""
-    result, count = dict[int, str](), 0
-    for at, digits in written.items():
-        shown = ""
-        for digit in reversed(digits):
-            shown = digit + ("," if count and count % 3 == 0 else "") + shown
-            count += 1
-        result[at] = shown
-    return result
 
 
 def _scientific(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
     cut = next(at for at, token in enumerate(tokens) if token.kind == "exponent")
-    point = next((at for at, t in enumerate(tokens[:cut]) if t.text == "."), cut)
-    places = max(sum(token.kind == "digit" for token in tokens[:point]), 1)
-    decimals = sum(token.kind == "digit" for token in tokens[point:cut])
-    digits = sum(token.kind == "digit" for token in tokens[cut:])
+    point = min(_find_sign(tokens, "."), cut)
+    places, decimals, digits = (
+        sum(token.kind == "digit" for token in some)
+        for some in (tokens[:point], tokens[point:cut], tokens[cut:])
+    )
+    places = max(places, 1)
     # The power is a multiple of the places before the point: thousands for `##0.0E+0`.
     power = number.adjusted() // places * places
     mantissa = _shift(number, power, decimals)
@@ -281,56 +256,47 @@ def _shift(number: Decimal, power: int, decimals: int) -> Decimal:
     return number.scaleb(-power).quantize(places, ROUND_HALF_UP, _WIDE)
 
 
-def _fraction(number: Decimal, tokens: Sequence[_FormatToken], slash: int) -> str:
-    behind = "".join(token.text for token in tokens[slash + 1 :])
-    fixed = re.match(r"\d+", behind)
-    above = next((at for at in range(slash - 1, -1, -1) if tokens[at].kind != "digit"), -1)
-    has_whole = any(token.kind == "digit" for token in tokens[: above + 1])
-    whole = int(number) if has_whole else 0
+def _fraction(number: Decimal, tokens: Sequence[_FormatToken]) -> str:
+    """Return a whole number and a fraction (`# ?/?`, `# ?/4`); "" where the format is no such."""
+    written = "".join(t.text if t.kind in {"digit", "sign"} else "\0" for t in tokens)
+    found = _FRACTION.search(written)
+    if found is None:
+        return ""
+    whole = int(number) if found[1] else 0
     rest = Fraction(number) - whole
-    if fixed and int(fixed[0]):
-        part, below = int(rest * int(fixed[0]) + Fraction(1, 2)), int(fixed[0])
+    if found[2].strip("0#?"):
+        below = int(found[2])
+        above = int(rest * below + Fraction(1, 2))
     else:
-        width = len(re.match(r"[?#]*", behind)[0])  # type: ignore[index]
-        near = rest.limit_denominator(max(10**width - 1, 1))
-        part, below = near.numerator, near.denominator
-    if has_whole and part == below:
-        whole, part = whole + 1, 0
-    shown = f"{part}/{below}" if part or not has_whole else ""
-    return " ".join(filter(None, (str(whole) if has_whole and (whole or not part) else "", shown)))
+        near = rest.limit_denominator(max(10 ** len(found[2]) - 1, 1))
+        above, below = near.numerator, near.denominator
+    if found[1] and above == below:
+        whole, above = whole + 1, 0
+    shown = f"{above}/{below}" if above or not found[1] else ""
+    return " ".join(filter(None, (str(whole) if found[1] and (whole or not above) else "", shown)))
 
 
-def _format_date(value: Shown, section: _Section) -> str:
-    tokens = [token for token in section.tokens if token.kind not in {"digit", "exponent"}]
-    if isinstance(value, dt.timedelta) or section.has("elapsed"):
-        return _times(tokens, _seconds(value), section)
-    kinds = _kinds(tokens)
-    if not isinstance(value, dt.date) or not kinds & set("ymd"):
-        return _times(tokens, _seconds(value), section) if kinds & set("hns") else str(value)
-    if not kinds & {"y"} and len(kinds & {"m", "d"}) == 1:
-        return _format_date_name(tokens, value)
-    day = value.isoformat()[:10]
-    if not kinds & {"d"}:
-        day = day[:7] if kinds & {"m"} else day[:4]
-    if not kinds & {"h"}:
-        return day
-    if not kinds & {"s"} or not isinstance(value, dt.datetime):
-        return f"{day} {value:%H:%M}"
-    rounded = value + dt.timedelta(milliseconds=500)
-    return (
-        f"{rounded:%Y-%m-%d %H:%M:%S}"
-        if len(day) == len("2026-01-31")
-        else f"{day} {rounded:%H:%M:%S}"
-    )
-
-
-def _kinds(tokens: Sequence[_FormatToken]) -> set[str]:
-    """Return what a format shows of a date: y, m, d, h, n (minutes), s."""
-    return {kind for kind, _ in _date_parts(tokens)} - {""}
+def _format_date(days: float, section: _Section) -> str:
+    parts = [*_date_parts(section.tokens)]
+    kinds = {kind for kind, _ in parts}
+    if section.has("elapsed") or not kinds & set("ymd"):
+        return _times(parts, days * _DAY_SECONDS, section)
+    whole, second = divmod(round(days * _DAY_SECONDS), _DAY_SECONDS)
+    day = _NULL_DAY + dt.timedelta(days=whole + (1 <= whole < _LEAP_DAY))
+    if "y" not in kinds and len(kinds & {"m", "d"}) == 1:
+        return _name_date(parts, day)
+    shown = day.isoformat()
+    if "d" not in kinds:
+        shown = shown[:7] if "m" in kinds else shown[:4]
+    time = str(dt.timedelta(seconds=second)).rjust(8, "0")[: 8 if "s" in kinds else 5]
+    return f"{shown} {time}" if "h" in kinds else shown
 
 
 def _date_parts(tokens: Sequence[_FormatToken]) -> Iterator[tuple[str, _FormatToken]]:
-    """Yield each token with its kind; `m` beside hours or seconds stands for minutes."""
+    """Yield each token with what it shows of a date: y, m, d, h, n (minutes), s; "" for any other.
+
+    `m` beside hours or seconds stands for minutes.
+    """
     dates = [token for token in tokens if token.kind in {"date", "elapsed"}]
     minutes = set[int]()
     for one, other in pairwise(dates):
@@ -341,44 +307,25 @@ def _date_parts(tokens: Sequence[_FormatToken]) -> Iterator[tuple[str, _FormatTo
     for token in tokens:
         if token.kind in {"date", "elapsed"}:
             is_minute = id(token) in minutes or (token.kind == "elapsed" and token.text[0] == "m")
-            yield (
-                ("n" if is_minute else {"e": "y", "b": "y"}.get(token.text[0], token.text[0])),
-                token,
-            )
+            first = token.text[0]
+            yield "n" if is_minute else {"e": "y", "b": "y"}.get(first, first), token
         else:
             yield "", token
 
 
-def _seconds(value: Shown) -> float:
-    match value:
-        case dt.timedelta():
-            return value.total_seconds()
-        case dt.datetime():
-            return (value.replace(tzinfo=None) - _NULL_DAY).total_seconds()
-        case dt.time():
-            return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-        case _:
-            return 0.0
-
-
-def _times(tokens: Sequence[_FormatToken], seconds: float, section: _Section) -> str:
+def _times(parts: Sequence[tuple[str, _FormatToken]], seconds: float, section: _Section) -> str:
     """Return hours, minutes and seconds; those in brackets count on beyond a day, an hour or a minute."""
     sign, seconds = ("-" if seconds < 0 else ""), round(abs(seconds), 3)
-    parts = [token.text.partition(".")[2] for kind, token in _date_parts(tokens) if kind == "s"]
-    seconds = round(seconds + 1e-9, min(max(map(len, parts), default=0), 3))
+    decimals = [len(token.text.partition(".")[2]) for kind, token in parts if kind == "s"]
+    seconds = round(seconds + 1e-9, min(max(decimals, default=0), 3))
     whole = int(seconds)
     units = {"h": (whole // 3600, 24), "n": (whole // 60, 60), "s": (whole, 60)}
+    half = "PM" if whole // 3600 % 24 >= 12 else "AM"
     shown = list[str]()
-    for kind, token in _date_parts(tokens):
+    for kind, token in parts:
         if kind not in units:
-            half = "PM" if whole // 3600 % 24 >= 12 else "AM"
-            shown.append(
-                half
-                if token.kind == "half"
-                else token.text
-                if token.kind in {"literal", "sign"}
-                else ""
-            )
+            others = {"half": half, "literal": token.text, "sign": token.text}
+            shown.append(others.get(token.kind, ""))
             continue
         count, limit = units[kind]
         count = count if token.kind == "elapsed" else count % limit
@@ -386,14 +333,14 @@ def _times(tokens: Sequence[_FormatToken], seconds: float, section: _Section) ->
             count = count % 12 or 12
         letters, _, part = token.text.partition(".")
         shown.append(
-            f"{count:0{min(len(letters), 2) if token.kind != 'elapsed' else len(letters)}d}"
+            str(count).zfill(len(letters) if token.kind == "elapsed" else min(len(letters), 2))
         )
         if part:
             shown.append(f"{seconds % 1:.{min(len(part), 3)}f}"[1:])
     return sign + "".join(shown).strip()
 
 
-def _format_date_name(tokens: Sequence[_FormatToken], day: dt.date) -> str:
+def _name_date(parts: Sequence[tuple[str, _FormatToken]], day: dt.date) -> str:
     """Return a month or a day of the week by its name, or a number of either."""
     forms = {
         "m": {1: f"{day.month}", 2: f"{day:%m}", 3: f"{day:%b}", 4: f"{day:%B}", 5: f"{day:%b}"[0]},
@@ -401,5 +348,5 @@ def _format_date_name(tokens: Sequence[_FormatToken], day: dt.date) -> str:
     }
     return "".join(
         forms[kind].get(len(token.text), "") if kind in forms else token.text * (not kind)
-        for kind, token in _date_parts(tokens)
+        for kind, token in parts
     ).strip()

@@ -5,32 +5,27 @@ Read part by part, so that damaged styles cost no values and a damaged sheet non
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from io import BytesIO
 
 from lxml import etree
-from openpyxl.styles.numbers import (
-    BUILTIN_FORMATS,
-    is_date_format,
-    is_timedelta_format,
-)
+from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format
 from openpyxl.utils.cell import column_index_from_string
-from openpyxl.utils.datetime import CALENDAR_MAC_1904, WINDOWS_EPOCH, from_excel, from_ISO8601
+from openpyxl.utils.datetime import from_ISO8601, to_excel
 from openpyxl.utils.escape import unescape
 
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.structure import Omissions
 
 GENERAL = "General"
-CellValue = str | bool | int | float | dt.date | dt.time | dt.timedelta
+CellValue = str | bool | int | float
 _ROW, _CELL, _VALUE = "{*}row", "{*}c", "{*}v"
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
 _MAX_COLUMN = 16_384
+_MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,7 @@ class Workbook:
         self._omissions = omissions
         properties = self._main.root.find("{*}workbookPr")
         is_mac = properties is not None and properties.get("date1904") in {"1", "true"}
-        self._epoch = CALENDAR_MAC_1904 if is_mac else WINDOWS_EPOCH
+        self.first_day = _MAC_DAY if is_mac else 0
         self._strings = [*map(_text, self._shared("sharedStrings", "{*}si"))]
         codes = {
             one.get("numFmtId", ""): one.get("formatCode", "")
@@ -140,9 +135,9 @@ class Workbook:
             case "b":
                 return text.strip() not in {"0", "false"}
             case "n":
-                return self._numeric(text, code)
+                return _numeric(text)
             case "d":
-                return _date(text)
+                return self._date(text) if is_date_format(code) else text
             case _:
                 return _unescaped(text)
 
@@ -152,17 +147,11 @@ class Workbook:
         self._omissions.add_part("shared text")
         return None
 
-    def _numeric(self, text: str, code: str) -> CellValue:
-        try:
-            value = float(text) if any(sign in text for sign in ".eE") else int(text)
-        except ValueError:
-            return text
-        if not _holds_date(code):
-            return value
-        try:
-            found: CellValue = from_excel(value, self._epoch, timedelta=is_timedelta_format(code))
-        except (OverflowError, ValueError):
-            return "#VALUE!"
+    def _date(self, text: str) -> CellValue:
+        """Return a day that is written out as a number of days."""
+        found: CellValue = text
+        with suppress(ValueError):
+            found = to_excel(from_ISO8601(text)) - self.first_day
         return found
 
     def _shared(self, kind: str, path: str) -> list[Element]:
@@ -176,14 +165,11 @@ class Workbook:
         return found
 
 
-_holds_date = cache(is_date_format)
-
-
-def _date(text: str) -> CellValue:
-    found: CellValue = text
-    with suppress(ValueError):
-        found = from_ISO8601(text)
-    return found
+def _numeric(text: str) -> CellValue:
+    try:
+        return float(text) if any(sign in text for sign in ".eE") else int(text)
+    except ValueError:
+        return text
 
 
 def _text(element: Element) -> str:

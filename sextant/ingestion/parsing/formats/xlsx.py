@@ -12,7 +12,7 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader
 from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
-from sextant.ingestion.parsing.formats.workbook import Cell, CellValue, Sheet, Workbook
+from sextant.ingestion.parsing.formats.workbook import Cell, Sheet, Workbook
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
@@ -103,17 +103,19 @@ def _comments(part: PackagePart) -> Iterator[tuple[str, str]]:
 
 def _cells(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
     budget = CellBudget(limits)
-    rows = _read_rows(book.rows(sheet, xml), budget)
+    rows = _read_rows(book, book.rows(sheet, xml), budget)
     _add_addresses(rows, sheet.part, xml)
     merges = _fill_merges(rows, _merges(xml), budget)
     yield from sheet_blocks(rows, merges)
 
 
-def _read_rows(rows: Iterable[tuple[int, list[Cell]]], budget: CellBudget) -> dict[int, Row]:
+def _read_rows(
+    book: Workbook, rows: Iterable[tuple[int, list[Cell]]], budget: CellBudget
+) -> dict[int, Row]:
     """Return the rows that hold anything, by row number from 1."""
     found: dict[int, Row] = {}
     for number, cells in rows:
-        shown = {cell.column: _show(cell.value, cell.number_format) for cell in cells}
+        shown = {cell.column: _show(cell, book.first_day) for cell in cells}
         width = max((column for column, text in shown.items() if text.strip()), default=0)
         if width:
             budget.spend(width)
@@ -179,8 +181,10 @@ def _at(row: Row, column: int) -> str:
     return row[column - 1] if column <= len(row) else ""
 
 
-def _show(value: CellValue, number_format: str) -> str:
+def _show(cell: Cell, first_day: int) -> str:
     """Return what a reader of the sheet sees in a cell."""
+    value = cell.value
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    return format_value(value.strip() if isinstance(value, str) else value, number_format)
+    value = value.strip() if isinstance(value, str) else value
+    return format_value(value, cell.number_format, first_day)

@@ -6,10 +6,15 @@ import datetime as dt
 
 import pytest
 
-from sextant.ingestion.parsing.number_formats import Shown, format_value
+from sextant.ingestion.parsing.number_formats import format_value
 
 ACCOUNTS = '_($* #,##0.00_);_($* (#,##0.00);_($* "-"??_);_(@_)'
-DAY = dt.datetime(2024, 3, 15, 14, 5)  # noqa: DTZ001 - a spreadsheet's dates have no zone
+DAY = 45366 + 14 / 24 + 5 / 1440  # 15 March 2024, 14:05
+
+
+def days(**given: float) -> float:
+    """Return a time as a spreadsheet counts it."""
+    return dt.timedelta(**given) / dt.timedelta(days=1)
 
 
 @pytest.mark.parametrize(
@@ -57,18 +62,18 @@ DAY = dt.datetime(2024, 3, 15, 14, 5)  # noqa: DTZ001 - a spreadsheet's dates ha
         ("a_b", "General", "a_b"),
     ],
 )
-def test_numbers(value: Shown, code: str, shown: str) -> None:
+def test_numbers(value: float | str, code: str, shown: str) -> None:
     assert format_value(value, code) == shown
 
 
 @pytest.mark.parametrize(
     ("value", "code", "shown"),
     [
-        (dt.timedelta(hours=26, minutes=30), "[h]:mm", "26:30"),
-        (dt.timedelta(minutes=75), "[mm]:ss", "75:00"),
-        (dt.time(14, 5, 9), "h:mm:ss", "14:05:09"),
-        (dt.time(14, 5), "h:mm AM/PM", "2:05 PM"),
-        (dt.time(0, 5, 30), "mm:ss.0", "05:30.0"),
+        (days(hours=26, minutes=30), "[h]:mm", "26:30"),
+        (days(minutes=75), "[mm]:ss", "75:00"),
+        (days(hours=14, minutes=5, seconds=9), "h:mm:ss", "14:05:09"),
+        (days(hours=14, minutes=5), "h:mm AM/PM", "2:05 PM"),
+        (days(minutes=5, seconds=30), "mm:ss.0", "05:30.0"),
         (DAY, "dd/mm/yyyy", "2024-03-15"),
         (DAY, "m/d/yy h:mm", "2024-03-15 14:05"),
         (DAY, "mmm-yy", "2024-03"),
@@ -78,12 +83,12 @@ def test_numbers(value: Shown, code: str, shown: str) -> None:
         (45366, "yyyy-mm-dd", "2024-03-15"),
         (12, "d/m/yyyy", "1900-01-12"),  # before the leap day that never was
         (12.5, "[h]:mm", "300:00"),
-        (dt.timedelta(hours=1, seconds=59.7), "h:mm:ss", "1:01:00"),
-        (dt.timedelta(seconds=59.74), "mm:ss.0", "00:59.7"),
+        (days(hours=1, seconds=59.7), "h:mm:ss", "1:01:00"),
+        (days(seconds=59.74), "mm:ss.0", "00:59.7"),
         (45366.999999, "yyyy-mm-dd hh:mm:ss", "2024-03-16 00:00:00"),
     ],
 )
-def test_days_times_and_durations(value: Shown, code: str, shown: str) -> None:
+def test_days_times_and_durations(value: float | str, code: str, shown: str) -> None:
     assert format_value(value, code) == shown
 
 
