@@ -10,11 +10,13 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape, unescape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from sextant.domain.errors import FileTypeUnknown
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.encodings import META_CHARSET, decode
 from sextant.ingestion.parsing.limits import DAMAGED
@@ -22,32 +24,18 @@ from sextant.ingestion.parsing.limits import DAMAGED
 if TYPE_CHECKING:
     from email.message import Message
 
-# `w:t`, `a:t`, `m:t` and `t` of all Office formats, and what was deleted under review.
-_RUN = re.compile(r"<(?:\w+:)?(?:t|delText)(?:\s[^<>]*)?>([^<]+)<")
-_CHART_TEXT = re.compile(r"<(?:\w+:)?(?:t|v)(?:\s[^<>]*)?>([^<]*[^\W\d_][^<]*)<")
-_FALLBACK = re.compile(r"<mc:Fallback\b.*?</mc:Fallback>", re.DOTALL)
 _WRITTEN = re.compile(
     r"word/(?:document\d*|(?:foot|end)notes|header\d*|footer\d*)\.xml|ppt/(?:slides|notesSlides)/[^/]+\.xml"
 )
 _DRAWN = re.compile(r"(?:word|ppt|xl)/(?:charts/chart|diagrams/data)[^/]*\.xml")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-_CELL = re.compile(
-    r"<(?:\w+:)?c\b([^<>]*?)(?:/>|>(?:<(?:\w+:)?f\b[^<>]*?(?:/>|>[^<]*</(?:\w+:)?f>))?"
-    r"(?:<(?:\w+:)?v>([^<]*)</|(<(?:\w+:)?is>.*?</(?:\w+:)?is>))?)",
-    re.DOTALL,
-)
-_STRING = re.compile(r"<(?:\w+:)?si\b[^<>]*?(?:/>|>(.*?)</(?:\w+:)?si>)", re.DOTALL)
-_PHONETIC = re.compile(r"<(?:\w+:)?rPh\b.*?</(?:\w+:)?rPh>", re.DOTALL)
-_CELL_KIND = re.compile(r"\bt=\"(\w+)\"")
+_STRINGS = re.compile(r"xl/sharedStrings\.xml", re.IGNORECASE)
+_ODF_CONTENT = re.compile(r"content\.xml")
+# Not the document's text: what is there for older programs, how ideographs are read, comments, what was deleted.
+_ASIDES = ("{*}Fallback", "{*}rPh", "{*}annotation", "{*}tracked-changes")
 _TAG = re.compile(r"<[^<>]*>")
 _XML_ASIDE = re.compile(
     r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[|\]\]>|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>", re.DOTALL
-)
-_ODF_CONTENT = re.compile(r"content\.xml")
-_ODF_BODY = re.compile(r"<office:body\b.*</office:body>", re.DOTALL)
-_ODF_ASIDE = re.compile(
-    r"<office:annotation\b.*?</office:annotation>|<text:tracked-changes\b.*?</text:tracked-changes>",
-    re.DOTALL,
 )
 _CHAPTER = re.compile(r".*\.(?:xhtml|html?|xml)")
 _CONTENTS_PAGE = re.compile(
@@ -58,7 +46,6 @@ _LINK_TARGET = re.compile(
 )
 _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 _UNSEEN = ["script", "style", "template", "noscript", "head", "svg"]
-_XML_ENCODING = re.compile(rb"<\?xml[^>]{0,100}?encoding=[\"']([\w-]{2,20})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +75,27 @@ def recount(content: bytes, file_type: FileType) -> list[SourcePart] | None:
 
 
 def _office(content: bytes) -> Iterator[SourcePart]:
-    for name, xml in _parts(content, _WRITTEN, _DRAWN):
+    for name, root in _xml_parts(content, _WRITTEN, _DRAWN):
         if _DRAWN.match(name):  # each series of a chart names its categories again
-            yield SourcePart(name, unescape(" ".join(dict.fromkeys(_CHART_TEXT.findall(xml)))))
+            texts = (one.text or "" for one in root.iter("{*}t", "{*}v"))
+            words = dict.fromkeys(text for text in texts if any(map(str.isalpha, text)))
+            yield SourcePart(name, " ".join(words))
         else:
-            yield SourcePart(name, _runs(xml))
+            yield SourcePart(name, _runs(root))
 
 
 def _xlsx(content: bytes) -> Iterator[SourcePart]:
-    shared = re.compile(r"xl/sharedStrings\.xml", re.IGNORECASE)
-    texts = [
-        _runs(_PHONETIC.sub("", string or ""))
-        for _, xml in _parts(content, shared)
-        for string in _STRING.findall(xml)
-    ]
-    for name, xml in _parts(content, _SHEET):
+    shared = [_runs(one) for _, root in _xml_parts(content, _STRINGS) for one in root.iter("{*}si")]
+    for name, root in _xml_parts(content, _SHEET):
         words, numbers = list[str](), 0
-        for attributes, value, inline in _CELL.findall(xml):
-            found = _CELL_KIND.search(attributes)
-            kind = found[1] if found else "n"
-            if kind == "s" and value.isdigit() and int(value) < len(texts):
-                words.append(texts[int(value)])
+        for cell in root.iter("{*}c"):
+            kind, value = cell.get("t", "n"), cell.findtext("{*}v") or ""
+            if kind == "s" and value.isdigit() and int(value) < len(shared):
+                words.append(shared[int(value)])
             elif kind == "inlineStr":
-                words.append(_runs(inline))
+                words.append(_runs(cell))
             elif kind == "str":
-                words.append(unescape(value))
+                words.append(value)
             elif kind in {"n", "d"}:
                 numbers += bool(value)
         yield SourcePart(name, " ".join(words), numbers)
@@ -154,19 +137,18 @@ def _json(content: bytes) -> Iterator[SourcePart]:
 
 def _odf(content: bytes) -> Iterator[SourcePart]:
     packed = content.startswith(b"PK")
-    documents = (
-        _parts(content, _ODF_CONTENT) if packed else [("", content.decode(errors="replace"))]
-    )
-    for _, xml in documents:
-        body = _ODF_BODY.search(xml)
-        text = _TAG.sub(" ", _ODF_ASIDE.sub(" ", body[0])) if body else ""
-        yield SourcePart("", unescape(text))
+    documents = _xml_parts(content, _ODF_CONTENT) if packed else [("", _read_part(content))]
+    for _, root in documents:
+        for body in root.iter("{*}body"):
+            yield SourcePart("", " ".join(body.itertext()))
 
 
 def _epub(content: bytes) -> Iterator[SourcePart]:
-    for name, page in _parts(content, _CHAPTER):
-        if not _CONTENTS_PAGE.search(page):
-            yield SourcePart(name, _html_text(page))
+    for name, chapter in _parts(content, _CHAPTER):
+        with suppress(FileTypeUnknown):
+            page = decode(chapter).text
+            if not _CONTENTS_PAGE.search(page):
+                yield SourcePart(name, _html_text(page))
 
 
 def _xml(content: bytes) -> Iterator[SourcePart]:
@@ -220,30 +202,38 @@ def _html_text(text: str) -> str:
     return tree.body.text(separator=" ") if tree.body else ""
 
 
-def _parts(content: bytes, *patterns: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """Yield the XML parts of a package whose names match, without what is there for older programs."""
+def _parts(content: bytes, *patterns: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the parts of a package whose names match."""
     with zipfile.ZipFile(BytesIO(content)) as package:
         for entry in package.namelist():
             name = posixpath.normpath(entry.replace("\\", "/").lstrip("/"))
-            if not any(pattern.fullmatch(name) for pattern in patterns):
-                continue
-            try:
-                xml = package.read(entry)
-            except DAMAGED:
-                continue
-            declared = _XML_ENCODING.match(xml)
-            encoding = "utf-16" if xml[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
-            encoding = (
-                declared[1].decode("ascii") if declared and encoding != "utf-16" else encoding
-            )
-            try:
-                yield name, _FALLBACK.sub("", xml.decode(encoding, "replace"))
-            except LookupError:
-                continue
+            if any(pattern.fullmatch(name) for pattern in patterns):
+                with suppress(*DAMAGED):
+                    yield name, package.read(entry)
 
 
-def _runs(xml: str) -> str:
-    return unescape(" ".join(_RUN.findall(xml)))
+def _xml_parts(content: bytes, *patterns: re.Pattern[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the root elements of such parts."""
+    for name, part in _parts(content, *patterns):
+        if (root := _read_part(part)) is not None:
+            yield name, root
+
+
+def _read_part(part: bytes) -> Any:  # noqa: ANN401 - of lxml, which ships no types
+    """Return the root element of what can be read of a part, without what is no text of the document."""
+    from lxml import etree  # only packages need it
+
+    from sextant.ingestion.parsing.formats.opc import read_xml
+
+    root = read_xml(part, recover=True, huge=True)
+    if root is not None:
+        etree.strip_elements(root, *_ASIDES, with_tail=False)
+    return root
+
+
+def _runs(element: Any) -> str:  # noqa: ANN401 - of lxml
+    """Return the text of the runs of all Office formats (`w:t`, `a:t`, `m:t`, `t`), deleted ones too."""
+    return " ".join(run.text or "" for run in element.iter("{*}t", "{*}delText"))
 
 
 _READERS: Mapping[FileType, Callable[[bytes], Iterator[SourcePart]]] = {

@@ -25,6 +25,7 @@ _NAMESPACES = {
     "manifest": "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0",
     "math": "http://www.w3.org/1998/Math/MathML",
     "xlink": "http://www.w3.org/1999/xlink",
+    "xml": "http://www.w3.org/XML/1998/namespace",
     "dc": "http://purl.org/dc/elements/1.1/",
 }
 _FORMATS = {
@@ -79,12 +80,6 @@ class OdfStyles:
         for element in reversed([*self._chain(family, name)]):
             look = _with_properties(look, element)
         return look
-
-    def is_shown(self, family: str, name: str | None) -> bool:
-        """Return whether a sheet or table of this style is displayed."""
-        properties = (one.find(qn("style:table-properties")) for one in self._chain(family, name))
-        found = (one.get(qn("table:display")) for one in properties if one is not None)
-        return next(filter(None, found), "true") != "false"
 
     def _chain(self, family: str, name: str | None) -> Iterator[Element]:
         for _ in range(_DEEPEST_STYLE):

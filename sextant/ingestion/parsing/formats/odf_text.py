@@ -63,6 +63,16 @@ class OdfContext(StoryWriter):
         self.package = package
         self.styles = styles
         self.numbering = OdfNumbering(styles)
+        self._list_keys = dict[str, str]()  # by id of a list, what it is counted as
+
+    def key_of_list(self, listed: Element, style: str, outer: str) -> str:
+        """Return what a list is counted as: another one that it goes on with (`continue-list`), or itself."""
+        key = self._list_keys.get(listed.get(qn("text:continue-list"), "")) or outer
+        if listed.get(qn("text:continue-numbering")) == "true":
+            key = f"style {style}"
+        key = key or f"list {len(self._list_keys)}"
+        self._list_keys[listed.get(qn("xml:id"), key)] = key
+        return key
 
 
 class OdfReader:
@@ -79,9 +89,7 @@ class OdfReader:
             if tag in {qn("text:p"), qn("text:h")}:
                 yield from self._paragraph(element)
             elif tag in {qn("text:list"), qn("text:ordered-list"), qn("text:unordered-list")}:
-                yield from self._list(
-                    element, 1, element.get(qn("text:style-name"), ""), str(id(element))
-                )
+                yield from self._list(element, 1, element.get(qn("text:style-name"), ""), "")
             elif tag == qn("table:table"):
                 yield from self._table(element)
             elif tag == qn("text:tracked-changes"):
@@ -124,10 +132,8 @@ class OdfReader:
         yield from line.hanging
 
     def _list(self, listed: Element, level: int, style: str, key: str) -> Iterator[Block]:
-        """Yield a list's items, each with its label; one that goes on with another (`continue-list`) counts on."""
-        key = listed.get(qn("text:continue-list")) or (
-            f"style {style}" if listed.get(qn("text:continue-numbering")) == "true" else key
-        )
+        """Yield a list's items, each with its label; `key`: what the list is counted as that it stands in."""
+        key = self._context.key_of_list(listed, style, key)
         for item in listed.iterchildren(qn("text:list-item"), qn("text:list-header")):
             label = ""
             if item.tag == qn("text:list-item"):

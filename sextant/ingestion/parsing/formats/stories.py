@@ -58,6 +58,7 @@ class StoryWriter:
         self.limits = limits
         self.omissions = Omissions()
         self._looks = dict[int, Styled]()  # by id of a paragraph
+        self._paragraphs = list[Block]()  # kept, lest an id be given again
 
     def add_run(self, line: StoryLine, text: str, look: Look, address: str = "") -> None:
         """Add text to a paragraph, or count it where its look says that it is not read."""
@@ -98,6 +99,7 @@ class StoryWriter:
         if label != BULLET:
             bold = bool(looks) and all(bold for _, bold in looks)
             smallest = min((size for size, _ in looks), default=size)
+            self._paragraphs.append(block)
             self._looks[id(block)] = Styled(block.text, smallest, bold)
         return block
 

@@ -68,6 +68,21 @@ class TestOpenDocument:
             "[note 1] Or later.",
         ]
 
+    def test_a_list_that_goes_on_with_another_counts_on(self) -> None:
+        styles = (
+            '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1"'
+            ' style:num-suffix="."/></text:list-style>'
+        )
+        item = "<text:list-item><text:p>Do.</text:p></text:list-item>"
+        body = (
+            f'<text:list text:style-name="L" xml:id="a">{item}{item}</text:list>'
+            f'<text:list text:style-name="L">{item}</text:list>'
+            f'<text:list text:style-name="L" xml:id="b" text:continue-list="a">{item}</text:list>'
+            f'<text:list text:style-name="L" text:continue-list="b">{item}</text:list>'
+        )
+        found = lines(read(FileType.ODT, open_document("text", body, styles)))
+        assert found == ["1. Do.", "2. Do.", "1. Do.", "3. Do.", "4. Do."]
+
     def test_struck_hidden_and_deleted_text_is_left_out_and_counted(self) -> None:
         styles = (
             '<style:style style:name="S" style:family="text"><style:text-properties'
