@@ -44,57 +44,36 @@ class FileType(StrEnum):
     IMAGE = "image"
 
 
-MEDIA_TYPES = {
-    FileType.TXT: "text/plain",
-    FileType.MARKDOWN: "text/markdown",
-    FileType.HTML: "text/html",
-    FileType.PDF: "application/pdf",
-    FileType.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    FileType.PPTX: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    FileType.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    FileType.CSV: "text/csv",
-    FileType.JSON: "application/json",
-    FileType.EML: "message/rfc822",
-    FileType.MSG: "application/vnd.ms-outlook",
-    FileType.MHTML: "multipart/related",
-    FileType.EPUB: "application/epub+zip",
-    FileType.ODT: "application/vnd.oasis.opendocument.text",
-    FileType.ODS: "application/vnd.oasis.opendocument.spreadsheet",
-    FileType.ODP: "application/vnd.oasis.opendocument.presentation",
-    FileType.RTF: "application/rtf",
-    FileType.IPYNB: "application/x-ipynb+json",
-    FileType.XML: "application/xml",
-    FileType.DOC: "application/msword",
-    FileType.XLS: "application/vnd.ms-excel",
-    FileType.PPT: "application/vnd.ms-powerpoint",
-}
-_SUFFIXES = {
-    FileType.TXT: "txt text log",
-    FileType.MARKDOWN: "md markdown",
-    FileType.HTML: "html htm xhtml",
-    FileType.PDF: "pdf",
-    FileType.DOCX: "docx docm dotx dotm",
-    FileType.PPTX: "pptx pptm ppsx ppsm potx potm",
-    FileType.XLSX: "xlsx xlsm xltx xltm",
-    FileType.CSV: "csv tsv",
-    FileType.JSON: "json jsonl ndjson",
-    FileType.EML: "eml",
-    FileType.MSG: "msg",
-    FileType.MHTML: "mhtml mht",
-    FileType.EPUB: "epub",
-    FileType.ODT: "odt ott fodt",
-    FileType.ODS: "ods ots fods",
-    FileType.ODP: "odp otp fodp",
-    FileType.RTF: "rtf",
-    FileType.IPYNB: "ipynb",
-    FileType.XML: "xml fb2 dbk rss atom",
-    FileType.DOC: "doc dot",
-    FileType.XLS: "xls xlt",
-    FileType.PPT: "ppt pps pot",
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument"
+# The media type and the suffixes of each.
+_FORMATS = {
+    FileType.TXT: ("text/plain", "txt text log"),
+    FileType.MARKDOWN: ("text/markdown", "md markdown"),
+    FileType.HTML: ("text/html", "html htm xhtml"),
+    FileType.PDF: ("application/pdf", "pdf"),
+    FileType.DOCX: (f"{_OPEN_XML}.wordprocessingml.document", "docx docm dotx dotm"),
+    FileType.PPTX: (f"{_OPEN_XML}.presentationml.presentation", "pptx pptm ppsx ppsm potx potm"),
+    FileType.XLSX: (f"{_OPEN_XML}.spreadsheetml.sheet", "xlsx xlsm xltx xltm"),
+    FileType.CSV: ("text/csv", "csv tsv"),
+    FileType.JSON: ("application/json", "json jsonl ndjson"),
+    FileType.EML: ("message/rfc822", "eml"),
+    FileType.MSG: ("application/vnd.ms-outlook", "msg"),
+    FileType.MHTML: ("multipart/related", "mhtml mht"),
+    FileType.EPUB: ("application/epub+zip", "epub"),
+    FileType.ODT: (f"{_OPEN_DOCUMENT}.text", "odt ott fodt"),
+    FileType.ODS: (f"{_OPEN_DOCUMENT}.spreadsheet", "ods ots fods"),
+    FileType.ODP: (f"{_OPEN_DOCUMENT}.presentation", "odp otp fodp"),
+    FileType.RTF: ("application/rtf", "rtf"),
+    FileType.IPYNB: ("application/x-ipynb+json", "ipynb"),
+    FileType.XML: ("application/xml", "xml fb2 dbk rss atom"),
+    FileType.DOC: ("application/msword", "doc dot"),
+    FileType.XLS: ("application/vnd.ms-excel", "xls xlt"),
+    FileType.PPT: ("application/vnd.ms-powerpoint", "ppt pps pot"),
 }
 EXTENSIONS = {
     f".{suffix}": file_type
-    for file_type, suffixes in _SUFFIXES.items()
+    for file_type, (_, suffixes) in _FORMATS.items()
     for suffix in suffixes.split()
 }
 # Images are ingested when they are named, not when a folder is: most are none that words are about.
@@ -124,14 +103,10 @@ _MAIN_PARTS = {
     re.compile(r"ppt[/\\]presentation\d*\.xml"): FileType.PPTX,
     re.compile(r"xl[/\\]workbook\d*\.xml"): FileType.XLSX,
 }
-# The entry `mimetype` of a zip archive; templates have a suffix.
+# What the entry `mimetype` of a zip archive begins with; templates have a suffix.
 _PACKAGES = {
-    b"application/epub+zip": FileType.EPUB,
-    b"application/vnd.oasis.opendocument.text": FileType.ODT,
-    b"application/vnd.oasis.opendocument.spreadsheet": FileType.ODS,
-    b"application/vnd.oasis.opendocument.presentation": FileType.ODP,
-    b"application/vnd.oasis.opendocument.graphics": FileType.ODP,
-}
+    _FORMATS[one][0]: one for one in (FileType.EPUB, FileType.ODT, FileType.ODS, FileType.ODP)
+} | {f"{_OPEN_DOCUMENT}.graphics": FileType.ODP}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Streams at the root of an OLE container ([MS-CFB]), and whose they are.
 _STREAMS = {
@@ -193,7 +168,7 @@ def media_type(filename: str) -> str:
     """Return the media type by name alone, for the record; parsing goes by content."""
     named = type_of_name(filename)
     image = _IMAGES.get(PurePath(filename).suffix.lower(), "application/octet-stream")
-    return MEDIA_TYPES[named] if named else image
+    return _FORMATS[named][0] if named else image
 
 
 def is_named_as_image(filename: str) -> bool:
@@ -273,7 +248,7 @@ def _read_kind(archive: zipfile.ZipFile) -> FileType | None:
             suppress(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError),
             archive.open("mimetype") as entry,
         ):
-            kind = entry.read(100).strip()
+            kind = entry.read(100).strip().decode("ascii", "replace")
             found = (file_type for name, file_type in _PACKAGES.items() if kind.startswith(name))
             if (file_type := next(found, None)) is not None:
                 return file_type
@@ -332,7 +307,7 @@ _MARKED = frozenset({FileType.RTF, FileType.IPYNB, FileType.XML, FileType.MHTML}
 def _marked_type(text: str, named: FileType | None) -> FileType | None:
     """Return the format of a text that begins as only that format does."""
     if flat := _FLAT.search(text[:8192]):
-        return _PACKAGES[flat[1].encode()]
+        return _PACKAGES[flat[1]]
     if (text.lstrip().startswith("<?xml") or named is FileType.XML) and _XML.match(text):
         return FileType.XML
     if named in {FileType.IPYNB, FileType.JSON} and _NOTEBOOK.match(text):

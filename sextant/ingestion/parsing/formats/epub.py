@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-import zipfile
 from collections.abc import Iterator
-from io import BytesIO
 from urllib.parse import unquote
 
 from sextant.domain.errors import FileBroken, FileEncrypted
@@ -13,8 +11,8 @@ from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import read_page
-from sextant.ingestion.parsing.formats.opc import Element, read_xml
-from sextant.ingestion.parsing.limits import DAMAGED, Limits
+from sextant.ingestion.parsing.formats.opc import Archive, Element, read_xml
+from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import Omissions
 
 _CONTAINER = "META-INF/container.xml"
@@ -49,19 +47,18 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     return Blocks(blocks, book.title, warnings=warnings, omissions=book.omissions)
 
 
-class _Book:
+class _Book(Archive):
     """The parts of an EPUB: its package document lists them all, and the order in which chapters are read."""
 
     def __init__(self, content: bytes) -> None:
         self.omissions = Omissions()
         self.furniture = Omissions()  # of its pages, whose warnings are kept as they are
         self.page_warnings = list[CodedWarning]()
-        self._archive = zipfile.ZipFile(BytesIO(content))
-        self._names = {name.lower(): name for name in self._archive.namelist()}
+        super().__init__(content)
         container = self._xml(_CONTAINER)
         listed = container.iter("{*}rootfile") if container is not None else ()
         found = (one.get("full-path", "") for one in listed)
-        packages = (name for name in self._archive.namelist() if name.endswith(".opf"))
+        packages = (name for name in self._names if name.endswith(".opf"))
         self._path = next(found, "") or next(packages, "")
         package = self._xml(self._path)
         if package is None:
@@ -103,7 +100,7 @@ class _Book:
 
     def chapter(self, name: str, limits: Limits) -> list[Block]:
         """Return a chapter's blocks; where it has no heading, the table of contents names it."""
-        content = self._read(name)
+        content = self.read(name)
         if content is None:
             self.omissions.add_part("chapter", name)
             return []
@@ -115,7 +112,7 @@ class _Book:
         page = read_page(
             decode(content).text,
             limits,
-            lambda address: self._read(self._join(name, address)),
+            lambda address: self.read(self._join(name, address)),
             is_all=True,
         )
         self.furniture.include(page.omissions)
@@ -162,14 +159,8 @@ class _Book:
         path = unquote(address.partition("#")[0])
         return posixpath.normpath(posixpath.join(posixpath.dirname(base), path)).lstrip("/")
 
-    def _read(self, name: str) -> bytes | None:
-        try:
-            return self._archive.read(self._names[name.lower()])
-        except (KeyError, *DAMAGED):
-            return None
-
     def _xml(self, name: str) -> Element | None:
-        content = self._read(name)
+        content = self.read(name)
         if content is None:
             return None
         root = read_xml(content, huge=True)

@@ -9,8 +9,7 @@ from openpyxl.utils.cell import get_column_letter
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.drawingml import Box, in_reading_order
-from sextant.ingestion.parsing.formats.odf_package import OdfPackage, broken
-from sextant.ingestion.parsing.formats.odf_styles import OdfStyles, qn
+from sextant.ingestion.parsing.formats.odf_styles import OdfPackage, OdfStyles, broken, qn
 from sextant.ingestion.parsing.formats.odf_text import (
     CELLS,
     DRAWN,

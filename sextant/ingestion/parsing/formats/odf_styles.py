@@ -1,14 +1,18 @@
-"""Styles and numbering of OpenDocument files (ODF 1.3 part 3, 16), each style with what it inherits."""
+"""The parts of OpenDocument files, and their styles and numbering (ODF 1.3 part 3, 16), each style with what it inherits."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from urllib.parse import unquote
 
+from sextant.domain.errors import FileBroken, FileEncrypted
 from sextant.ingestion.parsing.formats.docx_styles import format_number
-from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.opc import Archive, Element, read_xml
 from sextant.ingestion.parsing.formats.stories import Look
+from sextant.ingestion.parsing.structure import Omissions
 
 _NAMESPACES = {
     "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
@@ -49,6 +53,54 @@ def qn(name: str) -> str:
     """Return a tag or attribute as lxml names it: `text:p` → `{urn:…text:1.0}p`."""
     prefix, _, local = name.partition(":")
     return f"{{{_NAMESPACES[prefix]}}}{local}"
+
+
+class OdfPackage:
+    """The parts of a document; of a flat file (`.fodt`) all are the one element that it is."""
+
+    def __init__(self, content: bytes, omissions: Omissions) -> None:
+        self.omissions = omissions
+        self._archive = Archive(content) if content.startswith(b"PK") else None
+        self._flat = read_xml(content, huge=True) if self._archive is None else None
+
+    def main(self) -> Element:
+        """Return the root of the part that holds the document; raises `FileBroken` where there is none."""
+        root = self._flat if self._archive is None else self.part("content.xml")
+        if root is None:
+            raise broken("its main part is missing or no XML")
+        return root
+
+    def part(self, name: str) -> Element | None:
+        """Return the root element of a part, of damaged XML with what can be read of it."""
+        content = self.read(name)
+        if content is None:
+            return None
+        root = read_xml(content, huge=True)
+        if root is None:
+            if name == "content.xml" and self._is_encrypted():
+                raise FileEncrypted(
+                    "The file is protected by a password.",
+                    next_step="Remove the password in its program and try again.",
+                )
+            self.omissions.add_damaged([name])
+            root = read_xml(content, recover=True, huge=True)
+        return root
+
+    def read(self, name: str) -> bytes | None:
+        """Return a part's bytes; None where it is missing or damaged."""
+        name = posixpath.normpath(unquote(name))
+        return self._archive.read(name) if self._archive is not None else None
+
+    def _is_encrypted(self) -> bool:
+        return b"encryption-data" in (self.read("META-INF/manifest.xml") or b"")
+
+
+def broken(reason: str) -> FileBroken:
+    """Return the error that a file cannot be read at all."""
+    return FileBroken(
+        f"The OpenDocument file cannot be read: {reason}.",
+        next_step="Open it in its program, save it again and retry.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

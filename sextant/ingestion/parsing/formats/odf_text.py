@@ -13,8 +13,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from sextant.ingestion.parsing.blocks import Block, Image, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.html_tables import read_mathml
-from sextant.ingestion.parsing.formats.odf_package import OdfPackage
-from sextant.ingestion.parsing.formats.odf_styles import OdfNumbering, OdfStyle, OdfStyles, qn
+from sextant.ingestion.parsing.formats.odf_styles import (
+    OdfNumbering,
+    OdfPackage,
+    OdfStyle,
+    OdfStyles,
+    qn,
+)
 from sextant.ingestion.parsing.formats.opc import Element
 from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter
 from sextant.ingestion.parsing.images import LinkedText

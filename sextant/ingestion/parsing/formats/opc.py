@@ -102,8 +102,30 @@ class _Relationship:
     is_external: bool
 
 
-class Package:
-    """The parts of one file, each read when it is asked for.
+class Archive:
+    """A zip archive whose parts are read when they are asked for, and cost only themselves where they are damaged."""
+
+    def __init__(self, content: bytes) -> None:
+        self._archive = zipfile.ZipFile(BytesIO(content))
+        # Some programs write `\` for `/`; names differ in more than case from each other (part 2, 6.2.2.3).
+        self._names = {
+            name.replace("\\", "/").lstrip("/").lower(): name for name in self._archive.namelist()
+        }
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a part."""
+        return name.lower() in self._names
+
+    def read(self, name: str) -> bytes | None:
+        """Return a part's bytes; None where it is missing or damaged."""
+        try:
+            return self._archive.read(self._names[name.lower()])
+        except (KeyError, *DAMAGED):
+            return None
+
+
+class Package(Archive):
+    """The parts of one file of Office.
 
     Attributes:
         damaged: names of the parts that were asked for and are missing, or of which only a part could be read.
@@ -113,13 +135,9 @@ class Package:
         self.damaged: dict[str, None] = {}
         self._read = set[str]()
         try:
-            self._archive = zipfile.ZipFile(BytesIO(content))
+            super().__init__(content)
         except zipfile.BadZipFile as error:
             raise _broken(str(error)) from error
-        # Some programs write `\` for `/`; names differ in more than case from each other (part 2, 6.2.2.3).
-        self._names = {
-            name.replace("\\", "/").lstrip("/").lower(): name for name in self._archive.namelist()
-        }
 
     def main(self) -> PackagePart:
         """Return the part that the document begins with; raises `FileBroken` where it cannot be read."""
@@ -150,10 +168,6 @@ class Package:
         name = next(filter(self.has, _MAIN_NAMES), None)
         return PackagePart(self, name) if name is not None else None
 
-    def has(self, name: str) -> bool:
-        """Return whether there is such a part."""
-        return name.lower() in self._names
-
     def damaged_parts(self) -> list[str]:
         """Return the names of damaged and missing parts, also of those that hold nothing to read, such as the theme."""
         unread = {name for name in self._names if name.endswith(".xml")} - self._read
@@ -169,10 +183,7 @@ class Package:
     def read(self, name: str) -> bytes | None:
         """Return a part's bytes; None where it is missing or damaged."""
         self._read.add(name.lower())
-        try:
-            return self._archive.read(self._names[name.lower()])
-        except (KeyError, *DAMAGED):
-            return None
+        return super().read(name)
 
 
 @dataclass(frozen=True)
