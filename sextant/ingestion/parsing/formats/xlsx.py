@@ -11,7 +11,7 @@ from openpyxl.utils.cell import range_boundaries
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader
-from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.formats.workbook import Cell, Sheet, Workbook
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.images import with_address
@@ -69,9 +69,11 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
         if drawing.root is None:
             omissions.add_part("drawing")
             continue
-        for line in drawing.root.iter(qn("a:p")):
-            yield Paragraph("".join(text.text or "" for text in line.iter(qn("a:t"))))
-        yield from DrawingReader(drawing, omissions).blocks(drawing.root)
+        reader = DrawingReader(drawing, omissions)
+        for anchor in sorted(drawing.root, key=_corner):
+            for line in anchor.iter(qn("a:p")):
+                yield Paragraph("".join(text.text or "" for text in line.iter(qn("a:t"))))
+            yield from reader.blocks(anchor)
     notes = dict[str, list[str]]()
     for comments in sheet.related("comments", "threadedComment"):
         if comments.root is None:
@@ -80,8 +82,21 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
         for cell, text in _comments(comments):
             notes.setdefault(cell, []).append(text)
     if notes:
-        lines = (f"{cell}: {' / '.join(texts)}" for cell, texts in notes.items())
+        lines = (f"{cell}: {' / '.join(notes[cell])}" for cell in sorted(notes, key=_place))
         yield Paragraph("\n".join(lines), kind=TextKind.NOTE)
+
+
+def _place(cell: str) -> tuple[int, int, str]:
+    """Return what sorts the names of cells from the top to the bottom."""
+    column = cell.rstrip("0123456789")
+    return int(cell[len(column) :] or 0), len(column), column
+
+
+def _corner(anchor: Element) -> tuple[int, int]:
+    """Return the row and the column in which something that floats over a sheet begins."""
+    found = (anchor.findtext(f"{{*}}from/{{*}}{name}") or "" for name in ("row", "col"))
+    row, column = (int(text) if text.isdecimal() else 0 for text in found)
+    return row, column
 
 
 def _comments(part: PackagePart) -> Iterator[tuple[str, str]]:

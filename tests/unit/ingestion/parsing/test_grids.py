@@ -107,10 +107,13 @@ def test_comments_are_read_with_their_cells() -> None:
     for row in (["Item", "Price"], ["Lamp", 5]):
         book.active.append(row)
     book.active["B2"].comment = Comment("Until 1 May.\nThen 6.", "Ann")
+    book.active["A2"].comment = Comment("Bob:\nSold out?", "Bob")
     buffer = io.BytesIO()
     book.save(buffer)
     blocks = xlsx.parse(buffer.getvalue(), Limits()).blocks
-    assert blocks[-1] == Paragraph("B2: Ann: Until 1 May. Then 6.", kind=TextKind.NOTE)
+    assert blocks[-1] == Paragraph(
+        "A2: Bob: Sold out?\nB2: Ann: Until 1 May. Then 6.", kind=TextKind.NOTE
+    )
 
 
 def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:
@@ -176,21 +179,25 @@ def test_charts_of_a_sheet_and_sheets_of_one_chart_are_read() -> None:
     book = openpyxl.Workbook()
     for row in (["Year", "Ducks"], ["North", 120], ["South", 135]):
         book.active.append(row)
-    for place in (book.active, book.create_chartsheet("Picture")):
+    picture = book.create_chartsheet("Picture")
+    for place, corner in ((book.active, "E20"), (book.active, "E2"), (picture, "")):
         chart = BarChart()
-        chart.title = f"Ducks of {place.title}"
+        chart.title = f"Ducks of {place.title} {corner}".strip()
         chart.add_data(
             Reference(book.worksheets[0], min_col=2, min_row=1, max_row=3), titles_from_data=True
         )
         chart.set_categories(Reference(book.worksheets[0], min_col=1, min_row=2, max_row=3))
-        place.add_chart(chart)
+        place.add_chart(*([chart, corner] if corner else [chart]))
     buffer = io.BytesIO()
     book.save(buffer)
 
     parsed = xlsx.parse(with_cached_points(buffer.getvalue()), Limits())
 
     texts = [getattr(block, "text", "") for block in parsed.blocks]
-    assert texts == ["Sheet", "", "Ducks of Sheet", "", "Picture", "Ducks of Picture", ""]
+    assert texts == [
+        *("Sheet", "", "Ducks of Sheet E2", "", "Ducks of Sheet E20", ""),
+        *("Picture", "Ducks of Picture", ""),
+    ]
     tables = [block for block in parsed.blocks if isinstance(block, Table)]
     assert [list(row) for row in tables[-1].rows][1:] == [["North", "120"], ["South", "135"]]
 
@@ -208,7 +215,7 @@ def with_cached_points(content: bytes) -> bytes:
             cache("numCache", ("North", "South")),
             cache("numCache", ("120", "135")),
         ]
-        * 2
+        * 3
     )
     source, target = zipfile.ZipFile(io.BytesIO(content)), io.BytesIO()
     with zipfile.ZipFile(target, "w") as made:
