@@ -10,8 +10,7 @@ of the request in the socket.
 A fork costs more than reading a small text does, so one process reads several of these, one after the other.
 Python alone reads them, within a fraction of the memory, and leaves nothing behind that the next could meet.
 
-Request: four bytes of length, as many of JSON `{"filename", "limits", "size", "page", "draws"}`, `size` bytes of
-file. With a `page` that page is drawn (`draws`), or OCR reads it, whose models are loaded once, before the fork;
+Request: four bytes of length, as many of a `HostRequest`, `size` bytes of file. With a `page` that page is drawn (`draws`), or OCR reads it, whose models are loaded once, before the fork;
 without, the file is parsed.
 Answer: eight bytes of length, as many of what `sextant.ingestion.parsing.child.answer` gives, or `draw`, or `recognise`.
 """
@@ -24,11 +23,12 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from select import select
-from typing import Any, NoReturn
+from typing import NoReturn
 
-import orjson
+import msgspec
 
 from sextant.domain.errors import FileRejected, SextantError
 from sextant.ingestion.parsing import child
@@ -41,7 +41,25 @@ _FIRST = b"# First\n\nIt says this. And that.\n\n| a | b |\n| - | - |\n| 1 | 2 |
 _LIGHT = (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON)
 _LINGER = 1.0  # seconds that a forked process waits for the next small text
 
-_Request = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class HostRequest:
+    """A file to parse, or a page of it that is to be drawn (`draws`) or read by OCR."""
+
+    filename: str
+    limits: Limits
+    size: int
+    page: int = 0
+    draws: bool = False
+
+    @classmethod
+    def of(cls, head: bytes) -> HostRequest:
+        """Return the opposite of `head`."""
+        return msgspec.msgpack.decode(head, type=cls)
+
+    def head(self) -> bytes:
+        """Return what is sent before the file."""
+        return msgspec.msgpack.encode(self)
 
 
 def main() -> None:
@@ -57,7 +75,7 @@ def main() -> None:
         channel.sendall(READY)
         head = _head(channel)
         while head:
-            request: _Request = orjson.loads(head)
+            request = HostRequest.of(head)
             _load(request)
             head = _in_fork(lambda: _serve(channel, request)) or _head(channel)  # noqa: B023 - it ends before the next
 
@@ -71,21 +89,21 @@ def receive(channel: socket.socket, size: int) -> bytearray:
     return data[:done]
 
 
-def _load(request: _Request) -> None:
+def _load(request: HostRequest) -> None:
     """Import the parser that the name asks for, what draws pages, or the models of OCR, to have it for this file and those to come.
 
     On macOS libraries for fonts and images may not be used on both sides of a fork.
     """
     if sys.platform != "linux":
         return
-    if request["draws"]:
+    if request.draws:
         import_module("sextant.ingestion.parsing.page_pictures")
         return
-    if request["page"]:
+    if request.page:
         with suppress(SextantError):  # said when the page is to be read
             import_module("sextant.ingestion.parsing.ocr_engine").load()
         return
-    file_type = type_of_name(request["filename"])
+    file_type = type_of_name(request.filename)
     if file_type is not None and file_type not in CONVERTED:
         parser_for(file_type)
 
@@ -95,38 +113,40 @@ def _head(channel: socket.socket) -> bytes:
     return bytes(receive(channel, int.from_bytes(receive(channel, 4))))
 
 
-def _serve(channel: socket.socket, request: _Request) -> bytes:
+def _serve(channel: socket.socket, request: HostRequest) -> bytes:
     """Answer a request, and small texts that follow; the head of what follows them, if it was read."""
-    limits = Limits(**request["limits"])
+    limits = request.limits
     child.die_with_parent()
     child.restrict(limits)
     for left in reversed(range(MOST_TOGETHER)):
         child.restrict_time(limits, shared=_is_light(request))
-        content = bytes(receive(channel, request["size"]))
-        page = request["page"]
-        if request["draws"]:
-            answer = child.draw(content, request["filename"], page, limits)
+        content = bytes(receive(channel, request.size))
+        page = request.page
+        if request.draws:
+            answer = child.draw(content, request.filename, page, limits)
         elif page:
             answer = child.recognise(content, page, limits)
         else:
-            answer = child.answer(content, request["filename"], limits)
+            answer = child.answer(content, request.filename, limits)
         channel.sendall(len(answer).to_bytes(8))
         channel.sendall(answer)
         channel.sendall(READY)
         if not (left and _is_light(request, content) and select([channel], [], [], _LINGER)[0]):
             break
         head = _head(channel)
-        following: _Request = orjson.loads(head) if head else {}
-        if not head or not _is_light(following) or following["limits"] != request["limits"]:
+        if not head:
+            return head
+        following = HostRequest.of(head)
+        if not _is_light(following) or following.limits != limits:
             return head
         request = following
     return b""
 
 
-def _is_light(request: _Request, content: bytes | None = None) -> bool:
+def _is_light(request: HostRequest, content: bytes | None = None) -> bool:
     """Return whether it is a small text: by its name, and by its content where that is known."""
-    filename = request["filename"]
-    if request["page"] or request["size"] > SMALL_FILE or type_of_name(filename) not in _LIGHT:
+    filename = request.filename
+    if request.page or request.size > SMALL_FILE or type_of_name(filename) not in _LIGHT:
         return False
     with suppress(FileRejected):
         return content is None or detect(content, filename) in _LIGHT

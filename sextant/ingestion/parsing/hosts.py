@@ -16,7 +16,7 @@ import sys
 import weakref
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from uuid import UUID
 
@@ -27,7 +27,7 @@ from sextant.domain.errors import FileEmpty, FileUnsafe, error_of
 from sextant.domain.settings import Settings
 from sextant.ingestion.parsing.child import ConversionNeeded
 from sextant.ingestion.parsing.draft import DocumentDraft, finish, from_wire
-from sextant.ingestion.parsing.host import READY
+from sextant.ingestion.parsing.host import READY, HostRequest
 from sextant.ingestion.parsing.images import Captions
 from sextant.ingestion.parsing.libreoffice import convert
 from sextant.ingestion.parsing.limits import Limits, check_size
@@ -85,7 +85,7 @@ class ParserHosts:
         Raises:
             HostEnded: the file brought the parser down.
         """
-        return await self._ask(_HostRequest(content, filename, limits))
+        return await self._ask(content, HostRequest(filename, limits, len(content)))
 
     async def recognise(self, content: bytes, page: int, limits: Limits) -> bytes:
         """Return what `sextant.ingestion.parsing.child.recognise` says to a page; as `parse` does.
@@ -93,7 +93,7 @@ class ParserHosts:
         Raises:
             HostEnded: the page brought OCR down.
         """
-        return await self._ask(_HostRequest(content, "", limits, page))
+        return await self._ask(content, HostRequest("", limits, len(content), page))
 
     async def draw(self, content: bytes, filename: str, page: int, limits: Limits) -> bytes:
         """Return what `sextant.ingestion.parsing.child.draw` says to a page; as `parse` does.
@@ -101,20 +101,21 @@ class ParserHosts:
         Raises:
             HostEnded: the page brought the process down.
         """
-        return await self._ask(_HostRequest(content, filename, limits, page, draws=True))
+        request = HostRequest(filename, limits, len(content), page, draws=True)
+        return await self._ask(content, request)
 
-    async def _ask(self, request: _HostRequest) -> bytes:
+    async def _ask(self, content: bytes, request: HostRequest) -> bytes:
         try:
-            return await self._ask_once(request)
+            return await self._ask_once(content, request)
         except HostEnded as error:
             if not error.killed:
                 raise
-        return await self._ask_once(request)
+        return await self._ask_once(content, request)
 
-    async def _ask_once(self, request: _HostRequest) -> bytes:
+    async def _ask_once(self, content: bytes, request: HostRequest) -> bytes:
         host = await self._ready()
         try:
-            answer = await host.ask(request)
+            answer = await host.ask(content, request)
         except EOFError:
             raise HostEnded(await asyncio.to_thread(host.wait)) from None
         finally:
@@ -133,29 +134,6 @@ class ParserHosts:
         if not await host.is_ready():
             raise HostEnded(await asyncio.to_thread(host.wait))
         return host
-
-
-@dataclass(frozen=True, slots=True)
-class _HostRequest:
-    """A file to parse, or a page of it that is to be drawn (`draws`) or read by OCR."""
-
-    content: bytes
-    filename: str
-    limits: Limits
-    page: int = 0
-    draws: bool = False
-
-    def head(self) -> bytes:
-        """Return what is sent before the file."""
-        return orjson.dumps(
-            {
-                "filename": self.filename,
-                "limits": asdict(self.limits),
-                "size": len(self.content),
-                "page": self.page,
-                "draws": self.draws,
-            }
-        )
 
 
 class _Host:
@@ -189,14 +167,14 @@ class _Host:
                 self.end()
         return ready
 
-    async def ask(self, request: _HostRequest) -> bytes:
+    async def ask(self, content: bytes, request: HostRequest) -> bytes:
         """Send a file and receive the answer; EOFError when the host ends."""
         self.busy = True
         head = request.head()
         loop = asyncio.get_running_loop()
         with suppress(ConnectionError):  # it has ended, which receiving shows
             await loop.sock_sendall(self._channel, len(head).to_bytes(4) + head)
-            await loop.sock_sendall(self._channel, request.content)
+            await loop.sock_sendall(self._channel, content)
         answer = await self._receive(int.from_bytes(await self._receive(8)))
         self.busy = False
         return answer

@@ -82,11 +82,11 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
         for cell, text in _comments(comments):
             notes.setdefault(cell, []).append(text)
     if notes:
-        lines = (f"{cell}: {' / '.join(notes[cell])}" for cell in sorted(notes, key=_place))
+        lines = (f"{cell}: {' / '.join(notes[cell])}" for cell in sorted(notes, key=_rank_cell))
         yield Paragraph("\n".join(lines), kind=TextKind.NOTE)
 
 
-def _place(cell: str) -> tuple[int, int, str]:
+def _rank_cell(cell: str) -> tuple[int, int, str]:
     """Return what sorts the names of cells from the top to the bottom."""
     column = cell.rstrip("0123456789")
     return int(cell[len(column) :] or 0), len(column), column
