@@ -245,7 +245,7 @@ class Reader:
         text = self._take()
         linked, self._linked = self._linked, 0
         is_plain, self._is_plain = self._is_plain, False
-        is_caption = not (self._has_words or self._lists or self._depth)
+        is_caption = not (self._has_words or linked or self._lists or self._depth)
         if not is_caption:
             self._omissions.add_inline(TextKind.CAPTION, " ".join(self._alts))
         self._alts, self._has_words = [], False
