@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from sextant.ingestion.parsing.formats.docx_styles import (
-    Style,
-    Styles,
-    format_number,
-    is_on,
-    value_of,
-)
+from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.drawingml import chosen_content, descend
+from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
 from sextant.ingestion.parsing.formats.stories import StoryLine, mark_by_look, reason_left_out
 from sextant.ingestion.parsing.formulas import read_omml

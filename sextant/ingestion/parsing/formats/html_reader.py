@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table, TextKind
-from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.formats.html_tables import (
     Visibility,
     field_value,
@@ -19,6 +18,7 @@ from sextant.ingestion.parsing.formats.html_tables import (
     read_mathml,
     read_table,
 )
+from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import ends_sentence

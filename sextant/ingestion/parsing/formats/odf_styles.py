@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import unquote
 
 from sextant.domain.errors import FileBroken, FileEncrypted
-from sextant.ingestion.parsing.formats.docx_styles import format_number
+from sextant.ingestion.parsing.formats.numbering import BULLET, ListLevel, NumberedList
 from sextant.ingestion.parsing.formats.opc import Archive, Element, read_xml
 from sextant.ingestion.parsing.formats.stories import Look
 from sextant.ingestion.parsing.structure import Omissions
@@ -191,50 +191,47 @@ def _points(size: str | None, inherited: float) -> float:
         return inherited
 
 
-@dataclass(slots=True)
 class OdfNumbering:
-    """Counts the items of lists, and the headings, of a document.
+    """Counts the items of lists, and the headings, of a document."""
 
-    `counts`: by list, the last number of each level.
-    """
-
-    styles: OdfStyles
-    counts: dict[str, dict[int, int]] = field(default_factory=dict[str, dict[int, int]])
+    def __init__(self, styles: OdfStyles) -> None:
+        self._outline = _levels(styles.outline)
+        self._levels = {name: _levels(element) for name, element in styles.lists.items()}
+        self._counts = dict[str, dict[int, int]]()  # by list
 
     def heading_label(self, level: int) -> str:
         """Return the number before a heading, "" if its level has none."""
-        return self._label("outline", self.styles.outline, level, None)
+        return self._label("outline", self._outline, level, None)
 
     def item_label(self, list_id: str, style: str, level: int, start: int | None) -> str:
         """Return the label of an item: its number or bullet."""
-        return self._label(list_id, self.styles.lists.get(style), level, start) or "-"
+        return self._label(list_id, self._levels.get(style, {}), level, start) or BULLET
 
-    def _label(self, key: str, style: Element | None, level: int, start: int | None) -> str:
-        counts = self.counts.setdefault(key, {})
-        first = start if start is not None else _number(_level(style, level), "text:start-value", 1)
-        counts[level] = first if start is not None else counts.get(level, first - 1) + 1
-        for deeper in [one for one in counts if one > level]:
-            del counts[deeper]
-        element = _level(style, level)
-        kind = element.get(qn("style:num-format"), "") if element is not None else ""
-        if element is None or not kind:
-            return ""
-        shown = min(_number(element, "text:display-levels", 1), level)
-        numbers = list[str]()
-        for at in range(level - shown + 1, level + 1):
-            above = _level(style, at)
-            of_level = above.get(qn("style:num-format"), "") if above is not None else ""
-            if of_level:
-                numbers.append(format_number(counts.get(at, 1), _FORMATS.get(of_level, "decimal")))
-        before = element.get(qn("style:num-prefix"), "")
-        return f"{before}{'.'.join(numbers)}{element.get(qn('style:num-suffix'), '')}".strip()
+    def _label(
+        self, key: str, levels: Mapping[int, ListLevel], level: int, start: int | None
+    ) -> str:
+        counted = NumberedList(levels, self._counts.setdefault(key, {}))
+        return counted.label(min(level, _DEEPEST) - 1, start).strip()
 
 
-def _level(style: Element | None, level: int) -> Element | None:
-    if style is None:
-        return None
-    wanted = str(min(level, _DEEPEST))
-    return next((one for one in style if one.get(qn("text:level")) == wanted), None)
+def _levels(style: Element | None) -> dict[int, ListLevel]:
+    """Return how the levels of a list are numbered, by depth from 0; none for one without a number."""
+    elements = {_number(one, "text:level", 0): one for one in (style if style is not None else ())}
+    formats = {level: one.get(qn("style:num-format"), "") for level, one in elements.items()}
+    levels = dict[int, ListLevel]()
+    for level, element in elements.items():
+        if formats[level] and level:
+            shown = min(_number(element, "text:display-levels", 1), level)
+            places = (at for at in range(level - shown + 1, level + 1) if formats.get(at))
+            before, behind = (
+                element.get(qn(f"style:num-{name}"), "") for name in ("prefix", "suffix")
+            )
+            levels[level - 1] = ListLevel(
+                _FORMATS.get(formats[level], "decimal"),
+                f"{before}{'.'.join(f'%{at}' for at in places)}{behind}",
+                _number(element, "text:start-value", 1),
+            )
+    return levels
 
 
 def _number(element: Element | None, name: str, default: int) -> int:

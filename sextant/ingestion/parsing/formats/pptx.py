@@ -14,7 +14,6 @@ from sextant.ingestion.parsing.blocks import (
     Paragraph,
     TextKind,
 )
-from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.formats.drawingml import (
     Box,
     DrawingReader,
@@ -23,6 +22,7 @@ from sextant.ingestion.parsing.formats.drawingml import (
     paragraph_text,
     split_columns,
 )
+from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from sextant.ingestion.parsing.blocks import Block, Blocks, Image, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.docx_styles import heading_level
 from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.formats.rtf_text import RtfLexer, RtfState
-from sextant.ingestion.parsing.formats.stories import BULLET, StoryLine, StoryWriter
+from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_headings
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, write_raised
 from sextant.ingestion.parsing.structure import Omissions
-
-BULLET = "-"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from sextant.domain.errors import FileBroken, FileUnsafe
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
-from sextant.ingestion.parsing.formats.docx_styles import format_number
+from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import render_table
 
@@ -206,7 +206,7 @@ class TestWord:
         [
             (4, "upperRoman", "IV"), (1994, "lowerRoman", "mcmxciv"), (28, "lowerLetter", "bb"), (3, "decimal", "3"),
             (10, "chineseCounting", "十"), (12, "chineseCounting", "十二"), (20, "chineseCounting", "二十"),
-            (103, "chineseCounting", "一百零三"), (110, "chineseCounting", "一百一十"), (7, "decimalEnclosedCircle", "⑦"),
+            (103, "chineseCounting", "一百零三"), (110, "chineseCounting", "一百一十"), (7, "decimalEnclosedCircle", "⑦"), (13, "ordinal", "13th"), (22, "ordinal", "22nd"),
         ],
     )  # fmt: skip
     def test_a_number_is_written_in_each_style_that_word_knows(

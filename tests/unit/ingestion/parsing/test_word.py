@@ -340,6 +340,35 @@ class TestLists:
 
         assert shown(parsed) == ["III. a", "  3.5 b", "IV. c"]
 
+    def test_levels_that_are_skipped_shared_or_begin_anew_count_as_word_counts_them(self) -> None:
+        level = '<w:lvl w:ilvl="{0}">{1}<w:numFmt w:val="{2}"/><w:lvlText w:val="{3}"/>{4}</w:lvl>'.format
+        one = '<w:start w:val="1"/>'
+        numbering = xml(
+            "w:numbering",
+            '<w:abstractNum w:abstractNumId="1">'
+            + level(0, "", "ordinal", "%1", "")
+            + level(1, one, "decimal", "%1.%2", "")
+            + level(2, one, "upperRoman", "%2.%3", '<w:lvlRestart w:val="1"/>')
+            + '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>'
+            '<w:num w:numId="2"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0">'
+            + level(0, one, "upperLetter", "%1", "")
+            + '</w:lvlOverride></w:num><w:num w:numId="3"><w:abstractNumId w:val="1"/>'
+            '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="8"/></w:lvlOverride></w:num>',
+        )
+        items = ((0, 1), (2, 1), (1, 1), (2, 1), (0, 2), (0, 3), (0, 1))
+        body = "".join(
+            line(
+                run("x"),
+                properties=f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="{number}"/></w:numPr>',
+            )
+            for depth, number in items
+        )
+
+        found = shown(parse(body, {"n": Related("numbering", "numbering.xml", numbering)}))
+
+        labels = [text.split()[0] for text in found]
+        assert labels == ["0th", "1.I", "0th.2", "2.II", "A", "8th", "2nd"]
+
 
 class TestTables:
     def test_a_number_merged_over_rows_is_repeated_and_said_to_be(self) -> None:
