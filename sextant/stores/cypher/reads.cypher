@@ -68,18 +68,8 @@ RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .men
   .external_id} AS e
 ORDER BY score DESC, e.id
 
-// name: by_vector_index
-// The same of those that the index finds, whosever they are; its own scores are rounded.
-CALL db.index.vector.queryNodes('sextant_entity_vectors', $wide, $vector) YIELD node AS e
-WITH e WHERE e.graph_key = $graph
-WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
-WITH e, score ORDER BY score DESC, e.id LIMIT $k
-RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
-  .external_id} AS e
-ORDER BY score DESC, e.id
-
 // name: by_vector_within
-// The same of those that the index finds in this graph.
+// The same of those that the index finds in this graph; its own scores are rounded.
 CYPHER 25 MATCH (e:__Entity__)
 SEARCH e IN (VECTOR INDEX sextant_entity_vectors FOR $vector WHERE e.graph_key = $graph LIMIT $k)
 WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
@@ -88,9 +78,9 @@ RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .men
 ORDER BY score DESC, e.id
 
 // name: sizes
-// How many entities of this graph and of all graphs have vectors.
-MATCH (g:__Graph__)
-RETURN sum(CASE WHEN g.graph_key = $graph THEN g.vectors ELSE 0 END) AS own, sum(g.vectors) AS every
+// How many entities of a graph have vectors.
+OPTIONAL MATCH (g:__Graph__ {graph_key: $graph})
+RETURN coalesce(g.vectors, 0) AS vectors
 
 // name: entities
 // Entities by id, in the order asked; one that was merged is the one it was merged into.
@@ -152,16 +142,6 @@ RETURN collect(r.id) AS relations, collect(startNode(r).id) AS sources,
   collect(endNode(r).id) AS targets, collect(r.kind) AS kinds, collect(r.weight) AS weights,
   collect(depth) AS depths
 
-// name: chunks_of
-// Chunks by how many of the entities they mention.
-UNWIND $ids AS asked
-OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: asked})
-WITH DISTINCT coalesce(m.root_id, asked) AS id
-MATCH (e:__Entity__ {graph_key: $graph, id: id})-[:FROM_CHUNK]->(c:Chunk)
-WITH c, e ORDER BY e.id
-WITH c, collect(e.id) AS entity_ids
-RETURN c.id AS chunk_id, entity_ids ORDER BY size(entity_ids) DESC, chunk_id LIMIT $k
-
 // name: communities
 // Communities of a level, or of all, with their members; one without a report is still being made.
 MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
@@ -169,16 +149,6 @@ MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
 RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c,
   COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) RETURN e.id ORDER BY e.id } AS entity_ids
 ORDER BY c.level, c.rating DESC, c.id
-
-// name: communities_by_vector
-// Communities by how near their report is.
-MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
-  AND c.embedding IS NOT NULL AND ($level IS NULL OR c.level = $level)
-WITH c, 2 * vector.similarity.cosine(c.embedding, $vector) - 1 AS score
-ORDER BY score DESC, c.id LIMIT $k
-RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c, score,
-  COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) RETURN e.id ORDER BY e.id } AS entity_ids
-ORDER BY score DESC, c.id
 
 // name: graph
 // Whether a graph is here, of which knowledge base of which database it is, and the number of the copy.

@@ -90,12 +90,6 @@ WITH name, versions WHERE name = 'Neo4j Kernel'
 RETURN versions[0] AS version
 
 // name: entity_vectors
-// Over all graphs: 5.x filters what it found, so the caller asks for more than it wants.
-CREATE VECTOR INDEX sextant_entity_vectors IF NOT EXISTS
-FOR (e:__Entity__) ON e.embedding
-OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}}
-
-// name: entity_vectors_by_graph
 // From 2026.01 on an index can be searched within a graph.
 CYPHER 25 CREATE VECTOR INDEX sextant_entity_vectors IF NOT EXISTS
 FOR (e:__Entity__) ON (e.embedding) WITH [e.graph_key]

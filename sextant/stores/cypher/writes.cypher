@@ -7,7 +7,7 @@ SET g.database = $database REMOVE g.scope_id, g.made_at, g.claiming
 RETURN g.database AS database
 
 // name: graph
-// A graph is here, of this database; `vectors`: how many it has, which says how far to look in the index of all graphs.
+// A graph is here, of this database; `vectors`: how many it has.
 MERGE (g:__Graph__ {graph_key: $graph})
 SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.made_at = $made_at, g.vectors = $vectors,
   g.database = $database, g.copied = $copied, g.loaded = CASE WHEN $anew THEN 0 ELSE coalesce(g.loaded, 0) END

@@ -22,8 +22,6 @@ from sextant.stores.graph.neo4j.whole import CopiedGraph, CopyStates
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
-    ChunkLink,
-    CommunityHit,
     EntityFilter,
     EntityHit,
     GraphStore,
@@ -130,21 +128,9 @@ class ProjectedGraph:
             scope, lambda graph: graph.neighbourhood(scope, ids, depth=depth, per_node=per_node)
         )
 
-    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
-        """See `GraphStore`."""
-        return await self._ask(scope, lambda graph: graph.chunks_of(scope, entity_ids, k))
-
     async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
         """See `GraphStore`."""
         return await self._ask(scope, lambda graph: graph.communities(scope, level))
-
-    async def communities_by_vector(
-        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
-    ) -> list[CommunityHit]:
-        """See `GraphStore`."""
-        return await self._ask(
-            scope, lambda graph: graph.communities_by_vector(scope, vector, k, level=level)
-        )
 
     async def state(self, scope: Scope) -> str:
         """See `GraphCopies`."""

@@ -8,7 +8,7 @@ the result does not depend on the order of additions and deletions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
@@ -23,24 +23,15 @@ from sextant.stores.graph.evidence import (
     AliasRow,
     GraphEvidence,
     RowProblem,
-    drop_problem_rows,
     one_line,
 )
 from sextant.stores.graph.ids import name_digest, name_tokens
-from sextant.stores.graph.loading.assertions import (
-    ENTITY_TYPES,
-    MAX_BUFFERED_ROWS,
-    Assertions,
-    Loaded,
-    binary_blocks,
-)
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, hold_scope
 from sextant.text.characters import normalise_name
 
 _SQL = load_queries("graph")
-_LOADING = load_queries("graph_loading")
 
 _TYPES = {
     "mentions": ["int4", "uuid", "uuid", "text", "int8", *["text"] * 4, "int4", "int4"],
@@ -71,7 +62,6 @@ class GraphWriter:
     version: int
     projected: bool
     added: Added = field(default_factory=Added)
-    _buffer: Assertions | None = field(default_factory=Assertions)
     _waiting: dict[str, int] = field(default_factory=dict)
     _ordinal: int = 0
     _names: set[str] = field(default_factory=set)
@@ -87,29 +77,12 @@ class GraphWriter:
         Evidence of unknown chunks or documents, and mentions of unknown aliases, is dropped: their
         document was deleted meanwhile.
         """
-        if await self._buffer_assertions(evidence):
-            return []
         accepted = Accepted(self._ordinal)
         await asyncio.to_thread(accepted.add, evidence)
         self._ordinal, problems = accepted.ordinal, accepted.problems
         self.added.problems += problems
-        if not (problems and await self._buffer_assertions(drop_problem_rows(evidence, problems))):
-            await self._flush_buffer()
-            await self._send(accepted)
+        await self._send(accepted)
         return problems
-
-    async def _buffer_assertions(self, evidence: GraphEvidence) -> bool:
-        """Buffer valid assertions while the graph is empty; return whether they were buffered."""
-        buffer = self._buffer
-        if buffer is None or self.version or len(buffer) >= MAX_BUFFERED_ROWS:
-            return False
-        self._ordinal += len(evidence.mentions) + len(evidence.relations)
-        return await asyncio.to_thread(buffer.take, evidence)
-
-    async def _flush_buffer(self) -> None:
-        buffer, self._buffer = self._buffer, None
-        if buffer:
-            await self._send(await asyncio.to_thread(buffer.accepted))
 
     async def _send(self, accepted: Accepted) -> None:
         new_names = accepted.names - self._names
@@ -153,13 +126,6 @@ class GraphWriter:
 
     async def derive(self) -> None:
         """Store the added evidence, and update everything that derives from it."""
-        if (
-            self._buffer is not None
-            and len(self._buffer) >= _MANY
-            and not await self._run("is_merged")
-        ):
-            await self._load(self._buffer)
-        await self._flush_buffer()
         await self._store()
         # In a pipeline the server does not wait for the client between statements.
         async with self.connection.pipeline():
@@ -192,8 +158,8 @@ class GraphWriter:
         if self.version:
             await self._derive_changes()
         await self._run("derive_relations")
-        if self.projected:
-            await self._run("note_projection")
+        if self.projected:  # a first copy is cheaper whole
+            await self._run("note_projection" if self.version else "note_emptied")
 
     async def _derive_changes(self) -> None:
         """Run the steps that only a graph with earlier content needs."""
@@ -246,34 +212,6 @@ class GraphWriter:
         elif "relations" in waiting:
             self.added.relations += await self._replace("relations", waiting["relations"])
 
-    async def _load(self, assertions: Assertions) -> None:
-        """Store a whole graph with everything that derives from it."""
-        self._buffer = None
-        loaded = await asyncio.to_thread(assertions.compute_rows, self.scope_id)
-        await self._expect_many()
-        await self.execute(_LOADING["workspace"])
-        # The words of names are computed while the server is busy with relations.
-        entities, _ = await asyncio.gather(
-            asyncio.to_thread(list, loaded.entities), self._load_relations(loaded)
-        )
-        await self._copy_rows(_LOADING["copy_entities"], ENTITY_TYPES, entities)
-        self.added.mentions += await self.execute(_LOADING["load_mentions"])
-        await self.execute(_LOADING["load_names"])
-        await self.execute(_LOADING["load_entities"])
-        if self.projected:
-            await self._run("note_emptied")
-        await self._run("bump")
-        self.version += 1
-
-    async def _load_relations(self, loaded: Loaded) -> None:
-        await self._copy_rows(_LOADING["copy_texts"], ["int4", "text"], loaded.texts)
-        for table, rows in (("relations", loaded.relations), ("ends", loaded.ends)):
-            async with self.connection.cursor().copy(_LOADING[f"copy_{table}"]) as copy:
-                for block in binary_blocks(rows):
-                    await copy.write(block)
-        self.added.relations += await self.execute(_LOADING["load_evidence"])
-        await self.execute(_LOADING["load_adjacency"])
-
     async def _expect_many(self) -> None:
         if not self._many:
             self._many = True
@@ -302,13 +240,8 @@ class GraphWriter:
             return
         if table != "names":
             self._waiting[table] = self._waiting.get(table, 0) + len(rows)
-        await self._copy_rows(_SQL[f"copy_{table}"], _TYPES[table], rows)
-
-    async def _copy_rows(
-        self, query: LiteralString, types: Sequence[str], rows: Iterable[tuple[Any, ...]]
-    ) -> None:
-        async with self.connection.cursor().copy(query) as copy:
-            copy.set_types(types)
+        async with self.connection.cursor().copy(_SQL[f"copy_{table}"]) as copy:
+            copy.set_types(_TYPES[table])
             for row in rows:
                 await copy.write_row(row)
 

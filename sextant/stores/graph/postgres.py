@@ -16,8 +16,6 @@ from sextant.stores.graph.ids import entity_id, name_digest, name_tokens
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
     HUB_DEGREE,
-    ChunkLink,
-    CommunityHit,
     EntityFilter,
     EntityHit,
     Hop,
@@ -130,11 +128,6 @@ class PostgresGraph:
         )
         return [Hop(**row) for row in rows]
 
-    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
-        """See `GraphStore`."""
-        rows = await self._rows(scope, "chunks_of", ids=list(entity_ids), nil=NIL, k=max(0, k))
-        return [ChunkLink(row["chunk_id"], tuple(row["entity_ids"])) for row in rows]
-
     async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
         """See `GraphStore`."""
         return [_community(row) for row in await self._rows(scope, "communities", level=level)]
@@ -144,16 +137,6 @@ class PostgresGraph:
         rows = await self._rows(scope, "reports")
         vectors = read_embedded([row["vector"] for row in rows if row["vector"] is not None])
         return [_community(row) for row in rows], vectors
-
-    async def communities_by_vector(
-        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
-    ) -> list[CommunityHit]:
-        """See `GraphStore`."""
-        query = np.ascontiguousarray(vector, dtype=np.float32)
-        rows = await self._rows(
-            scope, "communities_by_vector", vector=query, k=max(0, k), level=level
-        )
-        return [CommunityHit(_community(row), row["score"]) for row in rows]
 
     async def _rows(self, scope: Scope, query: str, **values: object) -> list[DictRow]:
         return await self._database.read(scope.user_id, _OF_SCOPE[query], key_of(scope) | values)

@@ -93,22 +93,6 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkLink:
-    """A chunk and those of the requested entities that it mentions."""
-
-    chunk_id: UUID
-    entity_ids: tuple[UUID, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CommunityHit:
-    """A community whose report a search found; score = cosine similarity."""
-
-    community: Community
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class EntityFilter:
     """Restrict the entities that a search may find; by default all.
 
@@ -200,18 +184,8 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
-        """Return the `k` chunks that mention most of these entities, then by chunk id."""
-        ...
-
     async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
         """Return communities of one level (0 is the coarsest) or all, by level, descending rating, id."""
-        ...
-
-    async def communities_by_vector(
-        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
-    ) -> list[CommunityHit]:
-        """Return the `k` communities with the nearest reports, best first."""
         ...
 
 

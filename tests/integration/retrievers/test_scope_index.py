@@ -21,7 +21,6 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
-from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
@@ -123,7 +122,7 @@ async def test_a_report_written_is_seen_by_the_next_question_and_reads_no_passag
     assert len(chunks.read) == 1
 
 
-async def test_the_nearest_reports_are_those_that_the_store_finds(
+async def test_the_nearest_reports_are_those_with_the_nearest_vectors(
     graphed: Ingestor, database: Database, scope: Scope
 ) -> None:
     await add(graphed, scope, *WORDS[:3])
@@ -132,13 +131,16 @@ async def test_the_nearest_reports_are_those_that_the_store_finds(
     await keep(database, scope, made)
     waiting = await store.to_embed(scope)
     vectors = await embedder.embed_passages([one.text for one in waiting])
+    question = await embedder.embed_query("Of comet and rust.")
+    cosines = dict(zip((one.id for one in waiting), (vectors @ question).tolist(), strict=True))
     await store.store_vectors(scope, waiting, vectors)
     index = await ScopeIndexes(ChunkStore(database), GraphRecord(database), 1000).get(scope)
-    question = await embedder.embed_query("Of comet and rust.")
     near = index.reports.near(question, 3)
-    stored = await PostgresGraph(database).communities_by_vector(scope, question, 3)
-    assert [one.report.community for one in near] == [hit.community for hit in stored]
-    assert [one.cosine for one in near] == pytest.approx([hit.score for hit in stored], abs=1e-5)
+    nearest = sorted(cosines, key=lambda one: (-cosines[one], one))[:3]
+    assert [one.report.community.id for one in near] == nearest
+    assert [one.cosine for one in near] == pytest.approx(
+        [cosines[one] for one in nearest], abs=1e-5
+    )
 
 
 async def test_while_an_update_takes_long_the_index_of_before_answers_and_says_so(

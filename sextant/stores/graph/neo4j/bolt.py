@@ -141,8 +141,8 @@ class Bolt:
     async def prepare(self) -> None:
         """Create missing constraints and indexes, and wait until they are online."""
         await self.prepare_keys()
-        vectors = "entity_vectors_by_graph" if await self.prefiltered() else "entity_vectors"
-        await self._make_indexes(*_INDEXES, vectors)
+        vectors = ("entity_vectors",) if await self.prefiltered() else ()
+        await self._make_indexes(*_INDEXES, *vectors)
 
     async def prepare_keys(self) -> None:
         """Create the constraints that a first load needs; full text is cheaper to index afterwards.

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString
 from uuid import UUID
 
 from psycopg.rows import DictRow, dict_row
 
 from sextant.domain.graph import CO_OCCURS, Entity
 from sextant.domain.scope import Scope
-from sextant.domain.tasks import stop
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.ids import graph_key
 from sextant.stores.graph.neo4j.store import alias_key, graph_word, word_keys
@@ -40,9 +38,6 @@ _VECTORS = 500  # of a transaction; each is about 3.5 KB on the wire
 _MENTIONS = 20_000
 _WIPED = 10_000
 _ENTITY_FIELDS = [field.name for field in fields(Entity) if field.name not in ("id", "aliases")]
-
-P = TypeVar("P")
-T = TypeVar("T")
 
 
 class CopyOwner(Enum):
@@ -124,7 +119,7 @@ class Projection:
         await self.bolt.write([self._statement("leave")])
 
     async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
-        """Return entities as `load_entities` takes them."""
+        """Return entities with what belongs to them, as Neo4j has them."""
         found = await self._fetch(_SQL["entities"], ids=list(ids))
         mentioned = await self._fetch(
             _SQL["attachments"], ids=[row["id"] for row in found], nil=NIL
@@ -133,52 +128,54 @@ class Projection:
         rows = ((entity_of(row), attached[row["id"]]) for row in found if row["id"] in attached)
         return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
 
-    async def load_entities(self, note: int, rows: Sequence[Row]) -> None:
+    async def load_entities(self, note: int, ids: Sequence[UUID]) -> None:
         """Write the entities of a note; none of them may exist yet."""
+        rows = await self.entity_rows(ids)
         properties = [_pick(row, "properties") for row in rows]
         load = self._statement("load_entities", note=note, rows=properties)
         await self.bolt.write([load, *self._attach(rows)])
 
     async def relation_columns(self, ids: Sequence[UUID]) -> Row:
-        """Return relations as `load_relations` takes them."""
+        """Return relations as columns, as Neo4j has them."""
         values = {"ids": list(ids), "nil": NIL, "co_occurs": CO_OCCURS}
         rows = await self._fetch(_ROWS["relations"], **values)
         return await asyncio.to_thread(_relation_columns, rows)
 
-    async def load_relations(self, note: int, columns: Row) -> None:
+    async def load_relations(self, note: int, ids: Sequence[UUID]) -> None:
         """Write the relations of a note; all entities must exist, and none of the relations."""
+        columns = await self.relation_columns(ids)
         await self.bolt.write([self._statement("load_relations", note=note, **columns)])
 
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
         """Write entities with their mentions, merges and vectors; return the new ones."""
         fresh: list[UUID] = []
-        async with aclosing(prefetch(self.entity_rows, _slices(ids, BATCH))) as portions:
-            async for batch, rows in portions:
-                existing = {row["id"] for row in rows}
-                deleted = [id_ for id_ in map(str, batch) if id_ not in existing]
-                properties = [_pick(row, "properties") for row in rows]
-                [new, *_] = await self.bolt.write(
-                    [
-                        self._statement("entities", rows=properties),
-                        *self._detach(rows),
-                        *self._attach(rows),
-                        self._statement("remove_entities", ids=deleted),
-                        self._statement("remove_merged", ids=deleted),
-                    ]
-                )
-                fresh += [UUID(row["id"]) for row in new]
+        for batch in _slices(ids, BATCH):
+            rows = await self.entity_rows(batch)
+            existing = {row["id"] for row in rows}
+            deleted = [id_ for id_ in map(str, batch) if id_ not in existing]
+            properties = [_pick(row, "properties") for row in rows]
+            [new, *_] = await self.bolt.write(
+                [
+                    self._statement("entities", rows=properties),
+                    *self._detach(rows),
+                    *self._attach(rows),
+                    self._statement("remove_entities", ids=deleted),
+                    self._statement("remove_merged", ids=deleted),
+                ]
+            )
+            fresh += [UUID(row["id"]) for row in new]
         return fresh
 
     async def write_relations(self, ids: Sequence[UUID]) -> None:
         """Write relations; one with a missing end is written with that end (`write_relations_of`)."""
-        async with aclosing(prefetch(self.relation_columns, _slices(ids, 2 * BATCH))) as portions:
-            async for batch, columns in portions:
-                await self.bolt.write(
-                    [
-                        self._statement("remove_relations", ids=[str(id_) for id_ in batch]),
-                        self._statement("relations", **columns),
-                    ]
-                )
+        for batch in _slices(ids, 2 * BATCH):
+            columns = await self.relation_columns(batch)
+            await self.bolt.write(
+                [
+                    self._statement("remove_relations", ids=[str(id_) for id_ in batch]),
+                    self._statement("relations", **columns),
+                ]
+            )
 
     async def write_relations_of(self, entity_ids: Sequence[UUID]) -> None:
         """Write the unchanged relations of entities that have just become visible."""
@@ -317,24 +314,6 @@ def _pick(row: Row, *columns: str) -> Row:
 def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
-
-
-async def prefetch(
-    read: Callable[[P], Awaitable[T]], portions: Iterable[P]
-) -> AsyncGenerator[tuple[P, T]]:
-    """Yield each portion with its result of `read`; the next is read while the caller handles this one.
-
-    A caller that may stop early must close the generator, which stops the pending read.
-    """
-    items = list(portions)
-    reading = [asyncio.ensure_future(read(portion)) for portion in items[:1]]
-    try:
-        for index, portion in enumerate(items, start=1):
-            rows = await reading.pop()
-            reading += [asyncio.ensure_future(read(item)) for item in items[index : index + 1]]
-            yield portion, rows
-    finally:
-        await stop(*reading)
 
 
 def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:

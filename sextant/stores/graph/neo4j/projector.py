@@ -10,9 +10,9 @@ projection, in the same transaction.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -20,7 +20,7 @@ from psycopg.rows import class_row
 from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable
 from sextant.domain.scope import Scope
 from sextant.stores.graph.ids import graph_key
-from sextant.stores.graph.neo4j.projection import CopyOwner, Projection, prefetch
+from sextant.stores.graph.neo4j.projection import CopyOwner, Projection
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.exclusive_lock import exclusive_lock
@@ -36,7 +36,6 @@ _NOTES = 16  # read for a round
 _ROUND = 20_000  # ids after which a round takes no further note; a note has at most 5,000
 _CHANGES = ("entities", "relations", "communities")  # kinds of notes about changed rows
 
-T = TypeVar("T")
 OnProgress = Callable[[int], None]
 
 
@@ -190,11 +189,9 @@ class Projector:
                 await self._forget(projection, notes, everything=True)
                 return len(notes)
             case "load entities":
-                entities = projection.entity_rows, projection.load_entities
-                return await self._load(projection, notes, *entities)
+                return await self._load(projection, notes, projection.load_entities)
             case "load relations":
-                relations = projection.relation_columns, projection.load_relations
-                return await self._load(projection, notes, *relations)
+                return await self._load(projection, notes, projection.load_relations)
         await self._bolt.prepare()
         return await self._round(projection, _first(notes))
 
@@ -202,14 +199,12 @@ class Projector:
         self,
         projection: Projection,
         notes: Sequence[ChangeNote],
-        read: Callable[[Sequence[UUID]], Awaitable[T]],
-        write: Callable[[int, T], Awaitable[None]],
+        load: Callable[[int, Sequence[UUID]], Awaitable[None]],
     ) -> int:
         same = [note for note in notes if note.kind == notes[0].kind]
-        async with aclosing(prefetch(lambda note: read(note.ids), same)) as portions:
-            async for note, rows in portions:
-                await write(note.seq, rows)
-                await self._forget(projection, [note])
+        for note in same:
+            await load(note.seq, note.ids)
+            await self._forget(projection, [note])
         return sum(len(note.ids) for note in same)
 
     async def _round(self, projection: Projection, notes: Sequence[ChangeNote]) -> int:

@@ -23,8 +23,6 @@ from sextant.stores.graph.ids import entity_id, graph_key, name_tokens
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
     HUB_DEGREE,
-    ChunkLink,
-    CommunityHit,
     EntityFilter,
     EntityHit,
     Hop,
@@ -46,10 +44,6 @@ _MAX_WORDS = 1000  # Lucene allows 1024 clauses in a query
 # At most this many names that share a word with a text are fetched and ranked; beyond it Lucene's
 # order decides.
 _MAX_NAMES = 5000
-# Neo4j 5 filters the results of a vector index by graph afterwards, so more are requested than a
-# proportional share. Graphs below `exact_below` are scanned.
-_OVERFETCH = 5
-_MAX_FETCHED = 10_000
 
 
 class Neo4jGraph:
@@ -107,16 +101,10 @@ class Neo4jGraph:
             among = await self._rows(scope, "by_vector_among", vector=query, k=k, **only.bounds())
             return [EntityHit(entity_of(row["e"]), row["score"]) for row in among]
         [sizes] = await self._rows(scope, "sizes")
-        in_graph, in_total = int(sizes["own"]), int(sizes["every"])
         rows: list[Row] = []
-        if in_graph >= self._settings.exact_below:
-            if await self._bolt.prefiltered():
-                rows = await self._rows(scope, "by_vector_within", vector=query, k=k)
-            else:
-                wide = max(self._settings.entity_ef_search, k) * _OVERFETCH * in_total // in_graph
-                wide = min(_MAX_FETCHED, wide)
-                rows = await self._rows(scope, "by_vector_index", vector=query, k=k, wide=wide)
-        if len(rows) < min(k, in_graph):
+        if sizes["vectors"] >= self._settings.exact_below and await self._bolt.prefiltered():
+            rows = await self._rows(scope, "by_vector_within", vector=query, k=k)
+        if len(rows) < min(k, sizes["vectors"]):
             rows = await self._rows(scope, "by_vector", vector=query, k=k)
         return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
 
@@ -149,25 +137,9 @@ class Neo4jGraph:
         )
         return _hops(columns)
 
-    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
-        """See `GraphStore`."""
-        rows = await self._rows(scope, "chunks_of", ids=_texts(entity_ids), k=max(0, k))
-        return [
-            ChunkLink(UUID(row["chunk_id"]), tuple(map(UUID, row["entity_ids"]))) for row in rows
-        ]
-
     async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
         """See `GraphStore`."""
         return [_community(row) for row in await self._rows(scope, "communities", level=level)]
-
-    async def communities_by_vector(
-        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
-    ) -> list[CommunityHit]:
-        """See `GraphStore`."""
-        rows = await self._rows(
-            scope, "communities_by_vector", vector=_floats(vector), k=max(0, k), level=level
-        )
-        return [CommunityHit(_community(row), row["score"]) for row in rows]
 
     async def _rows(self, scope: Scope, query: str, **values: object) -> list[Row]:
         statement: LiteralString = _CYPHER[query]

@@ -197,27 +197,6 @@ select relation_id, case when outgoing then node_id else neighbour_id end as sou
   case when outgoing then neighbour_id else node_id end as target_id, relation_type, weight, depth
 from hops order by depth, weight desc, relation_id;
 
--- name: chunks_of
--- Chunks by how many of the entities they mention; of an entity that is everywhere some thousand.
-with wanted as (
-  select distinct %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
-    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id
-  from unnest(%(ids)s::uuid[]) as asked (id)
-), stated as (
-  select w.scope_id, w.id, w.id as stated_id from wanted w
-  union all
-  select w.scope_id, w.id, g.from_id from wanted w
-  join entity_merges g on g.scope_id = w.scope_id and g.root_id = w.id
-), linked as (
-  select distinct s.id, m.chunk_id from stated s cross join lateral (
-    select chunk_id from mentions
-    where scope_id = s.scope_id and entity_id = s.stated_id and chunk_id > %(nil)s
-    order by chunk_id limit 1000
-  ) as m
-)
-select chunk_id, array_agg(id order by id) as entity_ids from linked
-group by chunk_id order by count(*) desc, chunk_id limit %(k)s;
-
 -- name: communities
 -- Communities of a level, or of all, with their members; one without a report is still being made.
 select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
@@ -236,20 +215,6 @@ select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
   case when c.embedding is not null then uuid_send(c.id) || vector_send(c.embedding) end as vector
 from communities c where c.scope_id = %(scope_id)s and c.title <> ''
 order by c.level, c.rating desc, c.id;
-
--- name: communities_by_vector
--- Communities by how near their report is.
-with nearest as materialized (
-  select id, embedding <=> %(vector)s as distance from communities
-  where scope_id = %(scope_id)s and embedding is not null
-    and (%(level)s::int is null or level = %(level)s)
-  order by embedding <=> %(vector)s, id limit %(k)s
-)
-select 1 - n.distance as score, c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
-    select array_agg(m.entity_id order by m.entity_id) from community_members m
-    where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids
-from nearest n join communities c on c.scope_id = %(scope_id)s and c.id = n.id
-order by n.distance, c.id;
 
 -- name: options
 -- When the server gives up.

@@ -206,20 +206,6 @@ async def test_no_walk_leads_through_a_hub(
     assert [hop.target_id for hop in hops] == [ids[f"leaf {HUB_DEGREE - 1 - n}"] for n in range(10)]
 
 
-async def test_chunks_are_found_by_how_many_of_the_entities_they_mention(
-    reading: ReadSide, medicine: World
-) -> None:
-    world = await medicine()
-    one, two, three = *world.first.chunks, *world.second.chunks
-    wanted = [world.id("insulin"), world.id("糖尿病")]
-    links = await reading.graph.chunks_of(world.scope, wanted, 5)
-    assert links[0].chunk_id == one
-    assert set(links[0].entity_ids) == set(wanted)
-    assert {link.chunk_id for link in links} == {one, two, three}
-    assert len(await reading.graph.chunks_of(world.scope, wanted, 1)) == 1
-    assert await reading.graph.chunks_of(world.scope, [world.id("acme")], 5) == []
-
-
 async def test_merged_entities_answer_as_one(
     reading: ReadSide, medicine: World, record: GraphRecord
 ) -> None:
@@ -239,7 +225,6 @@ async def test_merged_entities_answer_as_one(
         world.first.chunks[1],
         world.second.chunks[0],
     }
-    assert len(await reading.graph.chunks_of(scope, [twice], 9)) == 3
 
     await record.unmerge(scope, [twice])
     await reading.catch_up(scope)
@@ -257,11 +242,9 @@ async def test_passages_are_linked_by_what_their_entities_were_merged_into(
     merges = [Merge(named(name), named("New York"), "defined") for name in ("nyc", "Big Apple")]
     await record.merge(scope, merges)
     await reading.catch_up(scope)
-    said = {link.chunk_id for link in await reading.graph.chunks_of(scope, [named("nyc")], 9)}
     linked = await linked_chunks(database, scope, [*names])
-    assert said == {*names}
     assert {own: {*others} for own, others in linked.items()} == {
-        own: said - {own} for own in names
+        own: {*names} - {own} for own in names
     }
 
     await record.unmerge(scope, [named("nyc")])
@@ -317,10 +300,8 @@ async def test_another_user_or_graph_has_nothing_of_it(reading: ReadSide, medici
         assert await graph.entities_by_text(other, "insulin", 5) == []
         assert await graph.entities_by_vector(other, unit(0), 5) == []
         assert await graph.neighbourhood(other, ids, depth=2) == []
-        assert await graph.chunks_of(other, ids, 5) == []
         assert await graph.get_relations(other, [world.relation("insulin", "LOWERS", "x")]) == []
         assert await graph.communities(other) == []
-        assert await graph.communities_by_vector(other, unit(0), 5) == []
 
 
 def unit(axis: int, *, towards: int = 0, by: float = 0.0) -> Vectors:
@@ -374,19 +355,10 @@ async def test_communities_are_read_by_level_and_by_report(
         uuid5(members[0], "1"), 1, root.id, "Drugs", "Insulin.", (finding,), 7.5, members[:1]
     )
     await keep(database, scope, [root, leaf])
-    reports = await communities.to_embed(scope)
-    places = {report.id: place for place, report in enumerate(reports)}
-    await communities.store_vectors(scope, reports, np.stack([unit(0), unit(1)]))
     await reading.catch_up(scope)
 
     assert await reading.graph.communities(scope) == [root, leaf]
     assert await reading.graph.communities(scope, level=1) == [leaf]
-    (hit,) = await reading.graph.communities_by_vector(scope, unit(places[leaf.id]), 1)
-    assert hit.community == leaf
-    assert hit.score == pytest.approx(1.0)
-    found = await reading.graph.communities_by_vector(scope, unit(places[leaf.id]), 5, level=0)
-    assert [one.community for one in found] == [root]
-
     assert await communities.dirty(scope) == []
     await DocumentStore(database).delete(scope, world.first.document_id)
     assert set(await communities.dirty(scope)) == {root.id, leaf.id}

@@ -97,7 +97,6 @@ async def answers(graph: GraphStore, scope: Scope) -> dict[str, object]:
         "entities": entities,
         "hops": hops,
         "relations": await graph.get_relations(scope, [hop.relation_id for hop in hops]),
-        "chunks": await graph.chunks_of(scope, seen, 100),
         "aliases": await graph.entities_by_alias(scope, ["Big Apple", "消渴", "b", "Insulin"]),
         "texts": [await graph.entities_by_text(scope, name, 3) for name in ("new", *NAMES)],
     }

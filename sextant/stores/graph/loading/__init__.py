@@ -1,1 +1,0 @@
-"""Load the first import of a graph in bulk."""
