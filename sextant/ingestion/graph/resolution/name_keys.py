@@ -1,6 +1,6 @@
 """When two names are one: keys that equal names share, and marks that must not differ.
 
-Precision comes first. A key forgives only what does not tell names apart: hyphens (also e-mail's), apostrophes,
+Precision comes first. A key forgives only what does not tell names apart: hyphens, apostrophes,
 dots of initials, characters that nobody sees, an article, "&" for "and", accents of longer Latin names, the
 plural of a lower-case term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters
 (一型, 二型) always count. Chinese stays as it is written: simplified and traditional forms have different keys.
@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from sextant.text.characters import (
@@ -122,54 +124,15 @@ _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 )
 _APOSTROPHES = re.compile(r"['’‘`´]")
-# The e of e-mail tells no names apart, as letters before other words do (B-cell and T-cell, hepatitis E-virus).
-_ELECTRONIC = re.compile(
-    r"(?<![\w-])e[-‐‑](?=(?:banking|bike|billing|book|business|cigarette|commerce|government|health|invoice|learning"
-    r"|mail|paper|payment|procurement|reader|scooter|shop|signature|sport|ticket|voting|wallet|waste)s?(?!\w))"
-)
 _SEPARATORS = frozenset('-‐‑‒–—―_·・•,，、.;；"“”«»《》〈〉「」『』()（）[]')
 _LEAST_LETTERS = 6  # of a single word from which accents may be a matter of taste
 _SHORTEST_CJK, _SHORTEST_LATIN = 4, 6  # characters, letters (docs/graph.md, Candidates)
+_COMMON = 100  # names that share an n-gram are not looked at for sharing it
+_NUMBERS = frozenset((*ORDINALS[:10], *CARDINALS[1:11]))
 _ROMAN = re.compile(r"(?=[ivxl])x{0,3}(?:ix|iv|v?i{0,3})|xl")
 # Characters that count or oppose: whoever differs in one of them is somebody else.
 _COUNTING = frozenset(
     "零〇一二三四五六七八九十百千万两首次末甲乙丙丁戊己庚辛壬癸上下左右东東西南北前后後内內外大小高低男女新旧舊正反阴陰阳陽长長短多少初中"
-)
-_OPPOSING = frozenset(
-    [
-        *ORDINALS[:10],
-        *CARDINALS[1:11],
-        "north",
-        "south",
-        "east",
-        "west",
-        "northern",
-        "southern",
-        "eastern",
-        "western",
-        "upper",
-        "lower",
-        "left",
-        "right",
-        "old",
-        "new",
-        "men",
-        "women",
-        "male",
-        "female",
-        "boys",
-        "girls",
-        "senior",
-        "junior",
-        "sr",
-        "jr",
-        "father",
-        "son",
-        "mother",
-        "daughter",
-        "brother",
-        "sister",
-    ]
 )
 
 
@@ -198,9 +161,9 @@ def marks(name: str) -> tuple[str, ...]:
 
 
 def _plainly(name: str) -> str:
-    """Return a name in one case and width, without apostrophes, what nobody sees, and the hyphen of "e-mail"."""
+    """Return a name in one case and width, without apostrophes and what nobody sees."""
     seen = name if name.isascii() else _INVISIBLE.sub("", name)
-    return _ELECTRONIC.sub("e", _APOSTROPHES.sub("", normalise_name(seen)))
+    return _APOSTROPHES.sub("", normalise_name(seen))
 
 
 def is_comparable(name: str) -> bool:
@@ -221,10 +184,35 @@ def grams(name: str) -> frozenset[str]:
     )
 
 
-def likeness(one: str, other: str) -> float:
-    """Return jaccard's coefficient of the n-grams of two names, 0..1."""
-    first, second = grams(one), grams(other)
-    return len(first & second) / len(first | second) if first and second else 0.0
+class LikePair(NamedTuple):
+    """Two names by their places in a list, the smaller first, and Jaccard's coefficient of their n-grams."""
+
+    likeness: float
+    one: int
+    other: int
+
+
+def find_like_names(names: Sequence[str], least: float) -> Iterator[LikePair]:
+    """Yield the pairs of comparable names with the same marks that are at least so alike, each once.
+
+    Names can only be that alike if they share one of their rarest n-grams, so these alone are looked up (prefix
+    filtering: Chaudhuri, Ganti and Kaushik 2006), those apart that are common. Numbered names have marks of their
+    own, and meet nobody.
+    """
+    found = [grams(name) if is_comparable(name) else frozenset() for name in names]
+    frequency = Counter(gram for one in found for gram in one)
+    bearers: dict[tuple[tuple[str, ...], str], list[int]] = defaultdict(list)
+    for place, own in enumerate(found):
+        rarest = sorted(own, key=lambda gram: (frequency[gram], gram))
+        kept = rarest[: len(own) - ceil(least * len(own)) + 1]
+        same = [bearers[marks(names[place]), gram] for gram in kept if frequency[gram] <= _COMMON]
+        for other in sorted({one for some in same for one in some}):
+            shared = len(own & found[other])
+            likeness = shared / (len(own) + len(found[other]) - shared)
+            if likeness >= least:
+                yield LikePair(likeness, other, place)
+        for some in same:
+            some.append(place)
 
 
 def initials(name: str) -> str:
@@ -241,7 +229,7 @@ def initials(name: str) -> str:
 def _is_distinguishing(piece: str) -> bool:
     if len(piece) == 1:
         return piece in _COUNTING or (piece not in _SEPARATORS and not has_cjk(piece))
-    return piece[0].isdigit() or piece in _OPPOSING or bool(_ROMAN.fullmatch(piece))
+    return piece[0].isdigit() or piece in _NUMBERS or bool(_ROMAN.fullmatch(piece))
 
 
 def _plain(piece: str) -> str:

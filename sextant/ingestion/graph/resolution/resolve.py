@@ -14,23 +14,22 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-import numpy as np
 from pydantic import Field
 
 from sextant.domain.errors import GraphNotFound, SextantError, describe_reason
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.ingestion.graph.resolution.name_keys import (
+    find_like_names,
     initials,
-    is_comparable,
-    likeness,
     marks,
     spelling_key,
 )
-from sextant.ingestion.graph.resolution.name_merger import automatic_merges, like_pairs
+from sextant.ingestion.graph.resolution.name_merger import automatic_merges
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.chat.allowance import Refusals
 from sextant.models.chat.replies import Numbers
@@ -220,15 +219,13 @@ def _compare(names: Names) -> _Compared:
 
 def _candidates(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
     """Yield pairs of which at least one name is new."""
-    comparable = [one for one in named if is_comparable(one.name)]
-    is_new = np.array([one.id in fresh for one in comparable], np.bool_)
-    names = [one.name for one in comparable]
-    for first, second in like_pairs(names, is_new, _MOST_CANDIDATES).tolist():
-        one, other = comparable[first], comparable[second]
-        if _may_be_one(one, other) and marks(one.name) == marks(other.name):
-            score = likeness(one.name, other.name)
-            if score >= LEAST_LIKENESS:
-                yield _pair(one, other, _SIMILAR, score)
+    alike = (
+        _pair(one, other, _SIMILAR, likeness)
+        for likeness, first, second in find_like_names([one.name for one in named], LEAST_LIKENESS)
+        for one, other in [(named[first], named[second])]
+        if not fresh.isdisjoint((one.id, other.id)) and _may_be_one(one, other)
+    )
+    yield from nlargest(_MOST_CANDIDATES, alike, key=lambda pair: (pair.score, pair.one_id))
     yield from _by_initials(named, fresh)
     yield from _under_two_ids(named, fresh)
 
