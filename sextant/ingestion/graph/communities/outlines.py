@@ -15,22 +15,15 @@ import numpy as np
 from sextant.domain.graph import CO_OCCURS
 from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.network import Floats, Indices, Network, labels, runs
+from sextant.models.offline.passages import quotable_spans
 from sextant.stores.graph.arrays import GraphArrays, Ids, index_of
 from sextant.text.characters import has_cjk
-from sextant.text.sentences import sentence_spans
 
 _SHORTEST, _LONGEST = 8, 400  # characters
 _FEWEST_WORDS = 3
-# What stands before a sentence and is no part of it: marks of lists and quotations, emoji, a field's name.
-_BEFORE = re.compile(
-    r"[^\w\"'“‘«『「《(（\[<$€£¥]+|\d{1,3}[.)、]\s+|(?:answer|text|note|description|content|summary|回答|答|说明|备注|内容)\s*[:：]\s*",
-    re.IGNORECASE,
-)
-_HEADING = re.compile(r"\s*#{1,6}\s")
+# Emoji and marks of emphasis before a sentence.
+_MARKS = re.compile(r"[^\w\"'“‘«『「《(（\[<$€£¥]+")
 _ENDS = re.compile(r"[。！.!…][\"'”’」』）)\]》]*\W*$")
-_FIELD = re.compile(
-    r"(?:question|q|问题?|time|date|日期|时间|author|title|标题)\s*[:：]", re.IGNORECASE
-)
 _CELLS = re.compile(r"\s\|\s|^\||\|$|\t")
 # "She was born …": who that is stands in another sentence.
 _LEANS = re.compile(
@@ -43,15 +36,13 @@ _LEANS = re.compile(
 def statements(text: str) -> Iterator[str]:
     """Yield the sentences of a passage that say something by themselves, each as it stands there.
 
-    Left out are headings, rows of tables, questions, and what has no end, no beginning or next to no
-    words.
+    Left out are headings, rows of tables, fields of records (an id, a language), questions, and what has no end, no
+    beginning or next to no words.
     """
-    for start, end in sentence_spans(text):
-        raw = text[start:end]
-        if _HEADING.match(raw) or _CELLS.search(raw):
-            continue
-        sentence = " ".join(_without_marks(raw).split())
-        if _is_statement(sentence):
+    for start, end in quotable_spans(text):
+        marks = _MARKS.match(text, start, end)
+        sentence = " ".join(text[marks.end() if marks else start : end].split())
+        if _is_statement(sentence) and not _CELLS.search(text[start:end]):
             yield sentence
 
 
@@ -62,12 +53,6 @@ def leans_on_others(sentence: str) -> bool:
     )
 
 
-def _without_marks(raw: str) -> str:
-    while found := _BEFORE.match(raw):
-        raw = raw[found.end() :]
-    return raw
-
-
 def _is_statement(sentence: str) -> bool:
     enough = len(sentence.split()) >= _FEWEST_WORDS or has_cjk(sentence)
     return (
@@ -75,7 +60,6 @@ def _is_statement(sentence: str) -> bool:
         and enough
         and not sentence[0].islower()
         and _ENDS.search(sentence) is not None
-        and not _FIELD.match(sentence)
     )
 
 

@@ -16,12 +16,11 @@ from uuid import UUID
 
 from sextant.domain.graph import UNTYPED, Finding, Relation
 from sextant.ingestion.graph.communities.outlines import Outline, leans_on_others, statements
-from sextant.ingestion.graph.extraction.entity_types import find_kind
-from sextant.models.offline.passages import heads_in, quotable_spans
+from sextant.models.offline.passages import find_key, heads_in, quotable_spans
 from sextant.models.offline.wording import terms
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.text.characters import language_of, normalise
-from sextant.text.sentences import end_sentence, sentence_spans
+from sextant.text.sentences import end_sentence
 
 _LONGEST = 120  # characters, as in the lines below
 _LONGEST_NAME = 60
@@ -61,8 +60,7 @@ def title_of(
         return _cut(_COLON[language].join(filter(None, [section, _JOINT[language].join(added)])))
     shown = len(names) if members <= _NAMES + 1 else _NAMES
     led = [
-        _with_kind(name, kind, chunks, language)
-        for name, kind in zip(names[:shown], types, strict=False)
+        _with_kind(name, kind, language) for name, kind in zip(names[:shown], types, strict=False)
     ]
     rest = members - len(led)
     joined = _JOINT[language].join(led)
@@ -116,26 +114,11 @@ def _heading(chunk: StoredChunk, title: str) -> str:
     return headings[-1][:_LONGEST_HEADING] if headings else ""
 
 
-def _with_kind(name: str, entity_type: str, chunks: Sequence[StoredChunk], language: str) -> str:
-    kind = next(_kinds(name, chunks), "")
-    if not kind and entity_type != UNTYPED:
-        kind = entity_type.replace("_", " ").lower()
-    if not kind:
+def _with_kind(name: str, entity_type: str, language: str) -> str:
+    if entity_type == UNTYPED:
         return name
+    kind = entity_type.replace("_", " ").lower()
     return f"{name}（{kind}）" if language == "zh" else f"{name} ({kind})"
-
-
-def _kinds(name: str, chunks: Sequence[StoredChunk]) -> Iterator[str]:
-    """Yield what passages say `name` is, in sentences that begin with it."""
-    for chunk in chunks:
-        for start, end in sentence_spans(chunk.text):
-            begin = end - len(chunk.text[start:end].lstrip("#>*•·|- \t"))
-            behind = begin + len(name)
-            if not chunk.text.startswith(name, begin) or chunk.text[behind:end][:1] in {":", "："}:
-                continue  # of something else, or it speaks
-            kind = find_kind(chunk.text, behind, end)
-            if kind is not None:
-                yield kind.text
 
 
 def _cut(title: str) -> str:
@@ -310,11 +293,15 @@ def _candidates(
 
 
 def _fragments(text: str) -> Iterator[str]:
-    """Yield rows of tables but not their heads, headings and unfinished sentences."""
+    """Yield rows of tables but not their heads, headings and unfinished sentences; no field that says only an id."""
     heads = {head.strip("| ") for head in heads_in(text)}
     for start, end in quotable_spans(text):
         fragment = " ".join(text[start:end].split())
-        if len(fragment) <= _LONGEST_ROW and text[start:end] not in heads:
+        if (
+            len(fragment) <= _LONGEST_ROW
+            and text[start:end] not in heads
+            and not find_key(fragment)
+        ):
             yield fragment
 
 

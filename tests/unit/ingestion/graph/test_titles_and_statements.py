@@ -53,24 +53,10 @@ def test_a_chinese_title_is_joined_as_in_chinese() -> None:
 
 
 def test_a_community_across_documents_is_called_by_its_leaders_and_what_they_are() -> None:
-    chunks = [
-        placed(
-            1, "Captain Apache", text="Captain Apache is a 1971 acid western film directed by A."
-        ),
-        placed(
-            2, "Alexander Singer", text="Alexander Singer (born 1928) was an American director."
-        ),
-        placed(3, "Other", text="Nothing of either."),
-    ]
-    assert titled(chunks, ["Captain Apache", "Alexander Singer", "Western"], members=56) == (
-        "Captain Apache (acid western film), Alexander Singer (American director) and 54 more"
-    )
-
-
-def test_what_a_passage_does_not_say_its_type_may() -> None:
     chunks = [placed(1, "A document"), placed(2, "B document")]
-    title = titled(chunks, ["Metformin", "Insulin"], types=["DRUG", "TERM"], members=2)
-    assert title == "Metformin (drug), Insulin"
+    names, types = ["Metformin", "Insulin", "Graz"], ["DRUG", "TERM", "CITY"]
+    assert titled(chunks, names[:2], types=types, members=2) == "Metformin (drug), Insulin"
+    assert titled(chunks, names, types=types, members=56) == "Metformin (drug), Insulin and 54 more"
 
 
 def test_who_speaks_is_not_what_is_spoken_of_and_a_date_is_no_title() -> None:
@@ -92,6 +78,8 @@ def test_a_title_is_never_long() -> None:
         ("1. 来访者须由仓库人员陪同。\n2. 禁止吸烟。", ["来访者须由仓库人员陪同。", "禁止吸烟。"][:1]),
         ("How is it reset?\nanswer: Hold the key S4 for a while.", ["Hold the key S4 for a while."]),
         ("question: 忘记密码怎么重置？\nanswer: 在登录页点“忘记密码”。", ["在登录页点“忘记密码”。"]),
+        ("id: FAQ-007; language: zh; owner: Ann", []),
+        ("id: FAQ-007\nlanguage: en", []),
         ("and then it stopped working again.", []),
         ("热控系统\n供电方式", []),
         ("🎸 LiHua: The rehearsal begins at eight.", ["LiHua: The rehearsal begins at eight."]),
