@@ -19,7 +19,6 @@ CO_OCCURS = "CO_OCCURS"
 # The type of a relation from a thing to what a passage says it is.
 IS_A = "IS_A"
 # The type of a relation to what a text says something is part of.
-PART_OF = "PART_OF"
 # The type of an entity of which nothing more is known than that texts have a word for it.
 UNTYPED = "TERM"
 # Metadata of a document whose passages tell the facts of a graph: of this entity, by the user's id or its name.

@@ -33,7 +33,6 @@ from sextant.ingestion.graph.extraction.taggers import EntityTagger, build_tagge
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from sextant.stores.graph.extraction import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import normalise_name
@@ -147,10 +146,6 @@ def _document_evidence(
     if FACTS_OF in document.parsed.metadata:
         return GraphEvidence(titled, (), aliases)
     said = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
-    aliases += [
-        AliasRow(entity_id(scope, name), name, "statement", document.document_id)
-        for name in dict.fromkeys(said.names)
-    ]
     return GraphEvidence([*titled, *said.mentions], said.relations, aliases)
 
 

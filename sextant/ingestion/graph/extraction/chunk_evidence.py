@@ -15,12 +15,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from sextant.domain.documents import Chunk, Modality, ParsedDocument
-from sextant.domain.graph import CO_OCCURS, IS_A, PART_OF, UNTYPED, MentionKind
+from sextant.domain.graph import CO_OCCURS, IS_A, UNTYPED, MentionKind
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.entity_types import (
     CONCEPT,
     find_defined,
-    find_parts,
     find_type_before,
     type_of_column,
     type_of_name,
@@ -230,11 +229,10 @@ def texts(chunks: Sequence[Chunk]) -> list[tuple[UUID, str]]:
 
 
 class TermEvidence(NamedTuple):
-    """What passages say by themselves: `names` are those that a sentence vouches for, to be looked for elsewhere."""
+    """What passages say by themselves."""
 
     mentions: list[MentionRow]
     relations: list[RelationRow]
-    names: list[str]
 
 
 def term_evidence(
@@ -259,7 +257,6 @@ def term_evidence(
     return TermEvidence(
         [row for statement in statements for row in statement.mentions.values()],
         [row for statement in statements for row in statement.relations],
-        [name for statement in statements for name in statement.names],
     )
 
 
@@ -313,7 +310,6 @@ class _Statements:
     chunk: Chunk
     mentions: dict[UUID, MentionRow] = field(default_factory=dict[UUID, MentionRow])
     relations: list[RelationRow] = field(default_factory=list[RelationRow])
-    names: list[str] = field(default_factory=list[str])
     _related: set[frozenset[UUID]] = field(default_factory=set[frozenset[UUID]])
 
     def mention(
@@ -349,7 +345,7 @@ class _Statements:
 
 
 def _add_definitions(statements: _Statements, terms: Sequence[Term]) -> None:
-    """Add what the chunk says that its terms, and what it is headed by, are and are part of."""
+    """Add what the chunk says that its terms, and what it is headed by, are."""
     ends = {span.end: term.name for term in terms for span in term.spans}
     names = [*(term.name for term in terms), *map(bare_title, statements.chunk.section_path)]
     for found in find_defined(statements.chunk.text, names):
@@ -358,14 +354,6 @@ def _add_definitions(statements: _Statements, terms: Sequence[Term]) -> None:
         name = ends.get(found.kind.end)
         if name is not None:
             statements.relate(entity, statements.mention(name, found.kind.end - len(name)), IS_A)
-    for one in find_parts(statements.chunk.text, names):
-        part, whole = (
-            statements.mention(one.part, one.part_start),
-            statements.mention(one.whole, one.whole_start),
-        )
-        statements.relate(part, whole, PART_OF)
-        # A word of a part may be none that a segmenter knows (借用/检查/器是), so other passages would not have it.
-        statements.names += [one.part, one.whole]
 
 
 def _add_abbreviations(statements: _Statements) -> None:

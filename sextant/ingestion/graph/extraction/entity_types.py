@@ -21,7 +21,6 @@ from sextant.ingestion.graph.extraction.model_evidence import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import has_cjk, normalise_name, remember_short, simplify
-from sextant.text.name_linker import is_linkable
 from sextant.text.quantities import SURNAMES
 from sextant.text.segmenter import cut_tagged_words, is_known_word
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
@@ -31,21 +30,11 @@ CODE = "CODE"
 # Capital letters in short groups, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
 _CODE = re.compile(r"(?=(?:\D*\d){2})[A-Z]{1,4}(?![A-Z])(?:[-_.]?(?:[A-Z]{1,4}(?![A-Z])|\d+))*")
 _LONGEST_CLASS = 4  # Chinese characters
-# What is said right before a name: a label that begins something ("Owner: "), a title or a role ("Dr. ", "manager ").
-_LABEL = re.compile(
-    r"(?:^|[|\n.;。；，,(（])[\s#>*•-]*(?P<label>[^\W\d_][^\n|:：.;。；，,()（）]{0,30}?)[ \t]*[:：][ \t]*\Z"
-)
+# A title or a role right before a name.
 _ROLE = re.compile(r"(?:^|[\s(（|])(?P<role>[A-Za-z]{2,14})(?P<dot>\.?) \Z")
-_CLOSED = re.compile(r"\s*(?:\Z|[|\n.,;。；，、()（）])")
-_LOOK_BACK = 40  # characters
+_LOOK_BACK = 20  # characters
 _HEADING = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
 _LONGEST_HEADING = 24  # characters
-# Columns of these hold what things are called or worth, which is no class of things.
-_UNCLASSED = """
-name names value values status state type kind unit date time size color colour answer result
-名称 名稱 值 状态 狀態 类型 類型 单位 單位 日期 时间 時間 颜色 顏色 结果 結果 项目 項目 指标 指標
-"""
-_NO_CLASS = frozenset(_UNCLASSED.split())
 
 
 @remember_short(65_536)
@@ -70,18 +59,14 @@ def type_of_column(heading: str) -> str:
     names_class = _HEADING.fullmatch(heading) is not None and len(heading) <= _LONGEST_HEADING
     if kind != UNTYPED or not names_class or is_generic(heading):
         return kind
-    if words[-1] in _NO_CLASS or any(word in ENGLISH_STOP_WORDS for word in words):
+    if is_generic(words[-1]) or any(word in ENGLISH_STOP_WORDS for word in words):
         return UNTYPED
     return relation_type(heading)
 
 
 def find_type_before(text: str, start: int, end: int) -> str:
-    """Return the type that stands before a name: "Supplier: Halden Works.", "Dr. Marsh", "the manager Ada Marsh"."""
-    before = text[max(start - _LOOK_BACK, 0) : start]
-    label = _LABEL.search(before)
-    if label is not None and _CLOSED.match(text, end):
-        return type_of_class(label["label"])
-    role = _ROLE.search(before)
+    """Return the type that stands before a name: "Dr. Marsh", "the manager Ada Marsh"."""
+    role = _ROLE.search(text[max(start - _LOOK_BACK, 0) : start])
     if role is None or not text[start].isupper() or type_of_class(role["role"]) != PERSON:
         return UNTYPED
     is_role = role["role"].islower() and " " in text[start:end]
@@ -155,22 +140,6 @@ _ASIDE = re.compile(r"[”\"」』]?\s*(?:[(（][^()（）]{0,80}[)）])?\s*")
 # What says of a kind of things what it is, and not of one thing: 是一种 and 是指, but not 是一家.
 _OF_A_KIND = re.compile(r"是一[种種类類]|为一[种種类類]|是指|[”」]指")
 _CLAUSE = re.compile(r"[^，。；：！？\n]+")
-_PART_OF = re.compile(
-    r"(?:\s*[(（][^()（）]{0,80}[)）])?"
-    r"(?:\s+(?:is|are|was|were)\s+(?:(?:an?|the)\s+)?(?:\w+\s+)?parts?\s+of\s+(?P<article>(?:an?|the)\s+)?"
-    r"|[也都均]?是(?P<whole>\w{2,16}?)的(?:一|重要|核心|主要|基本)?个?(?:组成)?部分)",
-    re.IGNORECASE,
-)
-# What an article or a clause begins with, up to a mark or a bracket.
-_PHRASE = re.compile(r"[^\W\d_][\w-]*+(?: [^\W\d_][\w-]*+)*+(?! \w)")
-_MOST_WORDS = 3  # of a thing that only its article tells
-# What a sentence begins with and says something of.
-_SUBJECT = re.compile(r"[A-Z][\w-]+(?=\s+(?:\([^()]{0,80}\)\s+)?(?:is|was|are|were)\s)")
-_CHINESE_SUBJECT = re.compile(r"\w{2,10}?(?=[”」]?(?:（[^（）]{0,80}）)?(?:是|，即|为一))")
-_SUBJECT_TAGS = frozenset({"n", "nz", "nw", "ng", "vn", "v", "b", "j", "l", "i", "eng"})  # of jieba
-_FUNCTION_TAGS = frozenset(
-    "cdefhkmopruwxy"
-)  # the first letter of jieba's tags of what names nothing
 _LEAD = '#>*•·|- \t\n“"「『'
 _ARTICLE = re.compile(r"(?:(?P<any>an?)|the)\s+", re.IGNORECASE)
 _NOW = re.compile(r"\b(?:is|are)\b", re.IGNORECASE)
@@ -186,15 +155,6 @@ class EntityKind(NamedTuple):
     text: str
     start: int
     end: int
-
-
-class NamePart(NamedTuple):
-    """Two names of which a text says that one is part of the other, and where they stand."""
-
-    part: str
-    part_start: int
-    whole: str
-    whole_start: int
 
 
 class Defined(NamedTuple):
@@ -223,18 +183,15 @@ def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
 
     Only a bracket may stand between the name and the verb: in "Rust is fast, and speed is a virtue" neither
     is Rust a virtue nor does the sentence begin with speed. What is of no known class needs "is a" or 是一种.
-    What a sentence begins with is a name, too, if it is said to be of a known class ("Cargo is the build tool").
     """
-    longest_first = _longest_first(names)
+    longest_first = sorted(filter(None, set(names)), key=lambda name: (-len(name), name))
     for first, end in sentences_of(text):
         start, starts = _openings(text, first, end)
-        subject = _subject(text, start, end)
-        for name in [*longest_first, subject]:
-            at = next((one for one in starts if name and text.startswith(name, one)), None)
-            found = None if at is None else _define(text, name, at, (start, end))
-            if found and (name != subject or name in longest_first or found.entity_type != UNTYPED):
-                yield found
+        for name in longest_first:
+            at = next((one for one in starts if text.startswith(name, one)), None)
             if at is not None:
+                if found := _define(text, name, at, (start, end)):
+                    yield found
                 break
 
 
@@ -252,56 +209,6 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined
     return Defined(name, at, kind, entity_type, description)
 
 
-def find_parts(text: str, names: Iterable[str]) -> Iterator[NamePart]:
-    """Find what a text says to be part of what: "The bolt is part of the Heron".
-
-    Either is among `names`, or is called a thing by an article ("a thermocouple", "the control unit") or, in
-    Chinese, is a noun. The sentence begins with the part.
-    """
-    longest_first = _longest_first(names)
-    for first, end in sentences_of(text):
-        found = _PART_OF.search(text, first, end)
-        if found is None:
-            continue
-        start, starts = _openings(text, first, end)
-        known = {*longest_first, _subject(text, start, end)}
-        named = (one for one in starts if text[one : found.start()] in known)
-        at = next(named, max(starts))
-        part, begin = text[at : found.start()], found.end()
-        if part not in known and (at == start or part != _thing(text, at, found.start())):
-            continue
-        if found["whole"] is None:
-            whole = _whole_at(text, begin, end, longest_first, has_article=bool(found["article"]))
-        else:
-            whole = _chinese_whole(found["whole"], longest_first)
-            begin = found.end("whole") - len(whole)
-        if whole and part not in {"", whole}:
-            yield NamePart(part, at, whole, begin)
-
-
-def _whole_at(
-    text: str, start: int, end: int, longest_first: Iterable[str], *, has_article: bool
-) -> str:
-    """Return the name of a whole that begins at `start`: all that its article calls a thing, if that goes on behind a name."""
-    name = next((name for name in longest_first if text.startswith(name, start)), "")
-    thing = _thing(text, start, end) if has_article else ""
-    return thing if thing.startswith(name) else name
-
-
-def _chinese_whole(phrase: str, longest_first: Iterable[str]) -> str:
-    """Return the name of a whole: the name of several words that ends the phrase, or the phrase, if it is a noun.
-
-    A single word at its end (系统 of 制动系统) names a kind of things, unless only 该, 我们 and the like stand before it.
-    """
-    known = next((name for name in longest_first if phrase.endswith(name)), "")
-    if not known:
-        return phrase if _is_noun(phrase) else ""
-    if known == phrase or len(cut_tagged_words(known)) > 1:
-        return known
-    is_compound = _FUNCTION_TAGS.isdisjoint(tag[0] for _, tag in cut_tagged_words(phrase))
-    return phrase if is_compound else known
-
-
 def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:
     """Return where a sentence begins behind its marks, and that with where it goes on behind an article."""
     start = end - len(text[first:end].lstrip(_LEAD))
@@ -311,34 +218,6 @@ def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:
 
 def _longest_first(names: Iterable[str]) -> list[str]:
     return sorted(filter(None, set(names)), key=lambda name: (-len(name), name))
-
-
-def _subject(text: str, start: int, end: int) -> str:
-    """Return what a sentence begins with, as far as that may be a name of its own: no pronoun, no part of a clause."""
-    is_chinese = has_cjk(text[start:end])
-    found = (_CHINESE_SUBJECT if is_chinese else _SUBJECT).match(text, start, end)
-    name = found.group() if found else ""
-    if not name or not is_linkable(name):
-        return ""
-    return name if not has_cjk(name) or _is_noun(name) else ""
-
-
-def _is_noun(name: str) -> bool:
-    """Return whether Chinese characters are a noun, or a word that no dictionary has (筘座), cut into characters."""
-    words = cut_tagged_words(name)
-    tags = [tag for _, tag in words]
-    if len(name) == len(words) > 1:
-        return _FUNCTION_TAGS.isdisjoint(tag[0] for tag in tags)
-    return tags[-1][0] == "n" and _SUBJECT_TAGS.issuperset(tags)
-
-
-def _thing(text: str, start: int, end: int) -> str:
-    """Return the few words at `start` that an article calls a thing, "" where they are more than a name for it."""
-    found = _PHRASE.match(text, start, end)
-    phrase = _MORE.sub("", found.group()) if found else ""
-    words = phrase.casefold().split()
-    is_one = len(words) <= _MOST_WORDS and ENGLISH_STOP_WORDS.isdisjoint(words)
-    return phrase if is_one and is_linkable(phrase) and not is_generic(phrase) else ""
 
 
 def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:

@@ -36,12 +36,16 @@ from sextant.ingestion.graph.extraction.cost import (
     cost_of,
     most_of_passage,
 )
-from sextant.ingestion.graph.extraction.extraction_prompts import (
+from sextant.ingestion.graph.extraction.extraction_run import (
+    CALL_TOKENS,
+    LEAST_TOKENS,
+    ExtractionRun,
+    PassageQueue,
+    PassagesOutcome,
     estimate_extraction_call,
     extraction_prompt,
     gleaning_prompt,
 )
-from sextant.ingestion.graph.extraction.extraction_run import ExtractionRun, PassagesOutcome
 from sextant.ingestion.graph.extraction.model_evidence import (
     ModelExtraction,
     ModelExtractions,
@@ -51,7 +55,6 @@ from sextant.ingestion.graph.extraction.model_evidence import (
     extractions_of,
     model_evidence,
 )
-from sextant.ingestion.graph.extraction.passage_queue import CALL_TOKENS, LEAST_TOKENS, PassageQueue
 from sextant.ingestion.progress import OnCount, silent
 from sextant.models.chat.concurrency import AdaptiveLimit, Slot
 from sextant.prompts import EXTRACT, Messages

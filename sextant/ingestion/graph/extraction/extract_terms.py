@@ -17,19 +17,19 @@ from functools import lru_cache
 from itertools import accumulate, combinations, groupby, pairwise
 from typing import NamedTuple
 
-from sextant.ingestion.graph.extraction.titles import openings
+from sextant.ingestion.graph.extraction.titles import is_generic, openings
 from sextant.text.characters import (
     CJK_LETTERS,
-    IDEOGRAPHS,
     MARKS,
     has_cjk,
     normalise_name,
     remember_short,
+    simplify,
 )
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import TITLES, sentence_spans
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from sextant.text.units import CURRENCIES, is_unit
+from sextant.text.units import UNIT_PATTERN, is_unit
 
 MOST_TERMS = 12  # of a passage
 MOST_PAIRS = 24  # of a passage
@@ -40,29 +40,13 @@ _LONGEST = 80  # characters of a name of several words, and of a code
 _NOUNS = frozenset({"n", "nr", "nrfg", "nrt", "ns", "nt", "nz", "nw", "ng", "j"})
 _NAMES = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "nw"})
 _VERBAL = "vn"
-# Nouns by their tag that name nothing: units, which end a run ("2 小时血糖" is 血糖), and what anything
-# has, where it stands alone ("血糖情况" is a term).
-_UNITS = "小时 小時 分钟 分鐘 工作日 星期 周岁 毫升 毫米 厘米 公里 公斤 美元 欧元"
-_UNIT_WORDS = frozenset(_UNITS.split())
-_OF_ANYTHING = """
-情况 情況 情形 内容 內容 时间 時間 时刻 時刻 时期 時期 方面 部分 方式 方法 问题 問題 结果 結果 原因 地方 东西 東西 事情
-"""
-_NAMELESS = CHINESE_STOP_WORDS | frozenset(_OF_ANYTHING.split())
 _LETTERS = rf"[^\W\d_{CJK_LETTERS}]+(?:[{MARKS}]+[^\W\d_{CJK_LETTERS}]*)*"
 _PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{CJK_LETTERS}]+)*"
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"
     r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_-])"
 )
-_CHINESE_FOLLOWS = re.compile(f" ?[{IDEOGRAPHS}]")
-_DIGIT = re.compile(r"[0-9]")
-# With the word itself in what it splits a text into; the second finds the same words in ASCII, in half the time.
-_WORD = re.compile(f"({_PART})")
-_ASCII_WORD = re.compile(r"([A-Za-z]+(?:'(?!s\b)[A-Za-z]+)*(?:-[A-Za-z0-9]+)*)", re.ASCII)
-# I'm, don't, we'll, he'd, they've, you're: two words in one, and neither names anything. O'Brien does.
-_CONTRACTION = re.compile(
-    r"(?:[^\W\d_]+n['’]t|[^\W\d_]+['’](?:m|ll|d|ve|re|s)|['’]?tis)", re.IGNORECASE
-)
+_WORD = re.compile(_PART)
 _JOINERS = frozenset({"of", "the", "de", "la", "von", "van"})
 _CALENDAR = """
 january february march april may june july august september october november december
@@ -72,26 +56,6 @@ _CALENDAR_WORDS = frozenset(_CALENDAR.split())
 
 # A number behind a name ("Plover 5"), unless it is a part of another one, an amount, or a year.
 _NUMBER = re.compile(r" (?!(?:1[5-9]|20)\d\d\b)\d{1,4}(?!\w|[.,:/–-]\d| ?[%°€$£％])", re.ASCII)
-# Words whose number says which of many, where or how much, and makes no name.
-_COUNTED = """
-act aisle annex appendix area article batch block book box building bus case channel chapter class clause column
-day district door edition episode eq equation example exercise exhibit fig figure floor footnote game gate grade
-group highway issue item lane lesson level line lot match module month no nos note number option order page
-paragraph part phase pin plan platform point port problem psalm quarter question rack region road room round route
-row rule sample scenario scene schedule season section sector sheet shelf slide slot stage step street table task
-team test ticket top track trial type unit verse version vol volume ward week year zone
-length founded released series side suite terminal
-ad am bc pm kg
-jan feb mar apr jun jul aug sep sept oct nov dec
-"""
-_UNNAMED = frozenset(_COUNTED.split()) | CURRENCIES | _CALENDAR_WORDS | ENGLISH_STOP_WORDS
-_PLACED = re.compile(r"\b(?:at|by|for|from|in|of|on|to|with) $", re.IGNORECASE)
-_LOWER_WORD = re.compile(r" ([^\W\d_A-Z][\w-]*)")
-# After a number these count things: "Apple 15 台".
-_MEASURES = re.compile(
-    r" ?[个個台部件名人年月日岁歲元万萬亿億米克度次家种種位只隻条條款章节節页頁倍天]"
-)
-_INNER_CAPITAL = re.compile(r"[a-z]{1,3}[A-Z]\w+")  # iPhone, macOS
 
 # How much one occurrence tells: a code or a name more than a noun.
 _IDENTIFIES, NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
@@ -174,22 +138,33 @@ def _chinese(text: str) -> Iterator[TermSpan]:
             continue
         start, end = words[0][0], words[-1][1]
         name = text[start:end]
-        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and name not in _NAMELESS:
+        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and not _is_nameless(name):
             named = any(tag in _NAMES for *_, tag in words)
             yield TermSpan(start, end, NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
+
+
+def _is_nameless(name: str) -> bool:
+    """Return whether a noun names nothing by itself: 血糖情况 is a term, 情况 is what anything has."""
+    return name in CHINESE_STOP_WORDS or is_generic(name)
+
+
+@remember_short(16_384)
+def _is_chinese_unit(word: str) -> bool:
+    return UNIT_PATTERN.fullmatch(simplify(word)) is not None
 
 
 def _tag_words(text: str) -> Iterator[tuple[int, int, int, str]]:
     """Yield words with their places, the number of the run they belong to (0: none), and their tags.
 
-    A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it.
+    A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it. So does a
+    unit: "2 小时血糖" is 血糖.
     The words make up the text.
     """
     at = run = 0
     inside = False
     for word, tag in cut_tagged_words(text):
         start, at = at, at + len(word)
-        is_noun = tag in _NOUNS and word not in _UNIT_WORDS
+        is_noun = tag in _NOUNS and not _is_chinese_unit(word)
         opens = tag == _VERBAL and not inside
         run += (is_noun or opens) and not inside
         inside = is_noun or opens
@@ -198,7 +173,7 @@ def _tag_words(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 def _latin(text: str) -> list[TermSpan]:
     # A longer one is no code that people call a thing by: a file in base64, a hash of many.
-    codes = [m.span() for m in _IDENTIFIER.finditer(text)] if _DIGIT.search(text) else []
+    codes = [m.span() for m in _IDENTIFIER.finditer(text)]
     spans = [TermSpan(*at, _IDENTIFIES) for at in codes if at[1] - at[0] <= _LONGEST]
     words = _words(text)
     if words:
@@ -208,9 +183,7 @@ def _latin(text: str) -> list[TermSpan]:
 
 
 def _words(text: str) -> list[_Word]:
-    parts = (_ASCII_WORD if text.isascii() else _WORD).split(text)
-    ends = list(accumulate(map(len, parts)))
-    return list(zip(parts[1::2], ends[::2], ends[1::2], strict=False))
+    return [(word.group(), *word.span()) for word in _WORD.finditer(text)]
 
 
 def _outside(spans: list[TermSpan], others: list[TermSpan]) -> list[TermSpan]:
@@ -226,14 +199,9 @@ def _find_capitalised(
 ) -> Iterator[TermSpan]:
     """Yield runs of capitalised words in a sentence, joined by "of" and its like.
 
-    A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count, unless the
-    sentence goes on in Chinese.
+    A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
     """
-    capitals = {
-        index
-        for index, (spelt, _, _) in enumerate(words)
-        if spelt[0].isupper() and not _is_contraction(spelt)
-    }
+    capitals = {index for index, (spelt, _, _) in enumerate(words) if _has_capital(spelt)}
     first, end = set(begins), 0
     for start in sorted(capitals):
         if start < end:
@@ -246,10 +214,7 @@ def _find_capitalised(
         ):
             end += 1
         if not (end == start + 1 and _is_title(text, words[start])):
-            begins_latin = words[start][1] in first and not _CHINESE_FOLLOWS.match(
-                text, words[start][2]
-            )
-            yield from _name(words[start:end], opens=begins_latin)
+            yield from _name(words[start:end], opens=words[start][1] in first)
 
 
 def _is_title(text: str, word: _Word) -> bool:
@@ -268,12 +233,14 @@ def _goes_on(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool
 
 
 def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
-    if opens and len(run) == 1 and not _is_upper(run[0][0]):
+    if opens and len(run) == 1 and not _is_name_by_form(run[0][0]):
         return
     words = list(run)
     while words and (words[-1][0] in _JOINERS or _is_measure(words[-1][0])):
         words.pop()
-    while words and (words[0][0].casefold() in ENGLISH_STOP_WORDS and not _is_upper(words[0][0])):
+    while words and (
+        words[0][0].casefold() in ENGLISH_STOP_WORDS and not _is_name_by_form(words[0][0])
+    ):
         words.pop(0)
         opens = False
     if not words or words[-1][2] - words[0][1] > _LONGEST:
@@ -281,7 +248,7 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
     [(first, start, _), *more] = words
     if first.casefold() in _CALENDAR_WORDS or all(len(word) < 2 for word, _, _ in words):
         return
-    if more or _is_upper(first) or not opens:
+    if more or _is_name_by_form(first) or not opens:
         yield TermSpan(start, words[-1][2], NAMED)
 
 
@@ -293,8 +260,7 @@ def _is_measure(word: str) -> bool:
 def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -> list[TermSpan]:
     """Name with the number behind them, beside the names alone: "Plover 5" is of the Plovers.
 
-    "In Paris 12 people met" names no Paris 12, but what the passage has twice is a name; so must be a word that is
-    capitalised only because something begins with it.
+    A word that is capitalised only because something begins with it must be there with its number twice.
     """
     numbers = list(_NUMBER.finditer(text))
     if not numbers:
@@ -309,8 +275,7 @@ def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -
             continue
         begin = begins.get(end, start), number.end()
         spelt = text[slice(*begin)]
-        closed = end in begins and _is_closed(text, *begin)
-        if spelt in seen or closed or _INNER_CAPITAL.fullmatch(word):
+        if spelt in seen or end in begins:
             telling.add(spelt)
         seen.add(spelt)
         found.append((spelt, *begin))
@@ -318,20 +283,21 @@ def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -
 
 
 def _may_be_numbered(word: str) -> bool:
-    is_name = word[0].isupper() or _INNER_CAPITAL.fullmatch(word)
-    return bool(is_name) and len(word) > 1 and word.casefold() not in _UNNAMED
+    plain = word.casefold()
+    is_counted = is_unit(word) or is_generic(plain) or plain in _CALENDAR_WORDS
+    return (
+        _has_capital(word) and len(word) > 1 and not is_counted and plain not in ENGLISH_STOP_WORDS
+    )
 
 
-def _is_closed(text: str, start: int, end: int) -> bool:
-    """Return whether the number behind a name counts nothing that follows."""
-    after = _LOWER_WORD.match(text, end)
-    counts = after is not None and after[1] not in ENGLISH_STOP_WORDS and not has_cjk(after[1])
-    is_placed = _PLACED.search(text, max(0, start - 6), start) is not None
-    return not (counts and is_placed) and _MEASURES.match(text, end) is None
+def _has_capital(word: str) -> bool:
+    """Return whether a word has a capital anywhere: Rust, iPhone."""
+    return word != word.lower()
 
 
-def _is_upper(word: str) -> bool:
-    return len(word) > 1 and word.isupper()
+def _is_name_by_form(word: str) -> bool:
+    """Return whether a word has a capital that no beginning explains: NASA, iPhone."""
+    return word[1:] != word[1:].lower()
 
 
 def _find_repeated(text: str, words: Sequence[_Word]) -> list[TermSpan]:
@@ -355,12 +321,4 @@ def _find_repeated(text: str, words: Sequence[_Word]) -> list[TermSpan]:
 
 @remember_short(16_384)
 def _is_content(word: str) -> bool:
-    return len(word) > 2 and word not in ENGLISH_STOP_WORDS and not _is_contraction(word)
-
-
-def _is_contraction(word: str) -> bool:
-    # Nearly all words have no apostrophe, and asking for one costs a tenth of the pattern. "'tis" has
-    # none either once it is cut into words.
-    return ("'" in word or "’" in word or word.lower() == "tis") and bool(
-        _CONTRACTION.fullmatch(word)
-    )
+    return len(word) > 2 and word not in ENGLISH_STOP_WORDS

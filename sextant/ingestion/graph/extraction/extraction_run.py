@@ -1,20 +1,70 @@
-"""How far one run of the chat model over passages has come, and what has come of them."""
+"""One run of the chat model over passages: those of each call, what the model is shown of them, what has come of them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, SextantError
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.extraction.cost import CostBudget
-from sextant.ingestion.graph.extraction.model_evidence import ModelExtraction
-from sextant.ingestion.graph.extraction.passage_queue import PassageQueue
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.extraction.cost import CostBudget, estimate_call, most_found
+from sextant.ingestion.graph.extraction.model_evidence import (
+    TOGETHER,
+    ModelExtraction,
+    ModelExtractions,
+)
 from sextant.ingestion.progress import OnCount
+from sextant.models.chat.structured import instruction
+from sextant.prompts import EXTRACT, GLEAN, Messages, as_data, number_texts
 from sextant.stores.graph.extraction import PendingChunk
+from sextant.text.characters import estimate_tokens, language_of
+
+# Of the passages in one call. Longer ones are read less closely: fewer relations of each passage are found.
+CALL_TOKENS = 1200
+LEAST_TOKENS = 150  # of a call to an endpoint that is too slow for more
+
+
+@dataclass(slots=True)
+class PassageQueue:
+    """The passages of a run, some at a time: first those that wait, then those that are asked about again."""
+
+    waiting: AsyncGenerator[PendingChunk]
+    again: deque[Sequence[PendingChunk]] = field(default_factory=deque[Sequence[PendingChunk]])
+    _next: PendingChunk | None = None
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def take(self, tokens: int) -> Sequence[PendingChunk]:
+        """Return passages of one document in their order, of so many tokens together, or one; () for none.
+
+        One that failed before is alone, so that nothing else fails with it.
+        """
+        async with self._taking:
+            group, size = list[PendingChunk](), 0
+            while (passage := self._next or await anext(self.waiting, None)) is not None:
+                self._next = passage
+                size += estimate_tokens(passage.text)
+                if group and not (size <= tokens and _goes_with(group, passage)):
+                    return group
+                group.append(passage)
+                self._next = None
+            return group or (self.again.popleft() if self.again else ())
+
+    def ask_again(self, passages: Sequence[PendingChunk], parts: int = 1) -> None:
+        """Put passages at the end, in so many calls."""
+        size = -(-len(passages) // parts)
+        self.again.extend(passages[at : at + size] for at in range(0, len(passages), size))
+
+
+def _goes_with(group: Sequence[PendingChunk], passage: PendingChunk) -> bool:
+    first = group[0]
+    is_near = first.document_id == passage.document_id and len(group) < TOGETHER
+    return is_near and not (first.attempts or passage.attempts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +135,58 @@ def _left_out(usage: Usage) -> ModelOutputInvalid:
     )
     error.usage = usage
     return error
+
+
+def estimate_extraction_call(
+    passages: Sequence[PendingChunk], prompt: Messages, settings: Settings
+) -> Usage:
+    """Return about what a call with this prompt will take, in tokens."""
+    sent = "\n".join(
+        [*(text for _, text in prompt), instruction(ModelExtractions, with_schema=False)]
+    )
+    return estimate_call(sent, [passage.text for passage in passages], settings)
+
+
+def extraction_prompt(passages: Sequence[PendingChunk], types: Sequence[str]) -> Messages:
+    """Return the messages that ask for the entities and relations of passages."""
+    tokens = sum(estimate_tokens(passage.text) for passage in passages)
+    values = _values(passages, types) | {"most": str(most_found(tokens))}
+    for example in ("person", "organization"):
+        # Of the types that the example would have, those that are not asked for.
+        values[example] = next((one for one in types if one.casefold() == example), "…")
+    return EXTRACT.messages(_language(passages), **values)
+
+
+def gleaning_prompt(
+    passages: Sequence[PendingChunk], types: Sequence[str], found: Iterable[ModelExtraction]
+) -> Messages:
+    """Return the messages that ask for what is missing among what was found in each passage."""
+    names = "\n".join(f"[{number}] {_items_of(one)}" for number, one in enumerate(found, 1))
+    values = _values(passages, types) | {"found": names}
+    return GLEAN.messages(_language(passages), **values)
+
+
+def _items_of(found: ModelExtraction) -> str:
+    entities = [[one.name, one.type] for one in found.entities]
+    relations = [[one.source, one.type, one.target] for one in found.relations]
+    return as_data(json.dumps([*entities, *relations], ensure_ascii=False))
+
+
+def _language(passages: Sequence[PendingChunk]) -> str:
+    return language_of("\n".join(passage.text for passage in passages))
+
+
+def _values(passages: Sequence[PendingChunk], types: Sequence[str]) -> dict[str, str]:
+    """Return what the prompts show of passages; titles stand above the first of those that share them."""
+    texts = list[str]()
+    before: tuple[str, ...] = ()
+    for passage in passages:
+        path = passage.section_path
+        title = " > ".join(path) if path and path != before else ""
+        texts.append(f"{title}\n{passage.text}" if title else passage.text)
+        before = path
+    return {
+        "types": ", ".join(types),
+        "title": as_data(passages[0].document_title),
+        "passages": number_texts(texts),
+    }

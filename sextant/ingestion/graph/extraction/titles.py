@@ -58,7 +58,7 @@ _BRACKETED = re.compile(
 _ABBREVIATION = re.compile(r"[A-Z][A-Za-z]{0,2}[A-Z0-9][A-Za-z0-9&+-]{0,8}")
 _LEAST_CHINESE = 3
 
-# Headings that stand in documents about anything.
+# Headings that stand in documents about anything, and columns that hold what things are called or worth.
 _GENERIC = frozenset(
     normalise_name(name)
     for name in """
@@ -68,12 +68,15 @@ _GENERIC = frozenset(
 参见|延伸阅读|图片|表格|问题|常见问题|问答|使用说明|注意事项|更新日志|版本历史|修订记录|概況|概要|簡介|歷史|參考文獻|參考資料
 外部連結|相關條目|總結|結論|討論|結果|導言|緒論|說明|目錄|附錄
 表|图|圖|附表|附图|附圖|图表|圖表|插图|插圖|图示|图例|章|节|節|章节|章節|部分|篇|小节
-section|sections|chapter|chapters|part|parts|table|tables|figure|figures|chart|charts|diagram|image|images
+section|sections|page|pages|chapter|chapters|part|parts|table|tables|figure|figures|chart|charts|diagram|image|images
 introduction|overview|abstract|summary|background|motivation|methods|method|methodology|materials and methods
 results|discussion|results and discussion|conclusion|conclusions|references|bibliography|acknowledgements
 acknowledgments|appendix|contents|table of contents|index|preface|foreword|notes|see also|external links
 further reading|history|early life|personal life|career|biography|life|works|legacy|reception|plot|cast|production
 definitions|definition|scope|purpose|general|misc|miscellaneous|other|faq|questions|usage|installation|examples
+名称|名稱|值|状态|狀態|类型|類型|单位|單位|日期|时间|時間|颜色|顏色|项目|項目|指标|指標
+情况|情況|情形|內容|时刻|時刻|时期|時期|方面|方式|問題|原因|地方|东西|東西|事情
+name|names|value|values|status|state|type|kind|unit|date|time|size|color|colour|answer|result
 example|getting started|changelog|license|contact|about|details|description|document|untitled|home|readme|main
 """.replace("\n", "|").split("|")
     if name
