@@ -22,9 +22,7 @@ _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one heig
 _NEXT_LINE = 1.6  # the distance of lines of one cell, at most
 _CROSSING = 0.1  # of the rows may cross a gap between columns
 _HEADER_FIGURES = 2  # rows of a header that hold numbers, at most
-_FULL = 0.6  # of a column's width: a line that goes on below
 _WIDE = 0.7  # of the table's width: a rule that parts rows
-_TOUCH = 3.0  # points
 
 
 @dataclass(slots=True)
@@ -89,24 +87,23 @@ class AlignedTable:
         }
 
 
-def align(
-    words: Sequence[PdfWord], levels: Sequence[PdfBox] = (), uprights: Sequence[PdfBox] = ()
-) -> AlignedTable | None:
+def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | None:
     """Return the table that the words of an area make; None where they do not stand in columns."""
     rows = rows_of_words(words)
     parts = [_segments(row) for row in rows]
     several = [row for row in parts if len(row) > 1]
     usual = median(map(len, several)) if several else 0
     full = [row for row in several if len(row) >= usual / 2]
-    gaps = _column_gaps(full, uprights)
+    gaps = _column_gaps(full)
     if not gaps:
         return None
     made = [
-        _Row(row[0].base, max(word.size for word in row), _row_cells(segments, gaps, at, uprights))
+        _Row(row[0].base, max(word.size for word in row), _row_cells(segments, gaps, at))
         for at, (row, segments) in enumerate(zip(rows, parts, strict=True))
     ]
-    rules = _Rules(levels, min(word.left for word in words), max(word.right for word in words))
-    return _Structure(made, gaps, rules).build()
+    left, right = min(word.left for word in words), max(word.right for word in words)
+    edges = [left, *((low + high) / 2 for low, high in gaps), right]
+    return _Structure(made, edges, levels).build()
 
 
 def have_columns(rows: Sequence[Sequence[PdfWord]]) -> bool:
@@ -133,7 +130,7 @@ def _has_digit(word: PdfWord) -> bool:
 def _are_separate(left: PdfWord, right: PdfWord) -> bool:
     """Return whether words have a wider gap between them than those of one phrase; figures need less."""
     space = max(left.space, right.space)
-    if _has_digit(left) and _has_digit(right) and not left.text.endswith((",", ";")):
+    if _has_digit(right):
         space = min(space, _FIGURE_GAP * left.size)
     return right.left - left.right > space
 
@@ -151,10 +148,8 @@ def _segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
 Gap = tuple[float, float]
 
 
-def _column_gaps(
-    full: Sequence[Sequence[Sequence[PdfWord]]], uprights: Sequence[PdfBox] = ()
-) -> list[Gap]:
-    """Return the gaps between columns: where hardly any of the rows has words, or a rule stands."""
+def _column_gaps(full: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
+    """Return the gaps between columns: where hardly any of the rows has words."""
     if not full:
         return []
     spans = [(segment[0].left, segment[-1].right) for row in full for segment in row]
@@ -167,15 +162,10 @@ def _column_gaps(
         if covered <= allowed and since is None:
             since = x
         elif covered > allowed and since is not None:
-            if x - since >= _LEAST_GAP * size and since > events[0][0]:
+            if x - since >= _LEAST_GAP * size:
                 gaps.append((since, x))
             since = None
-    for x in ((one.left + one.right) / 2 for one in uprights):
-        if events[0][0] < x < events[-1][0] and not any(
-            lo - _TOUCH <= x <= hi + _TOUCH for lo, hi in gaps
-        ):
-            gaps.append((x, x))
-    return _supported(sorted(gaps), full)
+    return _supported(gaps, full)
 
 
 def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
@@ -191,10 +181,8 @@ def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]])
         poor = next((at for at, each in enumerate(texts) if _is_poor(each, len(rows))), None)
         if poor is None:
             return kept
-        is_prefix = poor == 0 or (
-            poor < len(kept) and any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
-        )
-        del kept[poor if is_prefix else poor - 1]
+        is_prefix = any(unicodedata.category(text[0]) == "Sc" for text in texts[poor])
+        del kept[min(poor, len(kept) - 1) if is_prefix else max(poor - 1, 0)]
     return kept
 
 
@@ -203,112 +191,55 @@ def _is_poor(texts: Sequence[str], rows: int) -> bool:
     return signs or len(texts) < min(2, rows)
 
 
-def _is_ruled_off(left: PdfWord, right: PdfWord, uprights: Sequence[PdfBox]) -> bool:
-    height = left.base + _SAME_ROW / 2 * left.size
-    return any(
-        one.bottom <= height <= one.top
-        and left.right - 1 <= (one.left + one.right) / 2 <= right.left + 1
-        for one in uprights
-    )
-
-
 def _row_cells(
-    segments: Sequence[Sequence[PdfWord]], gaps: Sequence[Gap], row: int, uprights: Sequence[PdfBox]
+    segments: Sequence[Sequence[PdfWord]], gaps: Sequence[Gap], row: int
 ) -> list[AlignedCell]:
     middles = [(lo + hi) / 2 for lo, hi in gaps]
     cells = list[AlignedCell]()
     for segment in segments:
-        parts = [[segment[0]]]
-        for left, right in pairwise(segment):
-            crossed = [(lo, hi) for lo, hi in gaps if left.right <= hi + 1 and right.left >= lo - 1]
-            if (
-                _are_separate(left, right)
-                or _is_ruled_off(left, right, uprights)
-                or (crossed and _has_digit(left) and _has_digit(right))
-            ):
-                parts.append([right])
-            else:
-                parts[-1].append(right)
-        for part in parts:
-            first = sum(lo <= part[0].left + 1 for lo, _ in gaps)
-            last = sum(hi < part[-1].right - 1 for _, hi in gaps)
-            if first > last:  # in a gap
-                first = last = bisect_right(middles, (part[0].left + part[-1].right) / 2)
-            if cells and first <= cells[-1].right:
-                cells[-1].lines[0] += part
-                cells[-1].right = max(cells[-1].right, last)
-            else:
-                cells.append(AlignedCell([list(part)], first, last, row, row))
+        first = sum(lo <= segment[0].left + 1 for lo, _ in gaps)
+        last = sum(hi < segment[-1].right - 1 for _, hi in gaps)
+        if first > last:  # in a gap
+            first = last = bisect_right(middles, (segment[0].left + segment[-1].right) / 2)
+        if cells and first <= cells[-1].right:
+            cells[-1].lines[0] += segment
+            cells[-1].right = max(cells[-1].right, last)
+        else:
+            cells.append(AlignedCell([list(segment)], first, last, row, row))
     return cells
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """Level strokes of a table that reaches from `left` to `right`."""
-
-    levels: Sequence[PdfBox]
-    left: float
-    right: float
-
-    def between(self, above: _Row, below: _Row, left: float, right: float) -> PdfBox | None:
-        """Return a stroke between two rows that lies over the middle of a cell."""
-        middle = (left + right) / 2
-        return next(
-            (
-                one
-                for one in self.levels
-                if below.base + 0.3 * below.size
-                < (one.bottom + one.top) / 2
-                < above.base + 0.1 * above.size
-                and one.left - _TOUCH <= middle <= one.right + _TOUCH
-            ),
-            None,
-        )
-
-    def part(self, above: _Row, below: _Row) -> bool:
-        """Return whether a rule over most of the table parts two rows."""
-        low, high = below.base + 0.3 * below.size, above.base + 0.1 * above.size
-        found = [one for one in self.levels if low < (one.bottom + one.top) / 2 < high]
-        covered = sum(min(one.right, self.right) - max(one.left, self.left) for one in found)
-        return covered >= _WIDE * (self.right - self.left)
 
 
 class _Structure:
     """Puts lines of words together to the rows of a table."""
 
-    def __init__(self, rows: list[_Row], gaps: Sequence[Gap], rules: _Rules) -> None:
-        self._rows, self._gaps, self._rules = rows, gaps, rules
-        self._width = len(gaps) + 1
-        self._edges = self._column_edges()
+    def __init__(self, rows: list[_Row], edges: Sequence[float], levels: Sequence[PdfBox]) -> None:
+        self._rows, self._edges, self._levels = rows, edges, levels
+        self._width = len(edges) - 1
+        self._ends = dict[int, float]()
+        for cell in (cell for row in rows for cell in row.cells):
+            self._ends[cell.right] = max(
+                self._ends.get(cell.right, edges[0]), cell.lines[0][-1].right
+            )
         self._body = self._body_start()
 
     def build(self) -> AlignedTable:
         """Return the table."""
-        for at in range(min(self._body, len(self._rows) - 1)):
-            self._widen(at)
+        for row, below in pairwise(self._rows[: self._body + 1]):
+            self._widen(row, below)
         for at in range(1, self._body):
             self._join_header(at)
-        groups = self._groups()
-        return self._placed(groups)
+        return self._placed(self._groups())
 
-    def _column_edges(self) -> list[Gap]:
-        edges = list[Gap]()
-        for column in range(self._width):
-            alone = [
-                (cell.lines[0][0].left, cell.lines[0][-1].right)
-                for row in self._rows
-                for cell in row.cells
-                if cell.left == cell.right == column
-            ]
-            left = self._gaps[column - 1][1] if column else self._rules.left
-            right = self._gaps[column][0] if column < self._width - 1 else self._rules.right
-            edges.append(
-                (
-                    min((one for one, _ in alone), default=left),
-                    max((one for _, one in alone), default=right),
-                )
-            )
-        return edges
+    def _rules_between(self, above: _Row, below: _Row) -> list[PdfBox]:
+        low, high = below.base + 0.3 * below.size, above.base + 0.1 * above.size
+        return [one for one in self._levels if low < (one.bottom + one.top) / 2 < high]
+
+    def _is_parted(self, above: _Row, below: _Row) -> bool:
+        """Return whether a rule over most of the table parts two rows."""
+        left, right = self._edges[0], self._edges[-1]
+        rules = self._rules_between(above, below)
+        covered = sum(min(one.right, right) - max(one.left, left) for one in rules)
+        return covered >= _WIDE * (right - left)
 
     def _body_start(self) -> int:
         """Return the first row that is none of the header's."""
@@ -325,7 +256,7 @@ class _Structure:
             (
                 at + 1
                 for at, (above, below) in enumerate(pairwise(self._rows))
-                if self._rules.part(above, below)
+                if self._is_parted(above, below)
             ),
             None,
         )
@@ -333,35 +264,32 @@ class _Structure:
             return ruled or 1
         return ruled if ruled and ruled - figures <= _HEADER_FIGURES else figures
 
-    def _widen(self, at: int) -> None:
+    def _widen(self, row: _Row, below: _Row) -> None:
         """Let a cell of the header have the columns that a rule below it reaches over."""
-        row, below = self._rows[at : at + 2]
-        if self._rules.part(row, below):
-            return
+        rules = [] if self._is_parted(row, below) else self._rules_between(row, below)
         for cell in row.cells:
-            line = cell.lines[0]
-            if rule := self._rules.between(row, below, line[0].left, line[-1].right):
-                under = [
-                    column
-                    for column, (left, right) in enumerate(self._edges)
-                    if rule.left - _TOUCH <= (left + right) / 2 <= rule.right + _TOUCH
-                    and not any(
-                        one.left <= column <= one.right for one in row.cells if one is not cell
-                    )
-                ]
-                cell.left, cell.right = min([cell.left, *under]), max([cell.right, *under])
+            middle = (cell.lines[0][0].left + cell.lines[0][-1].right) / 2
+            for rule in rules:
+                if rule.left <= middle <= rule.right:
+                    under = [
+                        column
+                        for column, (left, right) in enumerate(pairwise(self._edges))
+                        if rule.left <= (left + right) / 2 <= rule.right
+                    ]
+                    cell.left, cell.right = min([cell.left, *under]), max([cell.right, *under])
 
     def _join_header(self, at: int) -> None:
         above, below = self._rows[at - 1], self._rows[at]
         if above.base - below.base > _NEXT_LINE * max(above.size, below.size):
             return
+        if self._is_parted(above, below):
+            return
         for cell in list(below.cells):
-            line = cell.lines[0]
             upper = next(
                 (one for one in above.cells if (one.left, one.right) == (cell.left, cell.right)),
                 None,
             )
-            if upper and not self._rules.between(above, below, line[0].left, line[-1].right):
+            if upper:
                 upper.lines += cell.lines
                 upper.bottom = at
                 below.cells[below.cells.index(cell)] = upper
@@ -380,36 +308,27 @@ class _Structure:
         above, row = self._rows[group[-1]], self._rows[at]
         size = max(above.size, row.size)
         distance = above.base - row.base
-        if self._rules.part(above, row) or distance > _NEXT_LINE * size:
+        if distance > _NEXT_LINE * size:
             return False
         lower = {cell.left: cell for cell in row.cells}
         upper = {cell.left: cell for each in group for cell in self._rows[each].cells}
         if distance < _OVERLAP * size:
             return lower.keys().isdisjoint(cell.left for cell in above.cells)
         shared = lower.keys() & upper.keys()
-        is_text = not any(lower[column].is_figure for column in shared)
-        is_ruled = any(self._rules.between(above, row, *self._edges[column]) for column in lower)
-        if not shared or not is_text or is_ruled:
+        is_text = not any(one[column].is_figure for one in (upper, lower) for column in shared)
+        if not shared or not is_text:
             return False
         # A line alone in one column under a row that fills most columns tells more of that row.
-        if 0 in upper and 0 not in lower and len(lower) == 1 and 2 * len(upper) > self._width > 3:
+        if 0 not in lower and len(lower) == 1 and 2 * len(upper) > self._width > 3:
             return True
-        is_whole = len(above.cells) == len(row.cells) == self._width
         first = lower[0].text[0] if 0 in shared else ""
         begins = first.isupper() or first.isdigit()
-        return not (is_whole or begins) and all(
-            self._wraps(upper[column], lower[column]) for column in shared
-        )
+        return not begins and all(self._wraps(upper[column], lower[column]) for column in shared)
 
     def _wraps(self, upper: AlignedCell, lower: AlignedCell) -> bool:
-        """Return whether the upper one is full: the next word had no room in it."""
-        left, right = self._edges[upper.left][0], self._edges[upper.right][1]
+        """Return whether the next word had no room in the upper one."""
         end, word = upper.lines[-1][-1].right, lower.lines[0][0]
-        is_full = (
-            end - left > _FULL * (right - left)
-            and end + word.right - word.left > right - word.space / 2
-        )
-        return is_full and not upper.is_figure
+        return end + word.right - word.left > self._ends[upper.right] - word.space / 2
 
     def _placed(self, groups: Sequence[Sequence[int]]) -> AlignedTable:
         """Give each cell its row; of lines that make one row, those of one column are one cell."""
@@ -428,7 +347,7 @@ class _Structure:
                 owner |= {(row, column): cell for row in rows for column in columns}
         table = _squeeze(kept, self._width, len(groups), self._body)
         around = self._rows[self._body - 1 : self._body + 1]
-        is_ruled = len(around) == 2 and self._rules.part(*around)
+        is_ruled = len(around) == 2 and self._is_parted(*around)
         return table if is_ruled else replace(table, header=0)
 
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, around_leaders, rows_of
-from sextant.ingestion.parsing.lines import ends_sentence, width
+from sextant.ingestion.parsing.lines import ends_sentence
 
 _MARGIN = 0.15  # of the page's height, above and below
 _EDGE_ROWS = 4  # in which heads and feet stand
@@ -18,13 +18,11 @@ _PAGES = 3  # on which a head stands, at least
 _LEAST_GAP = 0.8  # of the letters' size: the gap between a head and the text
 _LARGER, _SMALLER = 1.12, 0.93  # times the body's size: a title; small print
 _STAMP = 2.0  # times the body's size
-_SENTENCE_WIDTH = 24  # columns
 _OF = r"(?:\s*(?:/|of|von|de|sur|，|,|共)\s*(?:共\s*)?\d{1,4}\s*页?)?"
 _WORDED = rf"(?:page|seite|p\.|página|第)\s*(\d{{1,4}})\s*页?{_OF}"
 _PLAIN = rf"(\d{{1,4}}|[ivxlc]{{1,6}}){_OF}"
 _PAGE_NUMBER = re.compile(rf"[-–—|·\s]*(?:{_WORDED}|{_PLAIN})[-–—|·\s]*", re.IGNORECASE)
 _BEHIND = re.compile(rf"(.+?)(?:\s+{_WORDED}|\s*[/|·•–—-]\s*{_PLAIN})", re.IGNORECASE)
-_BEFORE = re.compile(rf"(?:{_WORDED}\s+|{_PLAIN}\s*[/|·•–—-]\s*)(.+)", re.IGNORECASE)
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -119,9 +117,7 @@ class _Judge:
         counts = label.is_worded or self._counted[label.offset] > 1
         if not label.words:
             return counts
-        is_steady = label.offset is None or counts
-        is_small = line.size <= self._usual * _LARGER
-        return is_small and is_steady and self._pages_of[label.key] >= _PAGES
+        return line.size <= self._usual * _LARGER and self._pages_of[label.key] >= _PAGES
 
     def _has_gap(self, head: PdfLine, inner: PdfLine) -> bool:
         if head.size < self._usual * _SMALLER:
@@ -148,7 +144,7 @@ def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set
 
 def _margins(items: Sequence[Item], frame: PdfBox) -> Iterator[_Margin]:
     """Yield the upper and the lower margin of a page."""
-    lines = [item for item in items if isinstance(item, PdfLine) and not item.turned]
+    lines = [item for item in items if isinstance(item, PdfLine)]
     reach = _MARGIN * (frame.top - frame.bottom)
     falling = sorted(lines, key=lambda line: -line.base)
     for ordered, is_inside in (
@@ -167,8 +163,6 @@ def _label(line: PdfLine, page: int) -> _Label:
         words, number, is_worded = "", found[1] or found[2], found[1] is not None
     elif found := _BEHIND.fullmatch(text):
         words, number, is_worded = found[1], found[2] or found[3], found[2] is not None
-    elif found := _BEFORE.fullmatch(text):
-        words, number, is_worded = found[3], found[1] or found[2], found[1] is not None
     return _Label(words, line.size, _value(number) - page if number else None, is_worded)
 
 
@@ -189,7 +183,7 @@ def _usual_size(pages: Sequence[Sequence[Item]]) -> float:
 
 
 def _is_sentence(words: str) -> bool:
-    return ends_sentence(words) and width(words) >= _SENTENCE_WIDTH
+    return ends_sentence(words)
 
 
 def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:

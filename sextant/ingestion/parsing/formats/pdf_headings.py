@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -17,7 +17,7 @@ from statistics import median
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import HeadingBlock
-from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, usual_size, words_of
 from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import (
@@ -28,11 +28,12 @@ from sextant.ingestion.parsing.lines import (
     infer_levels,
     starts_item,
     with_fields,
+    without_number,
 )
 from sextant.text.characters import is_cjk
 
-_COLUMN_LINES = 3  # so many with something beside them make a column
 _SAME_SIZE = 0.6  # points
+_COLUMN_LINES = 3  # so many with something beside them make a column
 _SMALL_PRINT = 0.93  # times the usual size, at most
 _TITLE = 1.2  # times the usual size: lines of a title, which are broken by their sense
 # Times the usual distance of lines: to the next one of a paragraph, and where a formula drives a sentence's lines apart.
@@ -87,9 +88,9 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     items = [item for page in pages for item in page]
     lines = [item for item in items if isinstance(item, PdfLine)]
     kinds = _kinds(lines)
-    pitch, limits = _usual_pitch(lines), _next_columns(lines)
-    look = _usual_look(lines)
-    place = {id(line): at for at, line in enumerate(lines)}
+    pitch, usual = _usual_pitch(lines), usual_size(lines)
+    limits = _next_columns(lines)
+    place = {line: at for at, line in enumerate(lines)}
     regions: list[Region] = []
     for item in items:
         last = regions[-1] if regions else None
@@ -99,13 +100,13 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
             else:
                 regions.append(item)
             continue
-        kind = kinds[place[id(item)]]
-        above = _above_notes(regions, item, look[0])
+        kind = kinds[place[item]]
+        above = _above_notes(regions, item, usual)
         if not isinstance(above, PageParagraph) or above.kind is not kind:
             goes_on = False
         elif kind is LineKind.PROSE:
-            right = _column(lines, limits, place[id(above.lines[-1])])
-            goes_on = _continues(above, item, right, pitch, look)
+            right = _column(lines, limits, place[above.lines[-1]])
+            goes_on = _continues(above, item, right, pitch, usual)
         else:
             goes_on = _is_below(above.lines[-1], item, pitch)
         if goes_on and isinstance(above, PageParagraph):
@@ -145,7 +146,7 @@ def _usual_pitch(lines: Sequence[PdfLine]) -> float:
     pitches = [
         (above.box.bottom - below.box.bottom) / below.size
         for above, below in pairwise(lines)
-        if above.page == below.page and above.size == below.size > 0
+        if above.size == below.size > 0
     ]
     usual = [pitch for pitch in pitches if 0.8 < pitch < 3]
     return median(usual) if usual else 1.5
@@ -191,7 +192,7 @@ def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> fl
 def _is_below(above: PdfLine, line: PdfLine, pitch: float) -> bool:
     """Return whether a row or a line of code belongs to the block that ends above it."""
     distance = (above.box.bottom - line.box.bottom) / max(line.size, 1)
-    return above.page == line.page and 0 < distance < _ROW_PITCH * pitch
+    return 0 < distance < _ROW_PITCH * pitch
 
 
 def _code(lines: Sequence[PdfLine]) -> str:
@@ -201,19 +202,11 @@ def _code(lines: Sequence[PdfLine]) -> str:
     return "\n".join(" " * round((line.box.left - left) / letter) + line.text for line in lines)
 
 
-def _usual_look(lines: Sequence[PdfLine]) -> tuple[float, bool]:
-    """Return the size of most letters, and whether they are bold."""
-    looks = Counter[tuple[float, bool]]()
-    for line in lines:
-        looks[line.size, line.bold] += len(line.text)
-    return next(iter(looks.most_common(1)), ((0.0, False), 0))[0]
-
-
 _LINE_OF_TEXT = 15  # of its letters' size: 15 ideographs, or some 30 Latin letters
 
 
 def _continues(
-    paragraph: PageParagraph, line: PdfLine, right: float, pitch: float, look: tuple[float, bool]
+    paragraph: PageParagraph, line: PdfLine, right: float, pitch: float, usual: float
 ) -> bool:
     above = paragraph.lines[-1]
     if (
@@ -223,14 +216,13 @@ def _continues(
     ):
         return False
     size = max(line.size, 1)
-    usual, is_bold = look
     is_large = above.size > usual * _TITLE
     breaks_off = _breaks_off(above, line, right)
     if not (breaks_off or is_large) and _could_have_fitted(above, line, right):
         return False
     distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column
-        is_title = above.size > usual + _SAME_SIZE or (above.bold and not is_bold)
+        is_title = above.size > usual + _SAME_SIZE
         # The foot of a form ("Weight 4120 kg") is as wide as its short column, but no line of running text.
         is_text = above.box.right - above.box.left > _LINE_OF_TEXT * size
         return (is_text or breaks_off) and not (is_title or ends_sentence(above.text))
@@ -261,8 +253,6 @@ def _could_have_fitted(above: PdfLine, line: PdfLine, right: float) -> bool:
     return right - above.box.right > need + line.size
 
 
-# An outline often leaves a heading's number out: up to so many characters more on the page.
-_NUMBER_CHARS = 12
 _FORM_LINES = 3  # at least, of a page that is a form
 _ALIKE = 0.75  # of them, in the same places on both pages
 _FILLED_IN = re.compile(r"(?<=[：:]).*|\d[\d.,]*")
@@ -368,8 +358,8 @@ def _matching_lines(paragraph: PageParagraph, title: str) -> int:
     """Return how many of a paragraph's first lines are the title, with or without its number; 0: none."""
     text = ""
     for count, line in enumerate(paragraph.lines[:4], start=1):
-        text += _squash(line.text)
-        if text == title or (text.endswith(title) and len(text) <= len(title) + _NUMBER_CHARS):
+        text += line.text
+        if title in {_squash(text), _squash(without_number(text))}:
             return count
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -106,6 +107,14 @@ class PdfLine:
 def words_of(lines: Iterable[PdfLine]) -> tuple[Word, ...]:
     """Return the words of lines in order."""
     return tuple(word for line in lines for run in line.runs for word in run.words)
+
+
+def usual_size(lines: Iterable[PdfLine]) -> float:
+    """Return the size of most letters."""
+    sizes = Counter[float]()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
 def find_shift(rise: float, size: float) -> Shift:

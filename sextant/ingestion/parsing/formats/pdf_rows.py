@@ -63,10 +63,11 @@ def arrange(items: Sequence[Item]) -> list[Item]:
     return arranged
 
 
-def _stand_side_by_side(left: PdfLine, right: PdfLine) -> bool:
+def _stand_side_by_side(left: PdfLine, right: PdfLine, reach: float = _SAME_ROW) -> bool:
+    """Return whether both stand at one height; `reach`: in sizes of letters, as columns are seldom level."""
     if not (left.rightward and right.rightward):
         return False
-    return abs(left.base - right.base) < _SAME_ROW * max(left.size, right.size)
+    return abs(left.base - right.base) < reach * max(left.size, right.size)
 
 
 def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
@@ -85,7 +86,7 @@ def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
     pairs = [
         (left, right)
         for left, right in pairwise(lines)
-        if _stand_side_by_side(left, right)
+        if _stand_side_by_side(left, right, reach=1.0)
         and left.box.right < right.box.left
         and min(width(left.text), width(right.text)) >= _COLUMN_WIDTH
     ]
@@ -132,9 +133,9 @@ def is_prose(column: Sequence[PdfLine]) -> bool:
         return False
     text = "".join(line.text for line in column)
     letters = sum(map(str.isalpha, text))
-    widths = [line.box.right - line.box.left for line in column]
+    widths = [line.box.right - line.box.left for line in column for _ in line.text]
     return (
-        median(width(line.text) for line in column) >= _COLUMN_WIDTH
+        median(width(line.text) for line in column for _ in line.text) >= _COLUMN_WIDTH
         and median(widths) >= _EVEN * max(widths)
         and letters >= _LETTERS * len(text)
     )

@@ -242,7 +242,7 @@ def _cells(
     words = [page.words(line) for line in lines if line.rightward]
     if _is_open(grid, words, owner, spans):
         every = [word for line in words for word in line]
-        aligned = align(every, grid.levels, grid.uprights)
+        aligned = align(every, grid.levels)
         if aligned and len(aligned.cells) >= _SINGLE * aligned.width * aligned.height:
             return aligned.spanned(), aligned.words(), aligned.header
     texts, shown = _cell_texts(page, grid, lines, owner)

@@ -12,7 +12,7 @@ from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, TextRun
 from sextant.ingestion.parsing.formats.pdf_rows import Item
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import width
-from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Point, in_reading_order
+from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Point
 from sextant.ingestion.parsing.structure import Omissions
 
 # Letters that are as wide as high stand for themselves, so that those of a word are about as wide.
@@ -37,7 +37,7 @@ def scanned_pages(limits: Limits) -> dict[int, OcrPage]:
 
 
 def lines_of(pages: Mapping[int, OcrPage]) -> dict[int, list[Item]]:
-    """Return the lines of pages in reading order, by the number of the page."""
+    """Return the lines of pages from above down, by the number of the page."""
     heights = [
         line.height
         for page in pages.values()
@@ -105,14 +105,12 @@ def _text(block: Block) -> str:
 
 
 def _lines(number: int, page: OcrPage, usual: float) -> list[Item]:
-    upright, lines = page.upright(), list[Item]()
-    for row in in_reading_order(upright.lines):
-        base = median(line.box[3] - _DESCENT * line.height for line in row)
-        lines += [_line(line, number, page, upright.height - base, usual) for line in row]
-    return lines
+    """Return the lines from above down; what runs up or down the page comes last."""
+    lines = [_line(line, number, page, usual) for line in page.upright().lines]
+    return [*sorted(lines, key=lambda line: (line.turned, -line.base))]
 
 
-def _line(line: OcrLine, number: int, page: OcrPage, base: float, usual: float) -> PdfLine:
+def _line(line: OcrLine, number: int, page: OcrPage, usual: float) -> PdfLine:
     height = frame_of(page).top
     left, top, right, lowest = line.box
     size, relative = _LETTERS * usual, line.height / usual
@@ -127,7 +125,7 @@ def _line(line: OcrLine, number: int, page: OcrPage, base: float, usual: float) 
         turned=line.is_sideways,
         slanted=False,
         rightward=not line.is_sideways,
-        base=base,
+        base=height - lowest + _DESCENT * line.height,
         runs=(TextRun(0, len(line.text), line.text, words=tuple(_words(line, number, page))),),
     )
 

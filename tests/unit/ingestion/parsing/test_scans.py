@@ -16,8 +16,11 @@ from sextant.domain.errors import FileEmpty, FileUnsafe
 from sextant.domain.page_boxes import find_boxes
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft, from_wire, to_wire
+from sextant.ingestion.parsing.formats.pdf_lines import PdfLine
+from sextant.ingestion.parsing.formats.pdf_rows import arrange
+from sextant.ingestion.parsing.formats.scans import lines_of
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, in_reading_order, page_ranges
+from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, page_ranges
 from sextant.models.chat import pictures
 from sextant.testing.replies import picture
 from tests.pdf_writer import PdfPicture, PdfText, write_pdf
@@ -58,8 +61,10 @@ def recognised(**pages: OcrPage) -> Mapping[str, Mapping[str, Any]]:
     return {key.strip("_"): one.to_json() for key, one in pages.items()}
 
 
-def rows(lines: Sequence[OcrLine]) -> list[list[str]]:
-    return [[one.text for one in row] for row in in_reading_order(lines)]
+def rows(lines: Sequence[OcrLine]) -> list[str]:
+    """Return what stands on the rows of a page in reading order."""
+    items = arrange(lines_of({1: page(*lines)})[1])
+    return [item.text for item in items if isinstance(item, PdfLine)]
 
 
 def scan(pages: int = 1) -> bytes:
@@ -83,7 +88,7 @@ class TestReadingOrder:
             line("A line below both of the two columns", 20, 300, 540),
         ]
         heading, *columns, last = lines
-        assert rows([last, *reversed(columns), heading]) == [[one.text] for one in lines]
+        assert rows([last, *reversed(columns), heading]) == [one.text for one in lines]
 
     def test_cells_of_a_table_stay_in_their_rows(self) -> None:
         cells = [
@@ -96,18 +101,14 @@ class TestReadingOrder:
             for row, texts in enumerate(cells)
             for at, text in enumerate(texts)
         ]
-        assert rows(lines) == [list(texts) for texts in cells]
-
-    def test_what_stands_below_a_shorter_column_comes_last(self) -> None:
-        lines = [*column(LEFT, 20, 60), *column(RIGHT, 310, 60), line("Further features", 20, 240)]
-        assert rows(lines)[-1] == ["Further features"]
+        assert rows(lines) == [*map(" ".join, cells)]
 
     def test_what_runs_up_the_page_comes_last(self) -> None:
         stamp = line("arXiv:2206.01062", 5, 100, 12, height=300)
-        assert rows([stamp, *column(LEFT, 40, 300)])[-1] == ["arXiv:2206.01062"]
+        assert rows([stamp, *column(LEFT, 40, 300)])[-1] == "arXiv:2206.01062"
 
     def test_one_column_is_no_two(self) -> None:
-        assert rows(column([*LEFT, *RIGHT], 20, 60)) == [[text] for text in [*LEFT, *RIGHT]]
+        assert rows(column([*LEFT, *RIGHT], 20, 60)) == [*LEFT, *RIGHT]
 
 
 class TestUpright:
