@@ -68,15 +68,16 @@ class OdfContext(StoryWriter):
         self.package = package
         self.styles = styles
         self.numbering = OdfNumbering(styles)
-        self._list_keys = dict[str, str]()  # by id of a list, what it is counted as
+        self._list_keys = dict[str, str]()  # by a list's id or style, what it is counted as
 
     def key_of_list(self, listed: Element, style: str, outer: str) -> str:
-        """Return what a list is counted as: another one that it goes on with (`continue-list`), or itself."""
-        key = self._list_keys.get(listed.get(qn("text:continue-list"), "")) or outer
-        if listed.get(qn("text:continue-numbering")) == "true":
-            key = f"style {style}"
-        key = key or f"list {len(self._list_keys)}"
+        """Return what a list is counted as: one before it that it goes on with, the one that it stands in, or itself."""
+        key = self._list_keys.get(listed.get(qn("text:continue-list"), ""))
+        if not key and listed.get(qn("text:continue-numbering")) == "true":
+            key = self._list_keys.get(f"style {style}")
+        key = key or outer or f"list {len(self._list_keys)}"
         self._list_keys[listed.get(qn("xml:id"), key)] = key
+        self._list_keys[f"style {style}"] = key
         return key
 
 

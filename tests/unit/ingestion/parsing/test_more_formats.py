@@ -79,9 +79,10 @@ class TestOpenDocument:
             f'<text:list text:style-name="L">{item}</text:list>'
             f'<text:list text:style-name="L" xml:id="b" text:continue-list="a">{item}</text:list>'
             f'<text:list text:style-name="L" text:continue-list="b">{item}</text:list>'
+            f'<text:list text:style-name="L" text:continue-numbering="true">{item}</text:list>'
         )
         found = lines(read(FileType.ODT, open_document("text", body, styles)))
-        assert found == ["1. Do.", "2. Do.", "1. Do.", "3. Do.", "4. Do."]
+        assert found == ["1. Do.", "2. Do.", "1. Do.", "3. Do.", "4. Do.", "5. Do."]
 
     def test_struck_hidden_and_deleted_text_is_left_out_and_counted(self) -> None:
         styles = (
