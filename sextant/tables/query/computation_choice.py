@@ -24,12 +24,7 @@ from sextant.tables.query.families import (
 from sextant.tables.query.parts import EITHER, QuestionParts
 from sextant.tables.query.query import Order, TableQuery
 from sextant.text.characters import plain_of
-from sextant.text.number_words import (
-    CARDINALS,
-    CHINESE_DIGITS,
-    ORDINALS,
-    chinese_number,
-)
+from sextant.text.number_words import ORDINALS, chinese_number
 
 _EXTREMES = (Operation.MAX, Operation.MIN)
 _PAIR = 2
@@ -296,14 +291,8 @@ class QueryChooser(QuestionParts):
                 columns = of_periods
             elif subjects:
                 many = subjects.groupdict()["many"]
-                count = (
-                    int(many)
-                    if (many or "").isdigit()
-                    else int(chinese_number(many))
-                    if many
-                    else 0
-                )
-                columns = self.numbers if count in (0, len(self.numbers)) else []
+                is_all = many is None or _number_of(many) == len(self.numbers)
+                columns = self.numbers if is_all else []
         if len(columns) < _PAIR:
             return None
         self.use(self.grammar.periods, self.grammar.subjects)
@@ -459,11 +448,7 @@ def _turn_operation(operation: Operation) -> Operation:
 def _number_of(word: str) -> int:
     if word in ORDINALS:
         return ORDINALS.index(word) + 1
-    if word in CARDINALS:
-        return CARDINALS.index(word)
-    if word in CHINESE_DIGITS:
-        return CHINESE_DIGITS.index(word)
-    return 2 if word in "两兩" else int(word)
+    return int(word) if word.isdigit() else int(chinese_number(word))
 
 
 def _holds_amounts(column: Column) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sextant.tables.cells.arithmetic import Operation
-from sextant.text.number_words import CARDINALS, ORDINALS
+from sextant.text.number_words import ORDINALS
 
 MASK, VALUE_MASK = "\0", "\x01"
 """What stands in the place of a column's name and of a value, once they are understood."""
@@ -64,8 +64,10 @@ class Grammar:
     how_much: re.Pattern[str]
     refused: re.Pattern[str]
     filler: re.Pattern[str]
+    one: re.Pattern[str]
+    """One computation."""
     joined: re.Pattern[str]
-    """Computations that are joined before one noun: `first`, `noun`, `more`."""
+    """Several that are joined before one noun: `first`, `noun`, `more`."""
 
 
 MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本单批艘趟班节届"
@@ -145,6 +147,7 @@ CHINESE = Grammar(
         r"|队员|会员|产品|商品|项目|些|个|为|给|要|达到|属于|位于|工作|管理|负责|数据|记录|行|条|分别|各|涉及|包括|包含|部门?(?=[\0\x01\W])"
         rf"|其中|按|次数?|人|(?<=[\0\x01])[元块天日级等类组班型区款期量额数部]|[分钱得被用]"
     ),
+    one=re.compile(_ONE),
     joined=re.compile(
         rf"(?P<first>{_ONE})(?P<noun>[^,、?]{{0,30}}?)(?P<more>(?:\s*(?:[,、和与及跟]|以及)\s*{_ONE}(?P=noun))+)"
     ),
@@ -163,7 +166,7 @@ _ENGLISH_SUM = r"(?:total|sum|altogether|together|combined|add up|in all)"
 _ENGLISH_MEAN = r"(?:average|mean|avg)"
 _MORE = r"(?:more|higher|longer|heavier|larger|bigger|greater|older|taller|dearer|faster)(?: expensive)?"
 _LESS = r"(?:less|fewer|lower|shorter|lighter|cheaper|smaller|younger|slower)(?: expensive)?"
-_ENOUGH = "|".join([*CARDINALS[2:], r"\d{1,3}"])
+_ENOUGH = r"\d{1,3}"  # "two" is 2 before the question is read
 _END = f"(?:{_ENGLISH_LARGEST}|{_ENGLISH_SMALLEST})"
 _PERIOD = "second|minute|hour|day|night|week|month|quarter|year|annum"
 _OTHER_THAN = r"outside(?: of)?|except(?: for)?|excluding|other than|apart from|besides"
@@ -265,6 +268,7 @@ ENGLISH = Grammar(
         r"|\b(?:do|does|did)\b.*\bmean\b|\b(?:above|below|over|under)\s+(?:the\s+)?(?:average|mean)\b"
     ),
     filler=re.compile(rf"\bhow\s+[a-z]+\b|\b(?:{'|'.join(_FILLER_WORDS.split())})\b|['’]s\b"),
+    one=re.compile(_ENGLISH_ONE),
     joined=re.compile(
         rf"(?P<first>{_ENGLISH_ONE})(?P<noun>[^,?]{{0,30}}?)(?P<more>(?:{_AND}{_ENGLISH_ONE}(?P=noun))+)"
     ),

@@ -87,13 +87,11 @@ def parse_queries(question: str, table: DataTable, about: str = "") -> list[Tabl
 
     "The highest and the lowest price" asks for two computations.
     """
-    match = grammar_of(question).joined.search(question.lower())
+    grammar = grammar_of(question)
+    match = grammar.joined.search(question.lower())
     parts = [question]
     if match is not None and len(question.lower()) == len(question):
-        one = re.compile(
-            grammar_of(question).joined.pattern.partition("(?P<noun>")[0][len("(?P<first>") : -1]
-        )
-        forms = [match["first"], *(found[0] for found in one.finditer(match["more"]))]
+        forms = [match["first"], *(found[0] for found in grammar.one.finditer(match["more"]))]
         start, end = match.span()
         noun = question[match.start("noun") : match.end("noun")]
         parts = [f"{question[:start]}{form}{noun}{question[end:]}" for form in forms]
