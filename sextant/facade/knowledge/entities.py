@@ -56,31 +56,6 @@ class Duplicates:
     next_cursor: str | None
 
 
-async def duplicates(
-    names: ResolutionStore, scope: Scope, limit: int, cursor: str | None
-) -> Duplicates:
-    """Return the pairs of a knowledge base after a page of them.
-
-    Args:
-        names: where they are.
-        scope: the knowledge base.
-        limit: pairs on the page.
-        cursor: `next_cursor` of the page before; None: from the first.
-
-    Raises:
-        OptionInvalid: the limit is no number that there can be, or the cursor is not one of this list.
-    """
-    from sextant.ingestion.graph.resolution.resolve import candidates
-
-    limit = in_range(limit, "limit")
-    listing = ListingKey.of("duplicates", scope.user_id, scope.graph_id)
-    after = _read_cursor(listing, cursor) if cursor is not None else None
-    found = await candidates(names, scope, limit + 1, after=after)
-    page = found[:limit]
-    more = len(found) > len(page)
-    return Duplicates(tuple(page), listing.cursor(_key(page[-1])) if more else None)
-
-
 def _key(one: MergeCandidate) -> tuple[int, float, str, str]:
     cursor = CandidateCursor.of(one)
     return int(cursor.near), cursor.score, str(cursor.first_id), str(cursor.second_id)
@@ -209,7 +184,15 @@ class Entities:
         Raises:
             OptionInvalid: also of a cursor that is not one of this list.
         """
-        return await duplicates(self._names, self._scope, limit, cursor)
+        from sextant.ingestion.graph.resolution.resolve import candidates
+
+        limit = in_range(limit, "limit")
+        listing = ListingKey.of("duplicates", self._scope.user_id, self._scope.graph_id)
+        after = _read_cursor(listing, cursor) if cursor is not None else None
+        found = await candidates(self._names, self._scope, limit + 1, after=after)
+        page = found[:limit]
+        more = len(found) > len(page)
+        return Duplicates(tuple(page), listing.cursor(_key(page[-1])) if more else None)
 
     async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
         """Decide that two entities are one; returns it. `unmerge` takes the decision back.

@@ -13,7 +13,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.graph_factory import open_graph_store
 from sextant.stores.graph.neo4j.projector import Projector, open_projector
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.protocol import Hop
+from sextant.stores.graph.protocol import GraphStore, Hop
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 from sextant.stores.postgresql.database import Database
 
@@ -112,21 +112,10 @@ class KnowledgeGraph:
             per_node: relations of each entity, the heaviest.
 
         Raises:
-            OptionInvalid: no entity is called so.
+            EntityNotFound: no entity is called so.
         """
         async with open_graph_store(self._database.settings, self._database) as graph:
-            found: Sequence[Entity] = [
-                hit.entity for hit in await graph.entities_by_alias(self._scope, [name])
-            ]
-            if not found and (entity_id := _uuid(name)) is not None:
-                found = await graph.get_entities(self._scope, [entity_id])
-            if not found:
-                raise OptionInvalid(
-                    f"No entity is called {name!r}.",
-                    next_step="`sextant entities search` finds entities by words of their names.",
-                    field="entity",
-                )
-            center = found[0]
+            center = (await self._find(graph, name, "entity"))[0]
             hops = await graph.neighbourhood(
                 self._scope, [center.id], depth=depth, per_node=per_node
             )
@@ -169,19 +158,21 @@ class KnowledgeGraph:
     async def _starts(self, graph: PostgresGraph, seed: str | None, limit: int) -> list[Entity]:
         if seed is None:
             return await graph.top_entities(self._scope, limit)
-        entity_id = _uuid(seed)
-        found = (
-            await graph.get_entities(self._scope, [entity_id])
-            if entity_id
-            else [hit.entity for hit in await graph.entities_by_alias(self._scope, [seed])]
-        )
+        return (await self._find(graph, seed, "seed"))[:limit]
+
+    async def _find(self, graph: GraphStore, named: str, field: str) -> list[Entity]:
+        """Return the entities of a name, an alias or an id; raises EntityNotFound where there is none."""
+        try:
+            found = list(await graph.get_entities(self._scope, [UUID(named)]))
+        except ValueError:
+            found = [hit.entity for hit in await graph.entities_by_alias(self._scope, [named])]
         if not found:
             raise EntityNotFound(
-                f"No entity is called {seed!r:.80}.",
+                f"No entity is called {named!r:.80}.",
                 next_step="Search for entities by words of their names.",
-                field="seed",
+                field=field,
             )
-        return found[:limit]
+        return found
 
 
 def _each_once(entities: Sequence[Entity]) -> dict[UUID, Entity]:
@@ -203,10 +194,3 @@ def _require_projector(projector: Projector | None) -> Projector:
             field="neo4j_uri",
         )
     return projector
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from sextant import Sextant
-from sextant.domain.errors import OptionInvalid
+from sextant.domain.errors import EntityNotFound, OptionInvalid
 from sextant.domain.settings import Settings
 from sextant.facade.doctor import Health, examine
 from sextant.facade.knowledge.graph import KnowledgeGraph
@@ -160,5 +160,5 @@ async def test_without_a_name_there_is_nothing_to_sync(offline: Settings) -> Non
         assert (await graph.status()).problem == ""
         with pytest.raises(OptionInvalid, match="No Neo4j server is named"):
             await graph.sync()
-        with pytest.raises(OptionInvalid, match="nobody"):
+        with pytest.raises(EntityNotFound, match="nobody"):
             await graph.around("nobody")
