@@ -29,7 +29,6 @@ _log = logging.getLogger(__name__)
 
 E = TypeVar("E", bound=SextantError)
 
-_FIRST_ERROR = 400  # RFC 9110 §15; a 200 that cannot be read is a failure of another kind
 # 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 5xx is the
 # server's fault, save 501: what is not implemented now will not be in a second.
 _TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
@@ -172,7 +171,9 @@ def is_silence(error: BaseException) -> bool:
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status that `error` reports, whichever client raised it."""
     status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
-    if isinstance(status, int) and status >= _FIRST_ERROR:
+    if (
+        isinstance(status, int) and status >= 400
+    ):  # a 200 that cannot be read is a failure of another kind
         return status
     classes = _ancestry(error)
     return next((status for name, status in _LANGCHAIN_STATUS.items() if name in classes), None)

@@ -27,7 +27,6 @@ from sextant.domain.tasks import run_in_background, run_sync
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_RELATED
 from sextant.server.mcp import texts
-from sextant.server.mcp.calls import find_passages, find_related
 from sextant.server.mcp.results import Answered, FoundPage, RelatedPassages, answer_result
 from sextant.server.mcp.tools import ChunkId, Mode, Query, RankingMode
 from sextant.server.schemas.answers import SearchBody
@@ -173,7 +172,7 @@ class _Calls:
         body = SearchBody.model_validate(
             {"query": query, "mode": mode, "limit": limit, "filters": filters, "graph_id": graph_id}
         )
-        found = await find_passages(rag, body)
+        found = await texts.find_passages(rag, body)
         return texts.search_text(found), found
 
     async def ask(
@@ -189,7 +188,7 @@ class _Calls:
     async def related(self, chunk_id: str, limit: int) -> tuple[str, RelatedPassages]:
         """Find passages around one."""
         rag, graph_id = await self._bound()
-        found = await find_related(rag, chunk_id, graph_id, limit)
+        found = await texts.find_related(rag, chunk_id, graph_id, limit)
         return texts.format_related(found), found
 
     async def _bound(self) -> tuple[Sextant, str]:

@@ -47,13 +47,15 @@ def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 @graph_app.command("sync")
 def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over what has changed."""
-    _report_rows(_bring(graph, lambda knowledge: knowledge.sync(_progress)), as_json=as_json)
+    taken = _run(graph, lambda knowledge: knowledge.sync(_progress), lengthy=True)
+    _report_rows(taken, as_json=as_json)
 
 
 @graph_app.command("rebuild")
 def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over the whole graph anew. PostgreSQL answers meanwhile."""
-    _report_rows(_bring(graph, lambda knowledge: knowledge.rebuild(_progress)), as_json=as_json)
+    taken = _run(graph, lambda knowledge: knowledge.rebuild(_progress), lengthy=True)
+    _report_rows(taken, as_json=as_json)
 
 
 @graph_app.command("show")
@@ -76,13 +78,8 @@ def show(
         _print_part(part, form)
 
 
-def _run(graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]]) -> T:
-    return with_part(lambda rag: rag.graph(graph), work)
-
-
-def _bring(graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]]) -> T:
-    """As `_run`, for what may take long."""
-    return with_part(lambda rag: rag.graph(graph), work, lengthy=True)
+def _run(graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]], *, lengthy: bool = False) -> T:
+    return with_part(lambda rag: rag.graph(graph), work, lengthy=lengthy)
 
 
 def _progress(taken: int) -> None:

@@ -47,7 +47,6 @@ from sextant.models.failures import (
 )
 
 _INVALID_REQUEST = frozenset({400, 415, 422})
-_BROKEN = 500
 _JSON_FORMATS = ("json_schema", "json_object", None)
 _WORDS_ALONE = len(_JSON_FORMATS) - 1
 # How templates of models say that they take no system message, or none but turns.
@@ -256,11 +255,11 @@ class Dialect:
     ) -> RequestForm | None:
         """Return the form to repeat a call in, if `error` may be about one of its `options` or its system message."""
         status, body = status_of(error), options.get("extra_body", {})
-        if status not in (*_INVALID_REQUEST, _BROKEN) or is_too_long(error):
+        if status not in (*_INVALID_REQUEST, 500) or is_too_long(error):
             return None
         if self._speaks_openai and form.system and _NO_SYSTEM.search(words_of(error)):
             return replace(form, system=False)
-        if status != _BROKEN:
+        if status != 500:
             return self._without_refused(error, options, body, form)
         # What a server does not know it may break at each time.
         has_format = "response_format" in body

@@ -1,4 +1,7 @@
-"""The tools' results as text that a model reads, within what a chat host takes."""
+"""What agents call, whoever's protocol brings the call, and the results as text that a model reads.
+
+Both keep within what a chat host takes. The answer to a question is `answer_result` of what `Sextant.query` returns.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from pydantic import BaseModel
 
 from sextant.domain.answers import Trust
 from sextant.domain.documents import Modality
+from sextant.facade import Sextant
 from sextant.retrievers.chunk_search.hits import SearchHit
+from sextant.server.answers import run_search
 from sextant.server.mcp.results import (
     Answered,
     FoundPage,
@@ -17,8 +22,9 @@ from sextant.server.mcp.results import (
     Previewed,
     RelatedPassage,
     RelatedPassages,
+    related_items,
 )
-from sextant.server.schemas.answers import SourceOut
+from sextant.server.schemas.answers import SearchBody, SourceOut
 from sextant.text.characters import count_noun, estimate_tokens
 
 # What Claude Code takes of one tool's result; other hosts take as much or more.
@@ -69,6 +75,38 @@ def shorten_text(found: Previewed) -> Previewed:
             "hint": "Not all of the text around the passage fits here: ask for less, or preview the "
             "passages before and after it.",
         }
+    )
+
+
+async def find_passages(rag: Sextant, body: SearchBody) -> FoundPage:
+    """Return a page of passages, as many as a host takes.
+
+    Raises:
+        What `run_search` raises.
+    """
+    page = await run_search(rag, body)
+    results = fitting(page.results)
+    hint = left_out_text(len(results), len(page.results))
+    structured = page.model_dump() | {"results": results, "graph_id": body.graph_id, "hint": hint}
+    if hint:
+        structured["next_cursor"] = None  # it would pass over what was left out
+    return FoundPage(**structured)
+
+
+async def find_related(rag: Sextant, chunk_id: str, graph_id: str, limit: int) -> RelatedPassages:
+    """Return the passages around one, as many as a host takes.
+
+    Raises:
+        GraphNotFound, ChunkNotFound, OptionInvalid: the request is at fault.
+    """
+    chunks = await rag.chunks(graph_id)
+    around = [related_items(one) for one in await chunks.reading.related(chunk_id, limit)]
+    results = fitting(around)
+    return RelatedPassages(
+        graph_id=graph_id,
+        chunk_id=chunk_id,
+        results=results,
+        hint=left_out_text(len(results), len(around)),
     )
 
 

@@ -34,7 +34,6 @@ from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_CHARS, MOST_RELATED
 from sextant.server.answers import seconds_for
 from sextant.server.mcp import texts
-from sextant.server.mcp.calls import find_passages, find_related
 from sextant.server.mcp.results import (
     Answered,
     FoundPage,
@@ -138,7 +137,7 @@ class Tools:
             "cursor": cursor, "debug": debug,
         })  # fmt: skip
         async with caller.place():
-            found = await find_passages(caller.rag, body)
+            found = await texts.find_passages(caller.rag, body)
         return _result(found, texts.search_text(found))
 
     async def related(
@@ -157,7 +156,7 @@ class Tools:
         started = time.perf_counter()
         caller = self._caller_of(call)
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
-        found = await find_related(caller.rag, chunkId, graphId, limit)
+        found = await texts.find_related(caller.rag, chunkId, graphId, limit)
         if debug:
             found = found.model_copy(update={"debug": _measure_call(started)})
         return _result(found, texts.format_related(found))

@@ -195,8 +195,6 @@ def read_with_comma(text: str) -> CellValue:
 
 _LOCAL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2((?:19|20)\d\d)")
 
-_MONTHS = 12
-
 
 def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
     """Return a column's values, its dates read where it is sure which number is the month.
@@ -226,7 +224,7 @@ def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
 
 def _day_first(numbers: Iterable[tuple[int, int]]) -> bool | None:
     """Return whether the first of two numbers is the day; None where that is not sure."""
-    sure = {first > _MONTHS for first, second in numbers if (first > _MONTHS) != (second > _MONTHS)}
+    sure = {first > 12 for first, second in numbers if (first > 12) != (second > 12)}
     return sure.pop() if len(sure) == 1 else None
 
 
@@ -247,8 +245,6 @@ _OF_DURATIONS = re.compile(
     r"|^time$|^时间$"
 )
 
-_DAY_HOURS = 24
-
 
 def with_durations(name: str, values: Sequence[CellValue]) -> tuple[CellValue, ...]:
     """Return a column's values, those such as 26:30 as numbers of their last part where they are no times of the day.
@@ -264,7 +260,7 @@ def with_durations(name: str, values: Sequence[CellValue]) -> tuple[CellValue, .
         for value in values
     ]
     parts = {match.lastindex or 0 for match in found if match}
-    is_long = any(int(match[1]) >= _DAY_HOURS for match in found if match)
+    is_long = any(int(match[1]) >= 24 for match in found if match)
     if len(parts) != 1 or not (is_long or _OF_DURATIONS.search(name)):
         return tuple(values)
     suffix = DURATION * (parts.pop() - 1)

@@ -27,7 +27,6 @@ from sextant.text.characters import plain_of
 from sextant.text.number_words import ORDINALS, chinese_number
 
 _EXTREMES = (Operation.MAX, Operation.MIN)
-_PAIR = 2
 _AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 _CLAUSE = re.compile(r"[,;、]|\band\b")
 _BY_PERIOD = re.compile(
@@ -87,7 +86,7 @@ class QueryChooser(QuestionParts):
             return TableQuery(
                 (meant[0],), Operation.DIFFERENCE, self.where, subject=pairs[0].column
             )
-        if len(self.where) != 1 or not self.is_of_one(self.where[0]) or len(named) != _PAIR:
+        if len(self.where) != 1 or not self.is_of_one(self.where[0]) or len(named) != 2:
             return None
         return TableQuery(
             tuple(named), Operation.DIFFERENCE, self.where, subject=self.where[0].column
@@ -95,7 +94,7 @@ class QueryChooser(QuestionParts):
 
     def _pairs(self) -> list[Condition]:
         """Return the conditions by which two things are named, values of one column."""
-        return [one for one in self.where if len(one.words) == _PAIR and not one.denied]
+        return [one for one in self.where if len(one.words) == 2 and not one.denied]
 
     def _rivals(self, over: Operation | None) -> TableQuery | None:
         """Return which of two that are named has more: "which sold more, A or B?", A和B哪个贵."""
@@ -293,7 +292,7 @@ class QueryChooser(QuestionParts):
                 many = subjects.groupdict()["many"]
                 is_all = many is None or _number_of(many) == len(self.numbers)
                 columns = self.numbers if is_all else []
-        if len(columns) < _PAIR:
+        if len(columns) < 2:
             return None
         self.use(self.grammar.periods, self.grammar.subjects)
         self.use_operations(Operation.SUM)

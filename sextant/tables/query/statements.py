@@ -69,7 +69,6 @@ _BACK = re.compile(
 )
 _OF_YEARS = re.compile(r"\bhow many (?:of the )?(?:\w+ )?(?:years|periods)\b")
 _SIGNED = re.compile(r"change|/|growth|变|增长率|同比")
-_PAIR = 2
 _MOST_ROWS = 1_000  # no statement is longer
 
 
@@ -211,7 +210,7 @@ def _words(text: str) -> Iterator[str]:
 def _spread(cells: Sequence[str]) -> list[str]:
     """Return a row of names with each group's name over all its columns; "¿" where it is not sure which these are."""
     filled = [cell.strip() for cell in cells]
-    if sum(map(bool, filled[1:])) * _PAIR > len(filled[1:]):
+    if sum(map(bool, filled[1:])) * 2 > len(filled[1:]):
         return filled
     if sum(map(bool, filled[1:])) == 1:
         one = next(filter(None, filled[1:]))
@@ -253,7 +252,7 @@ def parse_statement(question: str, table: DataTable) -> TableQuery | None:
     if operation in (Operation.CHANGE, Operation.GROWTH):
         cells = [statement.find_one(words, year) for year in years]
         # A difference, increase or decrease has no sign of its own.
-        sure = len(years) == _PAIR and (_SIGNED.search(match[0]) or statement.rises(cells))
+        sure = len(years) == 2 and (_SIGNED.search(match[0]) or statement.rises(cells))
         return _query(operation, cells) if sure else None
     meant = range(years[0], years[-1] + 1) if is_range and years else years
     return _query(operation, [statement.find_one(words, year) for year in meant])
@@ -265,7 +264,7 @@ def _form_in(text: str) -> tuple[Operation, re.Match[str]] | None:
 
 def _query(operation: Operation, cells: Sequence[tuple[int, int] | None]) -> TableQuery | None:
     found = tuple(cell for cell in cells if cell is not None)
-    whole = len(found) == len(cells) >= _PAIR
+    whole = len(found) == len(cells) >= 2
     return TableQuery(aggregate=operation, operands=found) if whole else None
 
 
@@ -301,7 +300,7 @@ def _find_years(text: str) -> tuple[list[int] | None, bool]:
     years = sorted(matches)
     if not years:
         return None, False
-    if len(years) != _PAIR:
+    if len(years) != 2:
         return years, False
     first, second = sorted(matches.values(), key=lambda match: match.start())
     ahead, between = (

@@ -221,7 +221,7 @@ class Writer:
         """Yield what two rows, or several columns of one row, differ by or add up to; nothing without numbers."""
         columns = [self._columns[at] for at in self._query.select]
         across = len(columns) > 1
-        if (across and len(rows) != 1) or (not across and len(rows) != len("ab")):
+        if (across and len(rows) != 1) or (not across and len(rows) != 2):
             return
         first = columns[0]
         cells = [(row, one) for one in columns for row in rows]
@@ -447,7 +447,7 @@ class Writer:
 
     def _second_name(self) -> int | None:
         """Return the second column, where it names rows of which the first only has codes."""
-        if len(self._columns) < len("ab") or self._query.subject != 0:
+        if len(self._columns) < 2 or self._query.subject != 0:
             return None
         first, second, *_ = self._columns
         filled = (text for value in first.values if (text := value.text.strip()))
