@@ -214,7 +214,7 @@ class Writer:
         values = column is not None and (len(counted) < len(rows) or not self._query.where)
         text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
         name, value = "" if column is None else column.name, str(len(counted))
-        sentence = self._text(text, of=len(counted), value=value, column=name)
+        sentence = self._text(text, of=len(counted), value=value, column=name, count=len(rows))
         return ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", value)
 
     def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[ComputedFinding]:
