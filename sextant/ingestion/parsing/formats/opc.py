@@ -262,7 +262,9 @@ def _parse(content: bytes, *, recover: bool = False, is_of_office: bool = True) 
     root = read_xml(content, recover=recover)
     if root is None or not is_of_office:
         return root
-    return root if (etree.QName(root).namespace or "").startswith(_OWNERS) else None
+    # Of a part that was cut short a prefix may be undeclared: `etree.QName` refuses such a name.
+    namespace = root.tag.removeprefix("{").partition("}")[0]
+    return root if namespace.startswith(_OWNERS) else None
 
 
 def read_xml(content: bytes, *, recover: bool = False, huge: bool = False) -> Element | None:

@@ -172,6 +172,16 @@ def test_xml_of_something_else_is_named(filename: str, part: str) -> None:
     assert any(part in str(warning) for warning in made.warnings)
 
 
+@pytest.mark.parametrize("filename", FILES)
+def test_a_part_that_was_cut_short_costs_no_other(filename: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(FILES[filename]())) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".xml")]
+        begun = {name: archive.read(name)[:80] for name in names}
+    main = {"word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"}
+    for part in sorted({*names} - main):
+        assert read(filename, part, begun[part]).text
+
+
 def test_broken_properties_are_named() -> None:
     for filename in FILES:
         warnings = " ".join(map(str, read(filename, "docProps/core.xml", GARBAGE).warnings))
