@@ -86,12 +86,19 @@ _LOOK_ALIKES = {
 }  # fmt: skip
 _PLAIN = _Plain({ord(one): plain for plain, alike in _LOOK_ALIKES.items() for one in alike})
 
+# Invisible twins of ASCII: a reader sees nothing of a message in them, a model may read it.
+_TAG_CHARACTERS = re.compile("[\U000e0000-\U000e007f]")
+
 Messages = list[tuple[str, str]]
 """What a chat model is given: (role, text) pairs, as LangChain takes them."""
 
 
 def as_data(text: str) -> str:
-    """Return a text from a document that can neither end the passages of a prompt nor begin another one."""
+    """Return a text from a document that can neither end the passages of a prompt nor begin another one.
+
+    Characters that write ASCII invisibly (Unicode's tags) become spaces without width.
+    """
+    text = _TAG_CHARACTERS.sub("\u200b", text)
     shown: Sequence[int] = range(len(text))
     seen = text.translate(_PLAIN)
     if _INVISIBLE.search(seen):

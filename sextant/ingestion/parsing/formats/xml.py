@@ -132,7 +132,12 @@ def _character(found: re.Match[str], declared: set[str]) -> str:
 
 def _name(element: Element) -> str:
     """Return what an element is called, without its namespace; "" for what is none."""
-    return etree.QName(element).localname.lower() if isinstance(element.tag, str) else ""
+    return _local(element.tag).lower() if isinstance(element.tag, str) else ""
+
+
+def _local(name: str) -> str:
+    """Return a name without its namespace, or without a prefix that nothing declares."""
+    return name.rpartition("}")[2].rpartition(":")[2]
 
 
 def _text(element: Element) -> str:
@@ -234,10 +239,10 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
         raise FileUnsafe("The XML nests too deep.", next_step="Flatten it and retry.")
     members = dict[str, list[Json]]()
     for key, value in element.attrib.items():
-        members.setdefault(etree.QName(key).localname, []).append(value)
+        members.setdefault(_local(key), []).append(value)
     for child in element:
         if _name(child):
-            name = etree.QName(child).localname
+            name = _local(child.tag)
             members.setdefault(name, []).append(_value(child, limits, nesting + 1))
     text = _plain(element.text or "", limits)
     if not members:

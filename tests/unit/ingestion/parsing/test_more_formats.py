@@ -376,6 +376,12 @@ class TestXml:
     def test_entities_are_read_but_neither_bombs_nor_other_files(self) -> None:
         own = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY firm "Acme">]><a><p>By &firm;.</p></a>'
         assert lines(read(FileType.XML, own.encode())) == ["By Acme."]
+
+    def test_prefixes_that_nothing_declares_cost_no_file(self) -> None:
+        rows = "".join(f"<dc:row><dc:part x:id='{n}'>Bolt {n}</dc:part></dc:row>" for n in (1, 2))
+        text = "\n".join(lines(read(FileType.XML, f"<list>{rows}</list>".encode())))
+        assert "Bolt 1" in text
+        assert "Bolt 2" in text
         other = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a><p>By &x;.</p></a>'
         assert "root" not in "".join(lines(read(FileType.XML, other.encode())))
         names = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
