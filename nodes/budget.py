@@ -132,7 +132,7 @@ def tokens_in_context(state: State, run: RunContext) -> int:
     chat = run.deps.chat
     if chat is None or chat.context is None:
         return run.deps.settings.limits.context_tokens
-    return chat.context.for_prompt - _size_without_passages(state)
+    return chat.context.for_prompt - size_without_passages(state)
 
 
 def tokens_in_time(state: State, run: RunContext, wanted: int) -> int:
@@ -143,7 +143,7 @@ def tokens_in_time(state: State, run: RunContext, wanted: int) -> int:
     chat, seconds = run.deps.chat, budget_of(state, run).seconds
     if chat is None or not chat.speed.prompt:
         return wanted
-    speed, others = chat.speed, _size_without_passages(state)
+    speed, others = chat.speed, size_without_passages(state)
     soon = run.deps.settings.limits.answer_seconds * _SOON - speed.seconds(0, 0)
     to_begin = max(SLOWED * wanted, soon * speed.prompt - others)
     to_end = speed.prompt_tokens_within(_IN_TIME * seconds, answer_length(speed)) - others
@@ -161,11 +161,16 @@ def seconds_too_slow(state: State, run: RunContext) -> float:
     if chat is None or not chat.speed.missed_lately:
         return 0.0
     least = max(LEAST_CONTEXT, int(_LEAST_SHARE * wanted_passage_tokens(state, run)))
-    needed = chat.speed.seconds(_size_without_passages(state) + least, _SHORT_ANSWER)
+    needed = chat.speed.seconds(size_without_passages(state) + least, _SHORT_ANSWER)
     return needed if needed > _HOPELESS * left else 0.0
 
 
-def _size_without_passages(state: State) -> int:
+def prompt_tokens(state: State, run: RunContext) -> int:
+    """Return how many tokens the prompt of an answer has at most."""
+    return size_without_passages(state) + passage_tokens(state, run)
+
+
+def size_without_passages(state: State) -> int:
     """Return the tokens of an answer's prompt beside its passages."""
     history = sum(estimate_tokens(turn["content"]) for turn in state.before)
     return _instructions(state.language) + estimate_tokens(state.question) + history
@@ -236,13 +241,7 @@ def usage_of_failure(error: Exception, messages: Messages, calls: int = 1) -> Us
 
 def limit_warning(limit: Limit, limits: LimitSettings) -> CodedWarning:
     """Return the warning that a limit was reached."""
-    most = getattr(limits, limit)
-    if limits.group == LimitSettings.group:
-        return CodedWarning(_USED_UP[limit], {"most": most})
-    name = "seconds" if limit is Limit.TIME else str(limit)
-    variable = f"SEXTANT_{limits.group}__{name}".upper()
-    params = {"most": most, "setting": f"{limits.group}.{name}", "variable": variable}
-    return CodedWarning(WarningCode.REPORT_LIMIT_REACHED, params)
+    return CodedWarning(_USED_UP[limit], {"most": getattr(limits, limit)})
 
 
 def merge_warnings(

@@ -110,7 +110,8 @@ def finish_turn(
     messages: AnswerMessages,
 ) -> dict[str, Any]:
     """Return what a turn ends with: its answer, and nothing of what it was made from."""
-    warnings = word_warnings(map(CodedWarning.from_json, coded_warnings), state.language)
+    known = map(CodedWarning.from_json, coded_warnings)
+    warnings = word_warnings(known, state.language, effort=state.chosen_effort)
     most = run.deps.settings.conversations.turns
     return {
         "answer": answer.answer,

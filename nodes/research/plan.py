@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -12,6 +13,7 @@ from sextant import prompts
 from sextant.domain.answers import as_values
 from sextant.domain.retrieval import ItemKind, Mode, RetrievedItem
 from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.ingestion.parsing.lines import without_number
 from sextant.models.chat.replies import Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.budget import merge_warnings
@@ -80,10 +82,10 @@ async def confirm(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
 
 
 def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
-    """Yield what a report may ask: the question's parts, its names, what the graph leads on to, subjects of reports.
+    """Yield what a report may ask: the question's parts, its names, sections of what was found, what these lead on to.
 
-    One that asks for several things has said what it wants. Names that it has not are taken from its first
-    passages, where the graph knows them.
+    One that asks for several things has said what it wants. What documents say of the whole, their own sections tell
+    best, those of the best passages first; then names in these that the graph knows, and subjects of reports.
     """
     for part in state.subquestions:
         yield Topic(_as_title(part, state.question), part, part)
@@ -96,8 +98,30 @@ def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
         yield from (_about(title, state, ()) for title in reports)
     if len(linked) > 1:
         yield from (_about(name, state, words) for name in linked)
+    yield from (_about(title, state, words, ids) for title, ids in _sections(state).items())
     yield from (_about(name, state, words) for name in _next_names(state))
     yield from (_about(title, state, ()) for title in reports)
+
+
+def _sections(state: ResearchState) -> dict[str, list[str]]:
+    """Return the headings that passages stand under, those of the best first, each with the ids of its passages.
+
+    Passages that have nothing of the question are none of its matter.
+    """
+    sections, asked = defaultdict[str, list[str]](list), claim_of(state.question)
+    for item in sorted(state.items, key=lambda item: item.score, reverse=True):
+        path = [str(part) for part in item.metadata.get("section_path") or ()]
+        lookup = TermLookup(f"{headings(item)}\n{item.text}")
+        if path and (lookup.held(asked) or not len(asked)):
+            shown = path[1:] or path  # the first is most often the document's title
+            sections[" › ".join(map(_without_number, shown))].append(item.id)
+    return sections
+
+
+def _without_number(heading: str) -> str:
+    """Return a heading without its number, unless that is what it says."""
+    text = without_number(heading)
+    return text if text[:1].isalpha() else heading
 
 
 def _next_names(state: ResearchState) -> Iterator[str]:
@@ -117,11 +141,13 @@ def _as_title(part: str, question: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _about(name: str, state: ResearchState, words: Iterable[str]) -> Topic:
+def _about(
+    name: str, state: ResearchState, words: Iterable[str], found: Sequence[str] = ()
+) -> Topic:
     """Return the topic of a name or subject, searched with what the question asks."""
     others = [word for word in words if word not in normalise(name)]
     question = _ABOUT[state.language].format(name=name)
-    return Topic(name, question, " ".join([name, *others]), subject=name)
+    return Topic(name, question, " ".join([name, *others]), subject=name, found=list(found))
 
 
 def _distinct(topics: Iterable[Topic]) -> Iterator[Topic]:

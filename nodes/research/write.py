@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import Any
@@ -26,21 +25,19 @@ from sextant.domain.answers import (
 from sextant.domain.errors import DependencyError
 from sextant.domain.retrieval import Mode
 from sextant.domain.scope import Scope
-from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.domain.warnings import CodedWarning
 from sextant.models.chat.allowance import allowing, count_earlier
 from sextant.models.chat.concurrency import AdaptiveLimit
 from sextant.nodes.budget import (
-    Limit,
+    answer_length,
     budget_of,
-    limit_warning,
     merge_warnings,
-    passage_tokens,
+    prompt_tokens,
     usage_of,
 )
-from sextant.nodes.context import Dependencies, RunContext, scope_of, wait_for_reader
+from sextant.nodes.context import RunContext, scope_of, wait_for_reader
 from sextant.nodes.generate import finish_turn, open_writer
 from sextant.nodes.question.conversation import AnswerMessages
-from sextant.nodes.research.cost import AROUND_PASSAGES, SECTION_TOKENS
 from sextant.nodes.research.quoting import SectionAnswerer
 from sextant.nodes.research.report import Report, as_section, unanswered
 from sextant.nodes.research.state import (
@@ -95,7 +92,7 @@ class SectionWriting:
         self.unreachable = state.unreachable
         deps = run.deps.without_chat_models() if state.model_declined else run.deps
         self._state, self._run, self._scope = state, replace(run, deps=deps), scope
-        self._limit = _sections_at_a_time(deps)
+        self._limit = _sections_at_a_time(state, self._run)
         self._left = len(self.planned)
         self._new = set[int]()
 
@@ -132,9 +129,7 @@ class SectionWriting:
             run = replace(run, deps=replace(run.deps, answerer=answerer))
         turn = self._turn(section)
         self._left -= 1
-        reserved = (
-            Usage(1, AROUND_PASSAGES + passage_tokens(turn, run)) if run.deps.chat else Usage()
-        )
+        reserved = Usage(1, prompt_tokens(turn, run)) if run.deps.chat else Usage()
         self.spent += reserved
         with allowing(budget_of(turn, run).calls) as allowance:
             writer = await open_writer(turn, run, self._scope)
@@ -148,9 +143,7 @@ class SectionWriting:
         opened = usage_of(writer.state) - usage_of(turn)
         used = replace(opened + answer.usage + writer.lost, calls=allowance.made)
         self.spent += used - reserved
-        warnings = _warnings_of([*writer.warnings, *answer.coded_warnings], run)
-        if writer.failure and budget_of(turn, run).seconds <= 0:
-            warnings.append(limit_warning(Limit.TIME, run.deps.settings.limits))
+        warnings = [*writer.warnings, *answer.coded_warnings]
         values = {
             "section": as_section(section, answer),
             "usage": asdict(used),
@@ -189,17 +182,16 @@ class SectionWriting:
         )
 
 
-def _sections_at_a_time(deps: Dependencies) -> AdaptiveLimit:
+def _sections_at_a_time(state: State, run: RunContext) -> AdaptiveLimit:
     """Return how many sections are written at a time: as many as the endpoint takes, else one.
 
     An endpoint that needs half of its time for one may have but one slot, and would seem silent to a second.
     """
-    chat, settings = deps.chat, deps.settings
+    chat = run.deps.chat
     if chat is None:
         return AdaptiveLimit(1)
-    prompt = AROUND_PASSAGES + settings.answers.passage_tokens
-    is_slow = 2 * chat.speed.seconds(prompt, SECTION_TOKENS) > settings.model_timeout
-    return AdaptiveLimit(1) if is_slow else chat.parallel
+    seconds = chat.speed.seconds(prompt_tokens(state, run), round(answer_length(chat.speed)))
+    return AdaptiveLimit(1) if 2 * seconds > run.deps.settings.model_timeout else chat.parallel
 
 
 async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -246,9 +238,3 @@ async def _holds(section: dict[str, Any], run: RunContext, scope: Scope) -> bool
         return all(await run.deps.quotes.check_quotes(scope, quoted))
     except DependencyError:
         return True
-
-
-def _warnings_of(warnings: Sequence[CodedWarning], run: RunContext) -> list[CodedWarning]:
-    """Return the warnings of a section, whose time is that of the report."""
-    late = limit_warning(Limit.TIME, run.deps.settings.limits)
-    return [late if one.code == WarningCode.ANSWER_OUT_OF_TIME else one for one in warnings]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from sextant.domain.warnings import REPORT_LIMITS
 
 Weight = Annotated[float, Field(ge=0)]
 
@@ -39,9 +41,6 @@ MOST_ROUNDS = 3
 
 class LimitSettings(Group):
     """Bounds on input and work."""
-
-    group: ClassVar[str] = "limits"
-    """Of these settings the name."""
 
     question_chars: int = Field(2000, ge=1, description="Longest question.")
     max_attempts: int = Field(
@@ -137,15 +136,5 @@ class ResearchSettings(Group):
 
     def limits(self, others: LimitSettings) -> LimitSettings:
         """Return the limits of an answer with those of a report in their place."""
-        mine = {
-            "model_calls": self.model_calls,
-            "prompt_tokens": self.prompt_tokens,
-            "answer_seconds": self.seconds,
-        }
-        return _ReportLimits.model_construct(**(dict(others) | mine))
-
-
-class _ReportLimits(LimitSettings):
-    """The limits of a report, which are set elsewhere."""
-
-    group: ClassVar[str] = "research"
+        mine = {name: getattr(self, own) for name, own in REPORT_LIMITS.items()}
+        return LimitSettings.model_construct(**(dict(others) | mine))

@@ -113,9 +113,27 @@ def distinct(warnings: Iterable[CodedWarning]) -> list[CodedWarning]:
     return found
 
 
-def word_warnings(warnings: Iterable[CodedWarning], language: str) -> tuple[str, ...]:
-    """Return the sentences of warnings in `zh` or `en`."""
-    return tuple(warning.in_language(language) for warning in warnings)
+# The limits of an answer that a report has others for, with their names in `research`.
+REPORT_LIMITS = {
+    "model_calls": "model_calls",
+    "prompt_tokens": "prompt_tokens",
+    "answer_seconds": "seconds",
+}
+
+
+def word_warnings(
+    warnings: Iterable[CodedWarning], language: str, *, effort: str = ""
+) -> tuple[str, ...]:
+    """Return the sentences of warnings; those of a report name its own limits."""
+    sentences = (warning.in_language(language) for warning in warnings)
+    return tuple(map(_name_limits_of_report, sentences) if effort == "high" else sentences)
+
+
+def _name_limits_of_report(text: str) -> str:
+    for name, own in REPORT_LIMITS.items():
+        text = text.replace(f"limits.{name}", f"research.{own}")
+        text = text.replace(f"SEXTANT_LIMITS__{name.upper()}", f"SEXTANT_RESEARCH__{own.upper()}")
+    return text
 
 
 _collected: ContextVar[list[CodedWarning] | None] = ContextVar("warnings", default=None)
@@ -156,7 +174,8 @@ class Warned:
 
     def __post_init__(self) -> None:
         """Word the warnings."""
-        sentences = word_warnings(self.coded_warnings, self.reader_language())
+        effort = getattr(self, "effort", "")
+        sentences = word_warnings(self.coded_warnings, self.reader_language(), effort=effort)
         object.__setattr__(self, "warnings", sentences)
 
     def reader_language(self) -> str:

@@ -86,7 +86,6 @@ class WarningCode(StrEnum):
     CALLS_USED_UP = auto()
     TOKENS_USED_UP = auto()
     TIME_USED_UP = auto()
-    REPORT_LIMIT_REACHED = auto()
     JUDGED_BY_RULE = auto()
     TOO_SLOW_TO_JUDGE = auto()
     TOO_SLOW_TO_ANSWER = auto()

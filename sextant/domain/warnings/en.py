@@ -179,8 +179,6 @@ WORDINGS: Mapping[str, str] = {
     "made of what there was. Raise SEXTANT_LIMITS__PROMPT_TOKENS for more.",
     WarningCode.TIME_USED_UP: "The answer reached its limit of {most} seconds (limits.answer_seconds) and was made of "
     "what there was. Raise SEXTANT_LIMITS__ANSWER_SECONDS for more.",
-    WarningCode.REPORT_LIMIT_REACHED: "The report reached its limit of {most} ({setting}) and was made of what there was. "
-    "Raise {variable} for more.",
     WarningCode.JUDGED_BY_RULE: "Judged by rule, without the chat model: {reason}",
     WarningCode.TOO_SLOW_TO_JUDGE: "Judged by rule: the chat model would have taken about {seconds} seconds for it, and the "
     "answer needs its time. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or set SEXTANT_ANSWERS__JUDGEMENTS=always.",

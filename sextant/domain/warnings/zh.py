@@ -175,8 +175,6 @@ WORDINGS: Mapping[str, str] = {
     "如需更多，请调高 SEXTANT_LIMITS__PROMPT_TOKENS。",
     WarningCode.TIME_USED_UP: "回答达到了 {most} 秒的上限（limits.answer_seconds），只能用已有的内容作答。"
     "如需更多，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
-    WarningCode.REPORT_LIMIT_REACHED: "报告达到了 {most} 的上限（{setting}），只能用已有的内容撰写。"
-    "如需更多，请调高 {variable}。",
     WarningCode.JUDGED_BY_RULE: "未用聊天模型，改按规则判断：{reason}",
     WarningCode.TOO_SLOW_TO_JUDGE: "已改按规则判断：聊天模型判断约需 {seconds} 秒，而回答需要留出时间。"
     "可调高 SEXTANT_LIMITS__ANSWER_SECONDS，或设置 SEXTANT_ANSWERS__JUDGEMENTS=always。",

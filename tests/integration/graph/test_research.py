@@ -320,6 +320,7 @@ async def test_a_model_that_never_ends_leaves_a_report_within_its_time(researchi
     assert answer.citations
     assert WarningCode.QUOTED_WITHOUT_MODEL in codes(answer)
     assert any("SEXTANT_RESEARCH__SECONDS" in warning for warning in answer.warnings)
+    assert not any("LIMITS__" in warning for warning in answer.warnings)
 
 
 @pytest.mark.parametrize("most", [2, 4])
@@ -328,7 +329,7 @@ async def test_a_report_makes_no_more_calls_than_it_may(researching: Open, most:
         answer = answer_in(await events_of(running))
         assert len(running.endpoint.chat_requests) <= most
     assert answer.usage.calls <= most
-    assert WarningCode.REPORT_LIMIT_REACHED in codes(answer)
+    assert WarningCode.CALLS_USED_UP in codes(answer)
     assert any("SEXTANT_RESEARCH__MODEL_CALLS" in warning for warning in answer.warnings)
     assert answer.citations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,8 +25,16 @@ from sextant.nodes.research.state import (
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
 
 QUESTION = "What is known of the bridge of Arta?"
-BRIDGE = item("The bridge of Arta spans the Arachthos.", "bridge")
-RIVER = item("The Arachthos rises in the Pindus.", "river")
+
+
+def under(text: str, name: str, *path: str, score: float = 0.8) -> RetrievedItem:
+    """Return a passage that stands under these headings."""
+    found = item(text, name, score)
+    return replace(found, metadata={**found.metadata, "section_path": path})
+
+
+BRIDGE = under("The bridge of Arta spans the Arachthos.", "bridge")
+RIVER = under("The Arachthos rises in the Pindus.", "river")
 
 
 def named(name: str) -> RetrievedItem:
@@ -69,6 +78,24 @@ def test_rules_plan_by_parts_names_and_subjects() -> None:
     assert titles(state(items=[], graph_items=[])) == []
 
 
+def test_rules_plan_by_the_sections_of_what_was_found_the_best_first() -> None:
+    text = "The bridge of Arta."
+    items = [
+        under(text, "p1", "Arta", "2 Repairs", "2.1 Costs", score=0.2),
+        under(text, "p2", "Arta", score=0.9),
+        under(text, "p3", "Arta", "1.2.0 (March)", "New", score=0.5),
+        under(text, "p4", "Arta", "2 Repairs", "2.1 Costs", score=0.1),
+        under(text, "p5", score=1.0),
+    ]
+    topics = list(plan_by_rules(state(items=items, graph_items=[report_on("Bridges")])))
+    assert [(topic.title, topic.found) for topic in topics] == [
+        ("Arta", ["p2"]),
+        ("1.2.0 (March) › New", ["p3"]),
+        ("Repairs › Costs", ["p1", "p4"]),
+        ("Bridges", []),
+    ]
+
+
 async def test_a_models_questions_come_from_what_it_was_shown(bench: Build) -> None:
     again = "What is known about the bridge of Arta?"
     questions = [
@@ -97,19 +124,26 @@ def test_the_cost_is_bounded_and_nothing_without_a_model(bench: Build) -> None:
     settings = Settings(
         _env_file=None,
         answers=AnswerSettings(passage_tokens=1000),
-        research=ResearchSettings(model_calls=5, prompt_tokens=4000, seconds=60.0),
+        research=ResearchSettings(model_calls=5, prompt_tokens=2000, seconds=60.0),
     )
     at = bench(chat=chat(), settings=settings)
     run = RunContext(Context(), at.deps).for_effort("high")
     planned = estimate_report(state(), run, topics)
-    assert (planned.calls, planned.prompt_tokens, planned.seconds) == (5, 4000, None)
-    assert planned.limits == {"calls": 5, "prompt_tokens": 4000, "seconds": 60.0}
+    assert (planned.calls, planned.prompt_tokens, planned.seconds) == (5, 2000, None)
+    assert planned.limits == {"calls": 5, "prompt_tokens": 2000, "seconds": 60.0}
     assert at.deps.chat is not None
     at.deps.chat.speed.observe_stream(1000, 100, 100, 1.0, 1.0)
-    assert estimate_report(state(), run, topics).seconds == 33.4
+    alone = estimate_report(state(), run, topics).seconds
+    at.deps.chat.parallel.size = 2
+    side_by_side = estimate_report(state(), run, topics).seconds
+    assert alone is not None
+    assert side_by_side is not None
+    assert 7 * 1.5 < alone < 60
+    assert 7 * 1.5 / 2 < side_by_side < alone
     slow = bench(chat=chat(), settings=settings)
     assert slow.deps.chat is not None
-    slow.deps.chat.speed.observe_stream(1000, 100, 100, 100.0, 100.0)
+    for _ in range(9):  # rates are blended with those before
+        slow.deps.chat.speed.observe_stream(1000, 100, 100, 100.0, 100.0)
     run = RunContext(Context(), slow.deps).for_effort("high")
     assert estimate_report(state(), run, topics).seconds == 60.0
 
