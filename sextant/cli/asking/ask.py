@@ -31,6 +31,10 @@ Confirm = Annotated[
         "limits.ask_above_tokens.",
     ),
 ]
+ApproveSources = Annotated[
+    bool,
+    typer.Option("--approve-sources", help="Be asked which passages the answer may use, too."),
+]
 
 
 @app.command("ask")
@@ -78,10 +82,7 @@ def ask(
             help="Resume a report that was stopped, by the name it gave.",
         ),
     ] = "",
-    approve_sources: Annotated[
-        bool,
-        typer.Option("--approve-sources", help="Be asked which passages the answer may use, too."),
-    ] = False,
+    approve_sources: ApproveSources = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with citations.
@@ -175,7 +176,9 @@ def _decide(stopped: DecisionNeeded | OptionInvalid) -> bool | str:
     from sextant.domain.errors import DecisionNeeded
 
     if isinstance(stopped, DecisionNeeded):
-        terminal.note(stopped.message)
+        terminal.note(
+            f"{stopped.message}\nHere: Enter approves, n rejects, or type what to choose."
+        )
     elif stopped.field == "decisions":
         terminal.report(stopped, as_json=False)
     else:
@@ -204,6 +207,7 @@ def chat(
     ] = None,
     *,
     confirm: Confirm = False,
+    approve_sources: ApproveSources = False,
     listed: Annotated[
         bool, typer.Option("--list", help="List the conversations that are kept, and leave.")
     ] = False,
@@ -221,8 +225,9 @@ def chat(
     from sextant.cli.session import open_session
 
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k, "thread_id": thread}
-    if confirm:  # a run that stops for a decision goes on in its thread
-        options |= {"interrupts": True, "thread_id": thread or f"chat-{uuid4()}"}
+    if confirm or approve_sources:  # a run that stops for a decision goes on in its thread
+        options |= {"interrupts": True, "approve_sources": approve_sources}
+        options["thread_id"] = thread or f"chat-{uuid4()}"
     # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
     with asyncio.Runner() as runner:
         session = open_session(to_answer=True)

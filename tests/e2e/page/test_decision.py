@@ -63,6 +63,40 @@ def test_all_meanings_are_searched_for_from_the_keyboard(page: Page, form: Locat
     expect(page.locator(".answer")).to_contain_text("melts at -39 degrees")
 
 
+def test_the_answer_is_written_from_the_sources_that_are_chosen(page: Page) -> None:
+    bring(page, f"sky-{uuid4()}", *SKY)
+    view(page, "Ask")
+    page.get_by_label("Choose sources").check()
+    page.get_by_label("Your question").fill("At how many degrees does the metal quicksilver melt?")
+    page.keyboard.press("Enter")
+    form = page.get_by_role("group", name="The answer is written from these passages.")
+    metal = form.get_by_role(
+        "checkbox", name="The metal quicksilver, or mercury, melts at -39 degrees."
+    )
+    expect(metal).to_be_checked()
+    others = form.get_by_role("checkbox").filter(visible=True)
+    for at in range(others.count()):
+        others.nth(at).set_checked(False)
+    metal.check()
+    page.get_by_role("button", name="Go on").click()
+
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    expect(page.locator(".answer")).to_contain_text("melts at -39 degrees")
+    expect(page.get_by_role("article").locator(".sources > li")).to_have_count(1)
+
+
+def test_without_any_source_nothing_is_answered(page: Page) -> None:
+    bring(page, f"sky-{uuid4()}", *SKY)
+    view(page, "Ask")
+    page.get_by_label("Choose sources").check()
+    page.get_by_label("Your question").fill("At how many degrees does the metal quicksilver melt?")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="None of them").click()
+
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    expect(page.locator(".answer")).not_to_contain_text("-39")
+
+
 def test_a_question_may_be_stopped_instead_of_decided(page: Page, form: Locator) -> None:
     page.get_by_role("button", name="Stop").click()
 

@@ -12,7 +12,7 @@ import { Turn } from "./turn.js";
 import { say } from "./words.js";
 
 const COMPARED = ["naive", "local", "global", "hybrid", "mix"];
-const [form, question, mode, effort, turns, status] = ["ask", "question", "mode", "effort", "turns", "status"].map(byId);
+const [form, question, mode, effort, approve, turns, status] = ["ask", "question", "mode", "effort", "approve", "turns", "status"].map(byId);
 let thread = "";
 let running = null; // what ends the answer that is on the page
 let only = null; // the document that questions are about
@@ -134,7 +134,7 @@ async function ask(text) {
   question.value = "";
   const left = { thread: begun, text, graphId: asked.graphId, at: Date.now() };
   remember(left);
-  const body = { ...asked, mode: mode.value, effort: effort.value, threadId: begun, interrupts: true };
+  const body = { ...asked, mode: mode.value, effort: effort.value, threadId: begun, interrupts: true, approveSources: approve.checked };
   const good = compare ? await side(text, asked, attached, signal)
     : await one(place(new Turn(text, { attached, graphId: asked.graphId, effort: effort.value })), body,
       answered(body, signal, broken, (place) => {
