@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from deepagents import create_deep_agent  # type: ignore[import-untyped]
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
@@ -203,6 +204,24 @@ async def test_the_workflow_is_a_subagent(rag: Sextant) -> None:
         dependencies=await rag.as_user("other").dependencies(), context=Context(graph_id="hr")
     )
     assert await task_of(others, context=None) == "canary"
+
+
+async def test_a_deep_agent_delegates_to_the_workflow(rag: Sextant) -> None:
+    documents: Any = {
+        "name": "documents",
+        "description": "Answers questions about the staff handbook, with citations.",
+        "runnable": create_query_workflow(
+            dependencies=await rag.dependencies(), context=Context(graph_id="hr")
+        ),
+    }
+    delegating = calling("task", description=QUESTION, subagent_type="documents")
+    async with ScriptedOpenAI([delegating, "Done."]) as server:
+        agent: Any = create_deep_agent(model=model_of(server), subagents=[documents])
+        done = await agent.ainvoke({"messages": [("user", QUESTION)]})
+    [said] = [one.text for one in done["messages"] if one.type == "tool"]
+    assert "twenty days" in said
+    assert "[1]" in said
+    assert done["messages"][-1].text == "Done."
 
 
 async def task_of(workflow: Any, context: object) -> str:
