@@ -37,7 +37,7 @@ import orjson
 
 from sextant.domain.answers import Answer, Trust, answer_of
 from sextant.domain.configuration import load_settings
-from sextant.domain.errors import SettingsInvalid, SextantError
+from sextant.domain.errors import ModelUnavailable, SettingsInvalid, SextantError
 from sextant.domain.settings import Settings
 from sextant.evals.dataset import JUDGED, EvalQuestion, read_judged
 from sextant.evals.metrics import estimate
@@ -57,6 +57,8 @@ COLUMNS = (
     "declined, answerable", "declined, unanswerable", "tokens in", "tokens out", "calls", "seconds",
 )  # fmt: skip
 _SETS = ("xquad", "cmrc2018", "hotpotqa", "nomiracl")
+# Failures of the model in a row after which no other question is asked.
+_MOST_FAILURES = 3
 _MARKER = re.compile(r"\[\w+(?::\w+)?\]")
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]|[^\W_㐀-鿿豈-﫿]+")
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -220,17 +222,28 @@ async def measure_set(
 ) -> list[AnswerScore]:
     """Ask at most so many questions of a set, except what was asked already, and keep what becomes of each.
 
+    One that the model gives no answer to is left out, and asked again by the next run.
+
     Raises:
-        SextantError: whatever reading, loading and asking raise; what was asked until then is kept.
+        SextantError: whatever reading, loading and asking raise, the model's failures when several follow each other;
+            what was asked until then is kept.
     """
-    done, scores = kept.read(), list[AnswerScore]()
+    done, scores, failed = kept.read(), list[AnswerScore](), 0
     tasks = await _read_tasks(folder, parts, mode)
     chosen = sample(tasks, most)[:most]
     for task in chosen:
         score = done.get(task.question.id)
         if score is None:
             began = perf_counter()
-            answer = await task.ask()
+            try:
+                answer = await task.ask()
+            except ModelUnavailable as error:
+                failed += 1
+                if error.unreachable or failed == _MOST_FAILURES:
+                    raise
+                print(f"{task.question.id}: left out. {error.message}", file=sys.stderr, flush=True)
+                continue
+            failed = 0
             score = score_answer(
                 task.question, answer, answerable=task.answerable, seconds=perf_counter() - began
             )
@@ -310,7 +323,8 @@ async def measure(
                 most=most,
                 on_progress=partial(_show, name),
             )
-            rows.append(report_row(name, model, scores))
+            if scores:
+                rows.append(report_row(name, model, scores))
     write_report(REPORT, {"measured": how, "columns": COLUMNS, "rows": rows}, docs)
     write_pages(docs)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from sextant.domain.errors import SettingsInvalid
+from sextant.domain.errors import ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.evals import model_answers, sets
 from sextant.evals.dataset import JUDGED
@@ -18,6 +18,7 @@ from sextant.evals.model_answers import COLUMNS, REPORT, measure
 from sextant.evals.sets import CORPUS, QUERIES
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import failing
 
 PASSAGES = [
     {"id": "p1", "title": "Contract", "text": "Payment is due within 30 days of each milestone."},
@@ -92,6 +93,35 @@ async def test_sets_are_asked_once_and_written_as_a_report(
     assert (judged["set"], judged["questions"]) == ("judged", 1)
     assert judged["declined, unanswerable"] == [100, 100, 100]
     assert judged["answer held"] == "–"
+
+
+async def test_a_question_that_a_model_fails_at_is_left_out_and_asked_again(
+    folder: Path, use_settings: UseSettings
+) -> None:
+    rows = [{**JUDGED_ROW, "id": f"n{number}"} for number in range(2)]
+    write(folder / "judged" / JUDGED, rows)
+    replies = [failing(500), "The documents do not say.", "The documents do not say."]
+    async with ScriptedOpenAI(replies) as endpoint:
+        use_settings(chat_model="scripted", openai_base_url=endpoint.base_url)
+        asked = list[int]()
+        for _ in range(2):
+            await measure(folder, ["judged"], "mix", 5, folder / "docs")
+            report = orjson.loads((folder / "docs" / "reports" / f"{REPORT}.json").read_bytes())
+            [row] = report["rows"]
+            asked.append(dict(zip(COLUMNS, row, strict=True))["questions"])
+    assert asked == [1, 2]
+
+
+async def test_a_model_that_is_gone_ends_the_measuring(
+    folder: Path, use_settings: UseSettings
+) -> None:
+    rows = [{**JUDGED_ROW, "id": f"n{number}"} for number in range(9)]
+    write(folder / "judged" / JUDGED, rows)
+    async with ScriptedOpenAI(lambda _: failing(500)) as endpoint:
+        use_settings(chat_model="scripted", openai_base_url=endpoint.base_url)
+        with pytest.raises(ModelUnavailable):
+            await measure(folder, ["judged"], "mix", 9, folder / "docs")
+        assert len(endpoint.chat_requests) == 3
 
 
 async def test_without_a_chat_model_it_is_said_what_to_set(
