@@ -60,13 +60,26 @@ async def model() -> AsyncIterator[tuple[Pausing, dict[str, str]]]:
         yield pausing, variables
 
 
-async def ask(
+async def run(
     environment: dict[str, str], folder: Path, *options: str
 ) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sextant", "ask", *options,
+        sys.executable, "-m", "sextant", *options,
         cwd=folder, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
+
+
+async def begin_report(
+    environment: dict[str, str], folder: Path
+) -> tuple[asyncio.subprocess.Process, list[str]]:
+    """Ask for a report, and return what was said of it until its second section began."""
+    options = ("-g", "arta", "-m", "naive", "-e", "high")
+    process = await run(environment, folder, "ask", QUESTION, *options)
+    assert process.stderr is not None
+    told = list[str]()
+    while (line := (await process.stderr.readline()).decode()) and "section 2 of" not in line:
+        told.append(line)
+    return process, told
 
 
 async def test_a_report_that_was_stopped_at_the_terminal_goes_on(
@@ -74,27 +87,44 @@ async def test_a_report_that_was_stopped_at_the_terminal_goes_on(
 ) -> None:
     pausing, variables = model
     environment = environment | variables
-    process = await ask(environment, tmp_path, QUESTION, "-g", "arta", "-m", "naive", "-e", "high")
-    assert process.stderr is not None
-    told = list[str]()
-    while (line := (await process.stderr.readline()).decode()) and "section 2 of" not in line:
-        told.append(line)
+    process, told = await begin_report(environment, tmp_path)
     assert "A report on:" in told[0]
     assert any("model calls" in line for line in told)
     process.send_signal(signal.SIGINT)
     _, rest = await process.communicate()
     name = rest.decode().partition("sextant ask --resume ")[2].split()[0]
     pausing.goes_on, before = True, pausing.written[0]
-    process = await ask(environment, tmp_path, "--resume", name)
+    process = await run(environment, tmp_path, "ask", "--resume", name)
     out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     assert "The bridge of Arta was rebuilt in 1612 [1]." in out.decode()
     assert f"- {ARCHITECT}" in out.decode()
     assert pausing.written.count(before) == 1
-    process = await ask(environment, tmp_path, "--resume", name)
+    process = await run(environment, tmp_path, "ask", "--resume", name)
     _, err = await process.communicate()
     assert process.returncode != 0
     assert "nothing to decide or to resume" in err.decode()
+
+
+async def test_a_report_whose_process_was_killed_goes_on_once_its_lease_is_over(
+    environment: dict[str, str], tmp_path: Path, model: tuple[Pausing, dict[str, str]]
+) -> None:
+    pausing, variables = model
+    environment = environment | variables | {"SEXTANT_INGESTION__JOB_STALE": "3"}
+    process, _ = await begin_report(environment, tmp_path)
+    process.kill()
+    await process.wait()
+    pausing.goes_on = True
+    listed, _ = await (await run(environment, tmp_path, "chat", "--list")).communicate()
+    name = next(word for word in listed.decode().split() if word.startswith("ask-"))
+    said = "still being answered"
+    while "still being answered" in said:
+        process = await run(environment, tmp_path, "ask", "--resume", name)
+        out, err = await process.communicate()
+        said = err.decode()
+    assert process.returncode == 0, said
+    assert "The bridge of Arta was rebuilt in 1612 [1]." in out.decode()
+    assert f"- {ARCHITECT}" in out.decode()
 
 
 def read_events(text: str) -> list[tuple[str, dict[str, Any]]]:

@@ -18,7 +18,7 @@ from sextant.evals.model_answers import COLUMNS, REPORT, measure
 from sextant.evals.sets import CORPUS, QUERIES
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.replies import failing
+from sextant.testing.replies import Reply, failing
 
 PASSAGES = [
     {"id": "p1", "title": "Contract", "text": "Payment is due within 30 days of each milestone."},
@@ -100,7 +100,7 @@ async def test_a_question_that_a_model_fails_at_is_left_out_and_asked_again(
 ) -> None:
     rows = [{**JUDGED_ROW, "id": f"n{number}"} for number in range(2)]
     write(folder / "judged" / JUDGED, rows)
-    replies = [failing(500), "The documents do not say.", "The documents do not say."]
+    replies: list[Reply | str] = [failing(500), *["The documents do not say."] * 2]
     async with ScriptedOpenAI(replies) as endpoint:
         use_settings(chat_model="scripted", openai_base_url=endpoint.base_url)
         asked = list[int]()
