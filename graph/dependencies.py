@@ -25,7 +25,7 @@ from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Embedder, Reranker
 from sextant.models.reranker import HttpReranker, open_judge
 from sextant.nodes.context import Dependencies
-from sextant.nodes.multimodal.local_files import with_local_images
+from sextant.nodes.multimodal.parts import with_local_images
 from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.ranking.chat_reranker import open_reranker

@@ -28,7 +28,6 @@ from sextant.nodes.multimodal.attachments import (
     open_attachments,
     with_attachments,
 )
-from sextant.nodes.question.arithmetic import is_arithmetic
 from sextant.nodes.question.conversation import (
     ROLES,
     TurnQuestion,
@@ -39,6 +38,7 @@ from sextant.nodes.question.conversation import (
 from sextant.nodes.question.wording import (
     MOST_PARTS,
     clauses_of,
+    is_arithmetic,
     leans_on_history,
     make_standalone,
     names_in,

@@ -25,7 +25,6 @@ from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
 from sextant.models.chat.chat_model import ChatModel
-from sextant.nodes.answers.answer_events import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.computed import (
     ComputedTable,
@@ -37,6 +36,7 @@ from sextant.nodes.answers.computed import (
 )
 from sextant.nodes.answers.model_answer import Writing, write_answer
 from sextant.nodes.answers.passages import lay_out_passages
+from sextant.nodes.answers.quotations import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.report_answers import ReportReader, map_reports
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.answers.without_model import WithoutModel

@@ -33,8 +33,8 @@ from sextant.retrievers.modes import MODES, resolve_mode
 from sextant.retrievers.ranking.fusion import interleave, rrf
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
+from sextant.text.answer_types import AnswerType
 from sextant.text.characters import ideographs, language_of
-from sextant.text.quantities import find_question_quantity
 from sextant.text.word_forms import as_tables_say
 
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
@@ -195,19 +195,15 @@ class _PendingQueries:
         tabular = "" if bounded else as_tables_say(state.question)
         # Most questions have no word that columns go by.
         asks_tables = tabular and (
-            may_compute(state.question) or find_question_quantity(state.question)
+            may_compute(state.question) or AnswerType(state.question).is_quantity
         )
         return cls(
             wide, near, tuple(state.cross_lingual_queries), (tabular,) if asks_tables else ()
         )
 
     @property
-    def queries(self) -> tuple[str, ...]:
-        return (*self.wide, *self.near, *self.cross_lingual, *self.tabular)
-
-    @property
     def kinds(self) -> list[tuple[str, SearchKind]]:
-        """Return each query with its kind, in the order of `queries`."""
+        """Return each query with its kind, in the order in which they are searched."""
         return [
             *((query, "query") for query in self.wide),
             *((query, "next_hop") for query in self.near),

@@ -14,12 +14,6 @@ from sextant.domain.questions import check_question
 from sextant.domain.tasks import run_sync
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
-from sextant.nodes.answers.answer_events import (
-    NOTHING_FOUND,
-    AnswerEvent,
-    add_warning,
-    yield_fixed_answer,
-)
 from sextant.nodes.answers.model_answer import UNBOUNDED, Writing, write_answer
 from sextant.nodes.answers.passages import (
     ContextLike,
@@ -28,7 +22,14 @@ from sextant.nodes.answers.passages import (
     lay_out_passages,
     number_passages,
 )
-from sextant.nodes.answers.quotations import Instead, quotations
+from sextant.nodes.answers.quotations import (
+    NOTHING_FOUND,
+    AnswerEvent,
+    Instead,
+    add_warning,
+    quotations,
+    yield_fixed_answer,
+)
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checker import Checks

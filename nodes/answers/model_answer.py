@@ -12,7 +12,7 @@ from sextant.domain.answers import Done, Reset, Sources, Usage
 from sextant.domain.errors import ModelUnavailable, describe_reason
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.chat.chat_model import ChatModel, Restart
-from sextant.nodes.answers.answer_events import AnswerEvent
+from sextant.nodes.answers.quotations import AnswerEvent
 from sextant.nodes.answers.revision import CheckedDraft, Review, Reviser
 from sextant.nodes.answers.sanitizer import OutputSanitizer
 from sextant.nodes.budget import AnswerBudget, prompt_size, usage_of_failure
@@ -20,15 +20,14 @@ from sextant.nodes.citing.checker import Checking
 from sextant.nodes.citing.citations import ending
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.citing.evidence_index import Support
-from sextant.nodes.citing.marker_forms import MarkerReader
-from sextant.nodes.citing.markers import statement_text
-from sextant.nodes.citing.statements import states
+from sextant.nodes.citing.markers import MarkerReader, statement_text
 from sextant.nodes.citing.terms import terms_of
 from sextant.nodes.citing.wrappers import Unwrapped
 from sextant.nodes.judgements import LATE
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
 from sextant.text.sentences import sentence_end
+from sextant.text.statements import states
 
 UNBOUNDED = AnswerBudget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""

@@ -361,14 +361,6 @@ def _describe_passage(passage: Document | str | Mapping[str, Any]) -> dict[str, 
     return {_OFFSETS.get(key, key): value for key, value in values.items()}
 
 
-def fill_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
-    """Return the first passages whose texts together take at most `tokens` (estimated), at least one.
-
-    What does not fit is left out whole; shorter items behind it may still fit.
-    """
-    return with_reports(list(items), tokens, reports=False)[0]
-
-
 def number_passages(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:
     """Return the items as a prompt shows them: delimited, numbered, with where they are from.
 

@@ -32,9 +32,9 @@ from sextant.models.chat.replies import Numbers, Sentence, Weight
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.models.offline.extractive import lacks_named
 from sextant.models.offline.passages import describe_row
-from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
+from sextant.nodes.answers.quotations import AnswerEvent
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.budget import calls_to_read, usage_of_failure
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, format_marker

@@ -27,18 +27,18 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Number, Text
 from sextant.models.chat.structured import AtMost, ModelReply
-from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.passages import number_passages
-from sextant.nodes.answers.quotations import Instead, quotations, with_nearest
+from sextant.nodes.answers.quotations import AnswerEvent, Instead, quotations, with_nearest
 from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.budget import AnswerBudget, prompt_size, usage_of_failure
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.checker import Checking, Checks, plain
-from sextant.nodes.citing.citations import still_stored
-from sextant.nodes.citing.cited_text import CitedText, language_differs
-from sextant.nodes.citing.marker_forms import read_markers
-from sextant.nodes.citing.statements import Finished, Verdict
+from sextant.nodes.citing.citations import Finished, Verdict, still_stored
+from sextant.nodes.citing.cited_text import CitedText
+from sextant.nodes.citing.evidence_index import language_of_sentence
+from sextant.nodes.citing.markers import read_markers
 from sextant.nodes.judgements import failure_reason
+from sextant.text.stopwords import is_of_others
 
 _log = logging.getLogger(__name__)
 
@@ -353,3 +353,21 @@ def _without(sentence: Finished, gone: set[int], rejected: set[str]) -> str:
     return (
         markers.strip_markers(sentence.text) if plain(sentence.text) in rejected else sentence.text
     )
+
+
+_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+
+_SENTENCE_WORDS = 6
+
+
+def language_differs(text: str, language: str, question: str) -> bool:
+    """Return whether an answer is in another language than its question, as far as that is told.
+
+    A few words of another script or language are a name or a term. A question in neither Chinese nor English may be
+    answered in its own language or in English.
+    """
+    said, latin = language_of_sentence(text), len(_LATIN_WORD.findall(text))
+    if said != language:
+        return said == "zh" or latin >= _SENTENCE_WORDS
+    few = 0 < latin < _SENTENCE_WORDS
+    return said == "en" and not few and is_of_others(text) and not is_of_others(question)

@@ -15,9 +15,8 @@ from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.models.offline.summary import is_summary_of_topic, named_for_summary
-from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.computed import ComputedTable
-from sextant.nodes.answers.quotations import quote_sentences
+from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences
 from sextant.nodes.answers.report_answers import answer_from_reports
 from sextant.nodes.citing.citations import is_answered, still_stored
 from sextant.nodes.context import Dependencies

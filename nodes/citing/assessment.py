@@ -26,7 +26,7 @@ from sextant.nodes.citing.subjects import find_swapped
 from sextant.nodes.citing.support import SupportedQuote, is_opposed
 from sextant.nodes.citing.terms import Text
 from sextant.nodes.citing.value_look import ValueLook
-from sextant.text.statements import demands, leaves_free, negates
+from sextant.text.statements import negates
 
 _ASKS_WHETHER = re.compile(
     r"\A\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b|吗\s*[?？]?\s*\Z|[能可]否|是否",
@@ -54,23 +54,11 @@ class DenialLook(SentenceLook):
         else:
             stated = [(self._evidence.question, tuple(self._subject))]
         texts = [Text(part.sentence) for part in parts]
-        unsaid = [
-            (text, terms)
+        return any(
+            self._is_opposed(text, terms)
             for text, terms in stated
             if not any(all(one.has(term) == 1.0 for term in terms) for one in texts)
-        ]
-        return any(self._is_opposed(text, terms) for text, terms in unsaid) or any(
-            self._demands_or_frees(fact) for fact in self._facts
         )
-
-    def _demands_or_frees(self, fact: StatedFact) -> bool:
-        """Return whether a fact demands what a clause leaves free, or the other way round."""
-        tests = demands, leaves_free
-        for mine, its in (tests, tests[::-1]):
-            clauses = self._clauses_with(fact.terms) if mine(fact.text) else []
-            if clauses and all(its(clause.plain) for clause in clauses):
-                return True
-        return False
 
     def _is_opposed(self, text: str, terms: Collection[str]) -> bool:
         """Return whether of the clauses that have all of some terms one denies, and none says the same without denial."""
@@ -190,7 +178,7 @@ class _Look(ValueLook, DenialLook):
     def assessed(self) -> Assessment:
         """Return what the parts say of the whole sentence."""
         if self._evidence.invents(self._sentence):
-            return Assessment(Support.UNSUPPORTED, 0.0, self._nearest())
+            return Assessment(Support.UNSUPPORTED, 0.0)
         outcomes = self._with_names([self._of(fact) for fact in self._facts])
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         worst = min(one.support for one in outcomes)
@@ -227,12 +215,8 @@ class _Look(ValueLook, DenialLook):
 
     def _of(self, fact: StatedFact) -> Assessment:
         """Return one fact: first its numbers, bound to their subject; then its words."""
-        subject = self._subject_of(fact)
         look = self._of_values if fact.values else self._of_words
-        found = look(fact, subject)
-        if found.support is Support.SUPPORTED and self._has_other_marks(fact, found.parts):
-            return replace(found, support=Support.CONTRADICTED)
-        return found
+        return look(fact, self._subject_of(fact))
 
 
 def supporting(evidence: AnswerEvidence, found: Assessment) -> Iterator[tuple[int, SupportedQuote]]:

@@ -22,9 +22,8 @@ from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Reranker
 from sextant.nodes.citing import markers
-from sextant.nodes.citing.citations import StillThere
+from sextant.nodes.citing.citations import Finished, StillThere, Verdict
 from sextant.nodes.citing.cited_text import CitedText
-from sextant.nodes.citing.statements import Finished, Verdict
 from sextant.nodes.context import Dependencies
 
 # The store answers within this time, so that a citation follows its sentence; a model may take longer,

@@ -1,4 +1,4 @@
-"""The citations of an answer in the making: its markers, what they quote, its sources and its end.
+"""An answer in the making: its sentences, their markers and what these quote, its sources and its end.
 
 An item may stand for what came with the question, which is cited by a label of its own.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 
 from sextant.domain.answers import (
     Answer,
@@ -27,6 +28,69 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.warnings import CodedWarning, distinct
 from sextant.nodes.citing.markers import LABEL
 from sextant.nodes.citing.support import SupportedQuote
+
+_STOP = re.compile(r"[.!?…。！？]*[\"'”’」』）》)\]]*\s*")
+
+
+class Verdict(StrEnum):
+    """What became of a finished sentence."""
+
+    STATES_NOTHING = "states nothing"
+    SILENT = "says that the documents do not tell"
+    SUPPORTED = "a citation says so"
+    FOREIGN = "cited to a passage in another language"
+    PARTIAL = "some of it is said"
+    UNSUPPORTED = "no passage says so"
+    CONTRADICTED = "the passages say otherwise"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished sentence: its text as the model may write it again, and what was cited for it.
+
+    `citations` are the places in the answer's citations, `passages` those of the passages they cite.
+    """
+
+    text: str
+    verdict: Verdict
+    citations: range
+    passages: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class DraftSentence:
+    """The sentence being written: its text without markers, and where its markers stand."""
+
+    text: str = ""
+    marks: list[tuple[int, int, SupportedQuote]] = field(
+        default_factory=list[tuple[int, int, SupportedQuote]]
+    )
+
+    def shown(self, marker: Callable[[int, str], str]) -> str:
+        """Return the sentence with its markers, as `marker` writes that of a passage and its part."""
+        pieces, position = [], 0
+        for offset, index, quote in self.marks:
+            pieces += [self.text[position:offset], marker(index, quote.place)]
+            position = offset
+        return "".join([*pieces, self.text[position:]])
+
+    def marked_at(self, offset: int) -> bool:
+        """Return whether the last marker stands there, with nothing but a stop behind it."""
+        last = self.marks[-1][0] if self.marks else None
+        return last == offset and _STOP.fullmatch(self.text, offset) is not None
+
+    def split(self, end: int) -> tuple[DraftSentence, DraftSentence]:
+        """Cut behind `end`; markers that follow the stop on its line belong to the first part."""
+        kept = []
+        for mark in self.marks:
+            between = self.text[end : max(end, mark[0])]
+            if between.strip() or "\n" in between:
+                break
+            kept.append(mark)
+        end = max([end, *(offset for offset, _, _ in kept)])
+        rest = [(offset - end, index, quote) for offset, index, quote in self.marks[len(kept) :]]
+        return DraftSentence(self.text[:end], kept), DraftSentence(self.text[end:], rest)
+
 
 ATTACHMENT, SHOWN = "attachment", "shown"
 """Keys of an item's metadata: the attachment itself, and what a prompt shows of it."""

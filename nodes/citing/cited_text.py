@@ -22,12 +22,19 @@ from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.assessment import AnswerEvidence, supporting
 from sextant.nodes.citing.attached import tables_among
-from sextant.nodes.citing.citations import Citations, format_label, format_marker, label_of
-from sextant.nodes.citing.evidence_index import Support, language_of_sentence
-from sextant.nodes.citing.statements import DraftSentence, Finished, Verdict, is_abstention, states
+from sextant.nodes.citing.citations import (
+    Citations,
+    DraftSentence,
+    Finished,
+    Verdict,
+    format_label,
+    format_marker,
+    label_of,
+)
+from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
 from sextant.text.sentences import find_undecided, sentence_end
-from sextant.text.stopwords import is_of_others
+from sextant.text.statements import is_abstention, states
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
 MARKER_SUPPORT = 0.15
@@ -46,15 +53,6 @@ _NO_NOTE = re.compile(r"\s*[|`]")
 _STOPS = "。！？；…"
 _WORD = re.compile(r"\w")
 _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
-
-
-_VERDICTS = {
-    Support.SUPPORTED: Verdict.SUPPORTED,
-    Support.FOREIGN: Verdict.FOREIGN,
-    Support.PARTIAL: Verdict.PARTIAL,
-    Support.UNSUPPORTED: Verdict.UNSUPPORTED,
-    Support.CONTRADICTED: Verdict.CONTRADICTED,
-}
 
 
 _UNVOUCHED = {Verdict.PARTIAL, Verdict.UNSUPPORTED, Verdict.CONTRADICTED}
@@ -224,10 +222,6 @@ class CitedText:
         index = next((one for one in cited if one in quotes), next(iter(quotes), None))
         if index is None:
             emit(CitationsDropped("unsupported", 1))
-            if named.word:
-                yield from self._write(
-                    "s" if named.word.isascii() and not named.word.endswith("s") else ""
-                )
             return
         self._left = ""
         space = " " if named.word.isascii() and named.word else ""
@@ -341,7 +335,7 @@ class CitedText:
             return cells
         cited = [index for _, index, _ in sentence.marks]
         assessed = self.evidence.assess(said, preferred=cited, withheld=self._withheld)
-        verdict = _VERDICTS[assessed.support]
+        verdict = Verdict[assessed.support.name]
         foreign = bool(cited) and all(quote.foreign for _, _, quote in sentence.marks)
         if verdict is Verdict.FOREIGN and not foreign:
             verdict = Verdict.PARTIAL if cited else Verdict.UNSUPPORTED
@@ -428,21 +422,3 @@ def _is_whole(text: str) -> bool:
     """Return whether a text has a whole sentence in it, whatever comes behind."""
     end = sentence_end(text)
     return end is not None and (text[end - 1] == "\n" or bool(text[end:].strip()))
-
-
-_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
-
-_SENTENCE_WORDS = 6
-
-
-def language_differs(text: str, language: str, question: str) -> bool:
-    """Return whether an answer is in another language than its question, as far as that is told.
-
-    A few words of another script or language are a name or a term. A question in neither Chinese nor English may be
-    answered in its own language or in English.
-    """
-    said, latin = language_of_sentence(text), len(_LATIN_WORD.findall(text))
-    if said != language:
-        return said == "zh" or latin >= _SENTENCE_WORDS
-    few = 0 < latin < _SENTENCE_WORDS
-    return said == "en" and not few and is_of_others(text) and not is_of_others(question)

@@ -10,15 +10,13 @@ from functools import cached_property
 from math import log
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.nodes.citing.evidence import EvidencePart
-from sextant.nodes.citing.passage_parts import all_parts
-from sextant.nodes.citing.statements import states
+from sextant.nodes.citing.evidence import EvidencePart, all_parts
 from sextant.nodes.citing.support import ITEM, headings
 from sextant.nodes.citing.terms import find_separators, terms_of
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
-from sextant.text.sentences import sentence_spans
-from sextant.text.units import WEEKDAY, TextValue, rates_in
+from sextant.text.statements import states
+from sextant.text.units import WEEKDAY, TextValue
 from sextant.text.values import normalise_values
 
 _LEAST_STEM = 5
@@ -62,7 +60,6 @@ class StatedFact:
     terms: tuple[str, ...]
     new: tuple[str, ...]
     values: tuple[TextValue, ...]
-    rates: frozenset[str] = frozenset()
 
 
 def _cut_facts(sentence: str) -> list[str]:
@@ -100,13 +97,6 @@ class EvidenceIndex:
         return "\n".join(normalise(f"{headings(item)} {item.text}") for item in self.items)
 
     @cached_property
-    def openings(self) -> list[str]:
-        """Return the first sentence of each passage."""
-        return [
-            item.text[slice(*next(iter(sentence_spans(item.text)), (0, 0)))] for item in self.items
-        ]
-
-    @cached_property
     def languages(self) -> list[str]:
         """Return the language of each passage."""
         return [language_of(item.text) for item in self.items]
@@ -124,9 +114,7 @@ class EvidenceIndex:
             unasked = tuple(value for value in values if value not in self.asked_values)
             new = tuple(term for term in terms if not self.is_asked(term))
             if terms or values:
-                facts.append(
-                    StatedFact(text, terms, new, unasked, frozenset(rates_in(text).values()))
-                )
+                facts.append(StatedFact(text, terms, new, unasked))
         telling = [fact for fact in facts if fact.new or fact.values]
         return telling or facts
 

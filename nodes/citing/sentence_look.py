@@ -1,18 +1,34 @@
-"""One sentence before its evidence: what parts of passages say of its terms."""
+"""One sentence before its evidence: what parts of passages say of its terms, names, and words in another's place."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from itertools import combinations
 
-from sextant.nodes.citing.evidence import EvidencePart
-from sextant.nodes.citing.evidence_index import (
-    EvidenceIndex,
-    StatedFact,
-    language_of_sentence,
+from sextant.nodes.citing.evidence import AHEAD, BEHIND, COLUMNS, HEADING, NEAR, OWN, EvidencePart
+from sextant.nodes.citing.evidence_index import EvidenceIndex, StatedFact, language_of_sentence
+from sextant.nodes.citing.subjects import (
+    SubjectWord,
+    contains_mark,
+    contains_other_mark,
+    find_misnamed,
+    find_owners,
+    find_swapped,
+    subject_words,
 )
-from sextant.nodes.citing.terms import is_code, other_words, phrases_of, terms_of
+from sextant.nodes.citing.terms import (
+    Text,
+    is_code,
+    names_in,
+    other_words,
+    phrases_of,
+    terms_of,
+    wording_of,
+)
 from sextant.text.characters import plain_of
-from sextant.text.units import TextValue
+from sextant.text.units import ORDINAL, WEEKDAY, TextValue
+from sextant.text.values import normalise_values
 
 OF_CITED = 0.05
 """Of several parts that say it one of a passage that the model cites goes first."""
@@ -82,14 +98,6 @@ class SentenceLook:
         known = [term for term in terms if term in asked or self._evidence.is_known(term)]
         return bool(known) and 3 * len(known) >= len(terms)
 
-    def _nearest(self) -> tuple[EvidencePart, ...]:
-        terms = self._terms_of_all()
-        best = max(self._parts, key=lambda part: self._covered(part, terms), default=None)
-        return (best,) if best is not None and self._covered(best, terms) > 0.3 else ()
-
-    def _terms_of_all(self) -> dict[str, float]:
-        return {term: self._evidence.weight(term) for fact in self._facts for term in fact.terms}
-
     def _is_foreign(self, part: EvidencePart) -> bool:
         return self._evidence.languages[part.passage] != self._language
 
@@ -115,13 +123,9 @@ class SentenceLook:
 
     def _may_be_in(self, part: EvidencePart, term: str) -> bool:
         """Return whether a part could have a term: in another language only where its other words are known, or it is a name."""
-        if (
-            not self._is_foreign(part)
-            or is_code(term)
-            or any(term in terms for terms, _ in self._others)
-        ):
+        if not self._is_foreign(part) or is_code(term):
             return True
-        return part.level(term) > 0
+        return any(term in terms for terms, _ in self._others) or part.level(term) > 0
 
     def _is_anywhere(self, term: str) -> bool:
         """Return whether any part has a term, or other words for it; what none has tells them not apart."""
@@ -141,3 +145,223 @@ class SentenceLook:
         for term in fact.terms:
             subject[term] = self._evidence.weight(term)
         return subject
+
+
+class SubjectLook(SentenceLook):
+    """Compares what a fact names with what its parts are about."""
+
+    def _are_of_another(self, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether parts say of something else what the question asks of a thing that no passage names."""
+        asked = {
+            owned: owners
+            for owned, owners in find_owners(self._question).items()
+            if not any(map(self._is_anywhere, owners))
+        }
+        same = [part for part in parts if asked and not self._is_foreign(part)]
+        return bool(same) and all(
+            not asked.keys().isdisjoint(find_owners(part.sentence)) for part in same
+        )
+
+    def _misses_name(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
+        same = [part for part in parts if not self._is_foreign(part)]
+        names = names_in(fact.text).intersection(fact.new) if same else ()
+        return any(
+            all(
+                self._level(part, name) < NEAR or self._names_someone_else(part, name)
+                for part in same
+            )
+            for name in names
+        )
+
+    def _names_someone_else(self, part: EvidencePart, name: str) -> bool:
+        """Return whether a part has other names in the place of one that stands elsewhere in its sentence or next to it."""
+        if part.is_row or self._level(part, name) > BEHIND:
+            return False
+        others = names_in(part.wording) - {*self._subject, *terms_of(self._sentence)}
+        return bool(others)
+
+    def _replaces(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
+        if part.is_row or self._is_foreign(part):
+            return False
+        stated, there = wording_of(fact.text), wording_of(part.sentence)
+        changes = SequenceMatcher(None, stated, there, autojunk=False).get_opcodes()
+        return any(
+            tag == "replace"
+            and end - start == until - at == 1
+            and 0 < start < len(stated) - 1
+            and self._is_swapped(stated[start], there[at], part, fact)
+            for tag, start, end, at, until in changes
+        )
+
+    def _is_swapped(self, word: str, there: str, part: EvidencePart, fact: StatedFact) -> bool:
+        mine, its = terms_of(word), terms_of(there)
+        stated = {*self._subject, *(term for one in self._facts for term in one.terms)}
+        is_new = all(
+            term in fact.new and self._is_known(term) and self._level(part, term) < OWN
+            for term in mine
+        )
+        return bool(mine and its) and is_new and stated.isdisjoint(its)
+
+    def _find_misnamed(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> SubjectWord | None:
+        """Return a word of a fact that names something else than what its parts speak of."""
+        swapped = self._swapped.union(*(find_swapped(fact.text, part.sentence) for part in parts))
+        is_displaced = self._is_displaced(fact, parts)
+
+        def is_vouched(word: SubjectWord) -> bool:
+            # A heading of several things does not say that its part is of each of them.
+            least = COLUMNS if is_displaced and word.is_ahead else 0.0
+            return self._is_vouched(word, parts, is_swapped=word.term in swapped, least=least)
+
+        return find_misnamed(
+            fact.text, swapped, is_vouched, self._is_measure, is_displaced=is_displaced
+        )
+
+    def _is_displaced(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether the sentence begins with a fact, and lacks a word of the question that names what its parts say."""
+        stated = Text(self._sentence)
+        return self._sentence.lstrip().startswith(fact.text.strip()) and any(
+            not stated.has(term) and any(part.owns(term) for part in parts)
+            for term in self._evidence.asked
+        )
+
+    def _is_swapped_in(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a word of a fact stands in the place of one of the question or of the part."""
+        if self._joins_apart(part, fact):
+            return True
+        swapped = self._swapped | find_swapped(fact.text, part.sentence)
+        words = (one for one in subject_words(fact.text) if one.term in swapped)
+        return any(not self._is_vouched(word, (part,), is_swapped=True) for word in words)
+
+    def _joins_apart(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether only two clauses together have all terms of a fact, each of which says more besides.
+
+        "The host pays for the flat" joins what "the host pays for the roof, the guest for the flat" keeps apart.
+        """
+        if self._is_foreign(part):
+            return False
+        every, stated = set(fact.terms), Text(f"{self._sentence} {self._evidence.question}")
+        found = [({term for term in every if one.has(term)}, one) for one in part.clauses]
+        telling = [
+            terms
+            for terms, one in found
+            if any(not stated.has(term) for term in terms_of(one.plain))
+        ]
+        return all(terms != every for terms, _ in found) and any(
+            one | other == every for one, other in combinations(telling, 2)
+        )
+
+    def _is_vouched(
+        self,
+        word: SubjectWord,
+        parts: Sequence[EvidencePart],
+        *,
+        is_swapped: bool,
+        least: float = 0.0,
+    ) -> bool:
+        """Return whether the question has a word, or one of the parts, or what it stands under.
+
+        In the place of another word only what names the part itself counts.
+        """
+        least = max(least, HEADING if is_swapped or word.is_attribute else AHEAD)
+        if word.is_mark:
+            return contains_mark(self._question, word) or all(
+                any(
+                    contains_mark(text.plain, word) for level, text in part.layers if level >= least
+                )
+                for part in parts
+            )
+        return self._evidence.is_asked(word.term) or any(
+            self._level(part, word.term) >= least for part in parts
+        )
+
+    def _misses_mark(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a part lacks a number or a letter that tells things apart, type 2: it has another, or others it."""
+        texts = self._evidence.question, fact.text
+        marks = [word for text in texts for word in subject_words(text) if word.is_mark]
+        return not self._is_foreign(part) and any(
+            not _names(part, word, contains_mark)
+            and (
+                _names(part, word, contains_other_mark)
+                or any(_names(other, word, contains_mark) for other in self._whole)
+            )
+            for word in marks
+        )
+
+    def _is_measure(self, word: SubjectWord) -> bool:
+        """Return whether a word says only what is measured, or asked for in other words: the price, asked how much."""
+        return word.is_measure or any(
+            word.term in terms and pattern.search(self._question) for terms, pattern in self._others
+        )
+
+    def _is_of_rival(self, term: str, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether a part with another number of a kind that the fact has speaks of a term."""
+        return any(
+            part.owns(term)
+            and any(competes(value, other) for value in fact.values for other in part.values)
+            for part in self._parts
+            if part not in parts and not self._is_foreign(part)
+        )
+
+    def _names_another_cell(self, best: EvidencePart) -> bool:
+        """Return whether the sentence names another column or row than that of its number: Heron 3, not Heron 3 XL."""
+        sentence = plain_of(self._sentence)
+        cells = [part for part in self._parts if part.is_row and part.passage == best.passage]
+        columns = {part.column for part in cells if part.values and is_of_same_row(part, best)}
+        rows = {part.row for part in cells if part.column == best.column and terms_of(part.row)}
+        return best.is_row and any(
+            its
+            and plain_of(its) not in sentence
+            and any(map(sentence.__contains__, map(plain_of, others - {""})))
+            for its, others in ((best.column, columns), (best.row, rows))
+        )
+
+    def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more.
+
+        What stands ahead of a clause in its sentence it speaks of, too.
+        """
+        if not (rival.is_clause and best.is_clause and is_of_same_sentence(rival, best)):
+            return False
+        about = terms_of(plain_of(fact.text)[: _first_number(fact.text)])
+        owned = {term for term in about if rival.owns(term)}
+        if owned > {term for term in about if best.speaks_of(term)}:
+            return True
+        stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
+        marks = [*self._phrases, *filter(self._is_anywhere, stated)]
+        return {one for one in marks if rival.speaks_of(one)} > {
+            one for one in marks if best.speaks_of(one)
+        }
+
+    def _is_exchanged(self, value: TextValue, fact: StatedFact, best: EvidencePart) -> bool:
+        """Return whether a part with another number of the sentence speaks of this fact instead: two were exchanged.
+
+        So does the other clause of one sentence, whatever its number.
+        """
+        owned = {term for term in fact.terms if best.owns(term)}
+        others = [
+            part
+            for part in self._parts
+            if any(competes(value, other) for other in part.values)
+            and not any(mine.matches(other) for mine in fact.values for other in part.values)
+            and (
+                (part.is_clause and best.is_clause and is_of_same_sentence(part, best))
+                or (not part.is_row and any(map(self._is_stated, part.values)))
+            )
+        ]
+        return any({term for term in fact.terms if part.owns(term)} > owned for part in others)
+
+    def _is_stated(self, value: TextValue) -> bool:
+        return value.unit != ORDINAL and any(value.matches(stated) for stated in self._values)
+
+
+def _names(part: EvidencePart, word: SubjectWord, test: Callable[[str, SubjectWord], bool]) -> bool:
+    """Return whether a part, its row or its headings have what a test looks for."""
+    texts = [text.plain for level, text in part.layers if level >= HEADING]
+    return any(test(text, word) for text in (*texts, plain_of(part.row)))
+
+
+def _first_number(text: str) -> int:
+    """Return where the first number of a text stands; 0 for none."""
+    return next((one.start for one in normalise_values(text) if one.value.unit != WEEKDAY), 0)

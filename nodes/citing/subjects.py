@@ -28,24 +28,8 @@ _TOKEN = re.compile(
 )
 # What tells things of one name apart: type 2, 套餐B; "a" and "i" are words as well, but not in capitals behind a name.
 _MARK = re.compile(r"\d+|[a-z]|i{2,3}|iv|vi{1,3}|ix")
+_CAPITAL_LETTER = re.compile(r"(?P<word>[A-Za-z]{2,})[ -](?P<mark>[AI])(?![\w'’])")
 _ARTICLE_LETTER = re.compile(r"(?<![一-鿿])[ai](?![一-鿿])")
-_CAPITAL_LETTER = re.compile(
-    r"(?:(?P<word>[A-Za-z]{2,})[ -](?P<a>A)|(?P<name>[A-Z][A-Za-z]+)[ -](?P<i>I))(?![\w'’])"
-)
-# 型, of a type 2 in Chinese.
-_SIGN = re.compile(rf"\s*([{IDEOGRAPHS}])")
-# Grade 3 and above, 二级以上: what is said of one mark is said of others, too.
-_BOUNDED = re.compile(
-    r"[以之][上下前后後]|至少|\b(?:above|below|higher|lower|up(?:wards)?|least|onwards?)\b",
-    re.IGNORECASE,
-)
-ANY_MARK = "*"
-# 1 号楼; elsewhere it may be a day.
-_NUMBERED = re.compile(r"(?<![\d月])(\d{1,4})\s?号")
-# Phase one; elsewhere it is a pronoun.
-_NAMED_ONE = re.compile(r"(?<=[a-z][ -])one(?![\w'’-])")
-# Joins marks of one kind: grades 1 and 2, 1、2级.
-_JOINS_MARKS = re.compile(r"\s*(?:[,，、/&~～-]|and|or|to|和|或|与|及|至|到)*\s*")
 _ARTICLE = re.compile(r"(?<![a-z])(?:an?|the|its|his|her|their|your|our|my|this|that)\s*\Z")
 _PRONOUN = re.compile(r"(?<![a-z])(?:it|they|he|she|we|you|i|who|which)\s+\Z")
 _TAKES_OBJECT = re.compile(
@@ -179,10 +163,9 @@ def _joined(
 
 def _lettered(text: str) -> frozenset[int]:
     """Return where A and I are marks: in capitals behind a word that they tell apart, Plan A, Class I."""
+    found = _CAPITAL_LETTER.finditer(text)
     return frozenset(
-        found.start("a" if found["a"] else "i")
-        for found in _CAPITAL_LETTER.finditer(text)
-        if (found["word"] or found["name"]).lower() not in ENGLISH_STOP_WORDS
+        one.start("mark") for one in found if one["word"].lower() not in ENGLISH_STOP_WORDS
     )
 
 
@@ -205,8 +188,7 @@ def _tokens(plain: str, lettered: Collection[int]) -> Iterator[_Token]:
         )
         letters[found.start : found.end] = " " * (found.end - found.start)
     for start, end in rates_in(plain):
-        # A year; not that of "a day pass".
-        if " " in plain[start:end] and not _joins_a_word(plain, end):
+        if " " in plain[start:end]:
             letters[start:end] = " " * (end - start)
     for run in _TOKEN.finditer("".join(letters)):
         at = run.start()
@@ -243,11 +225,6 @@ def _whole_words(run: str) -> list[tuple[str, str]]:
     return words
 
 
-def _joins_a_word(plain: str, end: int) -> bool:
-    behind = _TOKEN.match(plain, end + 1) if plain[end : end + 1] == " " else None
-    return behind is not None and bool(terms_of(behind[0]))
-
-
 def _written_out(label: re.Match[str]) -> str:
     number = label["nth"] or label["grade"]
     digits = int(number) if number.isdigit() else chinese_number(number)
@@ -264,43 +241,17 @@ def contains_mark(text: str, word: SubjectWord) -> bool:
     return any(one in compact for one in word.joined)
 
 
+def contains_other_mark(text: str, word: SubjectWord) -> bool:
+    """Return whether a number stands in a plain text beside the same word as this one in its statement: type 2, 2型."""
+    forms = [
+        re.sub(r"\d+", r"\\d+", re.escape(one)) for one in word.joined if re.search(r"\d", one)
+    ]
+    return any(re.search(rf"(?<!\d){form}(?!\d)", _compact(text)) for form in forms)
+
+
 def _adverb(word: str) -> str:
     """Return a word that says how often, which is no term where it counts by a period: the monthly fee."""
     return stem(word) if word.isascii() and rates_in(word) else ""
-
-
-@lru_cache(maxsize=1024)
-def marks_by_kind(text: str) -> Mapping[str, frozenset[str]]:
-    """Return the numbers and letters that tell things apart, by what they are of: 1 and 3 by 级, b by ward."""
-    words = subject_words(_NAMED_ONE.sub("1", text))
-    found = defaultdict[str, set[str]](set)
-    found["号"].update(_NUMBERED.findall(plain_of(text)))
-    kind = ""
-    for at, word in enumerate(words):
-        if not word.is_mark:
-            continue
-        before = words[at - 1] if at else None
-        joins = before and before.is_mark and _JOINS_MARKS.fullmatch(before.behind)
-        kind = _kind_ahead(words, at) or (kind if joins else "") or _kind_behind(words, at)
-        found[kind].add(word.term.removesuffix(kind))
-    every = {ANY_MARK} if _BOUNDED.search(text) else set[str]()
-    return {kind: frozenset(marks | every) for kind, marks in found.items() if marks}
-
-
-def _kind_ahead(words: Sequence[SubjectWord], at: int) -> str:
-    """Return the sign of a mark (3 号), or the word ahead of it: ward B."""
-    word = words[at]
-    if _LABEL.fullmatch(word.text):
-        return word.text[0] if word.text.startswith("第") else word.text[-1]
-    if sign := _SIGN.match(word.behind):
-        return sign[1]
-    is_named = at and words[at - 1].joins_next and not words[at - 1].is_predicate
-    return words[at - 1].term if is_named else ""
-
-
-def _kind_behind(words: Sequence[SubjectWord], at: int) -> str:
-    """Return the word behind a mark: 2 doors."""
-    return words[at + 1].term if at + 1 < len(words) and words[at].joins_next else ""
 
 
 def find_swapped(statement: str, other: str) -> frozenset[str]:

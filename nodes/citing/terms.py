@@ -15,7 +15,7 @@ from sextant.text.stopwords import (
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from sextant.text.units import SHARE, WEEKDAY, TextValue, rates_in
+from sextant.text.units import WEEKDAY, TextValue, rates_in
 from sextant.text.values import normalise_values
 from sextant.text.word_forms import american, name_synonyms, stem
 
@@ -26,7 +26,6 @@ _CAPITAL_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+(?![A-Za-z0
 _LETTERED = re.compile(rf"(?<![a-z0-9])[a-z](?![的是为和与或在有])[{IDEOGRAPHS}]")
 _WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
-_HAN_END = re.compile(f"[{IDEOGRAPHS}]+\\Z")
 _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
 # What speaks of the answer or its sources, not of the world.
 _FILLER_EN_WORDS = """
@@ -53,8 +52,6 @@ _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
 _OF_NAMES = ("nr", "ns", "nt", "nz")
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
-_BASE = re.compile(r"\s*of\s+((?:[a-z'’-]+ ?){1,4})")
-_BASE_AHEAD = re.compile(rf"([{IDEOGRAPHS}]{{2,8}})的\s*\Z")
 _SHORTEST_IN_PART = 3
 # Words that differ in their last two letters at most: pregnant and pregnancy.
 _OF_KIN, _LEAST_BEGUN = 0.9, 6
@@ -135,24 +132,6 @@ def wording_of(text: str) -> list[str]:
 def is_code(term: str) -> bool:
     """Return whether a term names one thing: E42, BM-40, KITE-L."""
     return "-" in term or any(map(str.isdigit, term)) or _LETTERED.fullmatch(term) is not None
-
-
-def find_measure(text: str, value: TextValue) -> str:
-    """Return the adjective of one ideograph ahead of a value, which says what is measured: 长 of 长702米; "" for none."""
-    plain = plain_of(text)
-    for one in normalise_values(text):
-        if value.matches(one.value) and (run := _HAN_END.search(plain[: one.start])):
-            *_, (last, tag) = cut_tagged_words(run[0])
-            return last if len(last) == 1 and tag == "a" else ""
-    return ""
-
-
-def find_bases(text: str) -> list[tuple[str, ...]]:
-    """Return what shares are of, by its terms: the rent, of 5 % of the rent and 租金的5%."""
-    plain = plain_of(text)
-    found = [one for one in normalise_values(text) if one.value.unit == SHARE]
-    bases = [_BASE.match(plain, one.end) or _BASE_AHEAD.search(plain[: one.start]) for one in found]
-    return [terms for base in bases if base and (terms := terms_of(base[1]))]
 
 
 @lru_cache(maxsize=1024)

@@ -1,29 +1,138 @@
-"""Whether the part that speaks most of a fact's subject has its numbers."""
+"""Whether a part that speaks of a fact's subject has its words, and the part that speaks most of it its numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations, pairwise
 
-from sextant.nodes.citing.evidence import COLUMNS, NEAR, EvidencePart
-from sextant.nodes.citing.evidence_index import (
-    ENOUGH,
-    Assessment,
-    StatedFact,
-    Support,
-)
+from sextant.nodes.citing.evidence import NEAR, EvidencePart
+from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
 from sextant.nodes.citing.sentence_look import (
     OF_CITED,
+    SubjectLook,
     competes,
     is_of_same_column,
     is_of_same_row,
     is_of_same_sentence,
 )
 from sextant.nodes.citing.subjects import subject_words
-from sextant.nodes.citing.terms import Text, find_bases, find_measure
-from sextant.nodes.citing.word_look import WordLook
+from sextant.nodes.citing.terms import is_code
 from sextant.text.units import TIMES, WEEKDAY, TextValue
+
+# A sentence of few words must speak of the subject nearly as much as any part does.
+_OF_BEST = 0.85
+# So much of the question's terms.
+_OF_ASKED = 0.4
+# Each of them must stand so close to the rest.
+_CLOSE = 0.5
+# A sentence of no more terms of its own says little more than their relation to the subject.
+_SHORT = 4
+# In a longer fact a word in another's place is mostly another word for the same.
+_FEW = 7
+
+
+class WordLook(SubjectLook):
+    """Looks for the words of facts without numbers."""
+
+    def _of_words(self, fact: StatedFact, subject: dict[str, float]) -> Assessment:
+        new = {term: self._evidence.weight(term) for term in fact.new or fact.terms}
+        asked = {term: weight for term, weight in subject.items() if term not in new}
+        # A sentence that has some of the question's words says itself what it is about.
+        stated = {term for fact in self._facts for term in fact.terms}
+        restated = {term: weight for term, weight in asked.items() if term in stated}
+        asked = restated if sum(restated.values()) >= _OF_ASKED * sum(asked.values()) else asked
+        about = {id(part): self._covered(part, asked) for part in self._whole}
+        codes = [term for term in (*subject, *fact.terms) if is_code(term)]
+        named = [
+            about[id(part)]
+            for part in self._whole
+            if all(self._level(part, code) >= NEAR for code in codes)
+        ]
+        best_about = max(named, default=0.0)
+        found = [(self._coverage_of(part, new), about[id(part)], part) for part in self._whole]
+        carrier = max(
+            found,
+            key=lambda one: one[0] + 0.6 * one[1] + OF_CITED * (one[2].passage in self._preferred),
+            default=None,
+        )
+        if carrier is None:
+            return Assessment(Support.UNSUPPORTED, 0.0)
+        coverage, near, part = carrier
+        if self._is_foreign(part) and coverage < ENOUGH:
+            return Assessment(Support.FOREIGN, coverage, (part,))
+        telling = [t for t in new if self._is_known(t) or (len(t) > 1 and t in fact.new)]
+        is_near = near >= _OF_BEST * best_about or not fact.new
+        if (
+            (self._is_brief and not (is_near and self._is_together(part, telling)))
+            or self._misses_name(fact, (part,))
+            or self._misses_mark(part, fact)
+            or self._replaces(part, fact)
+            or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
+            or self._is_at_another_value(part, fact)
+        ):
+            return Assessment(Support.PARTIAL, coverage, (part,))
+        return Assessment(Support.SUPPORTED, coverage, (part,))
+
+    @property
+    def _is_brief(self) -> bool:
+        """Return whether the sentence says little more than what relates to the subject."""
+        return len({term for fact in self._facts for term in fact.new}) <= _SHORT
+
+    def _is_at_another_value(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a passage says a fact beside another value than the one that is asked for, which stands elsewhere."""
+        clauses = [one for one in self._parts if one.values and one.passage == part.passage]
+        own = [one for one in clauses if fact.new and all(map(one.owns, fact.new))]
+        return any(
+            own
+            and any(_has_value(one, value) for one in clauses)
+            and all(_competes(one, value) and not _has_value(one, value) for one in own)
+            for value in self._evidence.asked_values
+        )
+
+    def _is_together(self, part: EvidencePart, terms: Collection[str]) -> bool:
+        """Return whether terms stand in one clause of a part, or in its headings."""
+        if not all(self._level(part, term) >= _CLOSE for term in terms):
+            return False
+        in_text = [term for term in terms if part.layers[0][1].has(term)]
+        return (
+            len(in_text) < 2
+            or not part.clauses
+            or any(all(c.has(t) for t in in_text) for c in part.clauses)
+        )
+
+    def _coverage_of(self, part: EvidencePart, terms: dict[str, float]) -> float:
+        whole = sum(terms.values())
+        if not whole:
+            return 0.0
+        return (
+            sum(weight * min(1.0, self._level(part, term) * 1.4) for term, weight in terms.items())
+            / whole
+        )
+
+    def _words_in(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> float:
+        """Return the share of a fact's own terms in the parts that say its numbers, among those that count."""
+        present = {t for t in fact.new if any(self._level(part, t) >= NEAR for part in parts)}
+        relating = {
+            word.term
+            for word in subject_words(fact.text)
+            if word.is_predicate or word.is_verb or self._is_measure(word)
+        }
+        counted = {
+            t: self._evidence.weight(t) for t in fact.new if t in present or t not in relating
+        }
+        if len(counted) < 2:
+            return 1.0
+        return sum(counted[term] for term in present) / sum(counted.values())
+
+
+def _has_value(part: EvidencePart, value: TextValue) -> bool:
+    return any(map(value.matches, part.values))
+
+
+def _competes(part: EvidencePart, value: TextValue) -> bool:
+    return any(competes(value, other) and other.unit == value.unit for other in part.values)
+
 
 # A part that speaks of the subject by so much more than the one with the number makes the number another's.
 _LEAD = 0.1
@@ -81,44 +190,16 @@ class ValueLook(WordLook):
 
     def _of_subject(self, fact: StatedFact, parts: Sequence[EvidencePart], words: float) -> Support:
         """Return whether the parts that say a fact's numbers say them of what it speaks of."""
-        if (
-            (words < _OF_STATED and not all(map(self._is_foreign, parts)))
-            or not all(self._has_codes(part, fact) for part in parts)
-            or self._misses_name(fact, parts)
-            or self._is_share_of_another(fact, parts)
-            or any(self._is_said_of_other(part, fact) for part in parts)
-            or any(self._replaces(part, fact) for part in parts)
-        ):
+        is_foreign = all(map(self._is_foreign, parts))
+        if (words < _OF_STATED and not is_foreign) or self._misses_name(fact, parts):
+            return Support.PARTIAL
+        if any(self._replaces(part, fact) for part in parts):
             return Support.PARTIAL
         misnamed = self._find_misnamed(fact, parts)
         if misnamed is None:
             return Support.SUPPORTED
         owned = self._is_of_rival(misnamed.term, fact, parts)
         return Support.CONTRADICTED if owned else Support.PARTIAL
-
-    def _is_share_of_another(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
-        """Return whether a fact says a share of what its parts in the same language do not name: of the rent."""
-        same = [part for part in parts if not self._is_foreign(part)]
-        return bool(same) and any(
-            set(base).isdisjoint(self._subject)
-            and not any(self._level(part, term) >= COLUMNS for part in same for term in base)
-            for base in find_bases(fact.text)
-        )
-
-    def _is_said_of_other(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a part names, ahead of its number, nothing of what a fact is about, which another part names."""
-        if part.is_row or self._is_foreign(part):
-            return False
-        about = _named_ahead(fact.text) or list(self._subject)
-        subject = [term for term in about if term in self._subject and self._is_known(term)]
-        own, stated = _named_ahead(part.wording), Text(" ".join(about))
-        return (
-            len(own) > 1  # one word may point back: the nation
-            and bool(subject)
-            and not any(map(stated.has, own))
-            and all(self._level(part, term) <= NEAR for term in subject)
-            and any(all(map(other.owns, subject)) for other in self._whole)
-        )
 
     @staticmethod
     def _is_scattered(found: Sequence[tuple[TextValue, Assessment]]) -> bool:
@@ -187,7 +268,6 @@ class ValueLook(WordLook):
             p
             for p in among
             if any(value.matches(v) and not value.opposes(v) for v in p.values)
-            and not self._is_at_another_rate(p, fact)
             and not self._is_on_another_day(p)
         ]
         best = max(
@@ -202,21 +282,10 @@ class ValueLook(WordLook):
                 return Assessment(Support.CONTRADICTED, 0.0, (rival,))
             return Assessment(Support.UNSUPPORTED, 0.0)
         score = scores[id(best)]
-        if measure := "" if best.is_row else find_measure(fact.text, value):
-            beside = [p for p in self._parts if p.is_clause and is_of_same_sentence(p, best)]
-            if find_measure(best.wording, value) == measure:
-                rivals = [p for p in rivals if p not in beside]
-                rival = max(rivals, key=lambda p: scores[id(p)], default=None)
-            elif any(_measures(p, measure, value) for p in beside):
-                return Assessment(Support.CONTRADICTED, score, (best,))
-            else:
-                measure = ""
-        if not measure and self._is_exchanged(value, fact, best):
-            return Assessment(Support.CONTRADICTED, score, (best,))
         if (
-            any(self._owns_more(one, best, fact) for one in rivals)
+            self._is_exchanged(value, fact, best)
+            or any(self._owns_more(one, best, fact) for one in rivals)
             or self._names_another_cell(best)
-            or self._names_rival(fact, best, rivals)
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
         is_beside = (
@@ -245,7 +314,6 @@ class ValueLook(WordLook):
             )
             and not any(mine.matches(other) for mine in self._values for other in p.values)
         ]
-        rivals = [p for p in rivals if not best or not self._codes_in(best) > self._codes_in(p)]
         # 90 minutes beside every 4,000 hours are no rival.
         return [p for p in rivals if not best or not is_of_same_row(p, best) or _has_unit(p, value)]
 
@@ -267,22 +335,11 @@ class ValueLook(WordLook):
             return Support.PARTIAL
         return Support.SUPPORTED
 
-    @staticmethod
-    def _is_at_another_rate(part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether both count by a period, and not by the same: 60 a day is not 60 an hour."""
-        return bool(fact.rates and part.rates) and fact.rates.isdisjoint(part.rates)
-
     def _is_on_another_day(self, part: EvidencePart) -> bool:
         """Return whether a part speaks of days of the week, and not of the one that is asked for."""
         asked = [value for value in self._evidence.asked_values if value.unit == WEEKDAY]
         days = [value for value in part.values if value.unit == WEEKDAY]
         return bool(asked and days) and not any(_holds(days, value) for value in asked)
-
-
-def _named_ahead(text: str) -> list[str]:
-    """Return the terms ahead of the first value of a text that relate to nothing and measure nothing."""
-    words = (one for one in subject_words(text) if one.is_ahead and not one.is_mark)
-    return [one.term for one in words if not (one.is_predicate or one.is_measure)]
 
 
 def _has_instead(
@@ -297,11 +354,6 @@ def _has_instead(
         competes(value, v) and v.unit == value.unit and not any(s.matches(v) for s in stated)
         for v in (part.values if is_near or not part.conditions else part.conditions)
     )
-
-
-def _measures(part: EvidencePart, measure: str, value: TextValue) -> bool:
-    """Return whether a part measures the same as `value` does, with another number."""
-    return any(competes(value, v) and find_measure(part.wording, v) == measure for v in part.values)
 
 
 def _has_unit(part: EvidencePart, value: TextValue) -> bool:

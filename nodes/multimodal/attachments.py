@@ -18,8 +18,7 @@ from sextant.models.chat.pictures import EncodedPicture
 from sextant.models.chat.vision import VisionModel, picture_limits
 from sextant.nodes.budget import judging_budget, merge_warnings, usage_of, usage_of_failure
 from sextant.nodes.context import RunContext
-from sextant.nodes.multimodal.images import load_picture
-from sextant.nodes.multimodal.parts import AttachmentPart, read_parts
+from sextant.nodes.multimodal.parts import AttachmentPart, load_picture, read_parts
 from sextant.nodes.multimodal.tables import ReadTable, read_table
 from sextant.nodes.question.wording import leans_on_history
 from sextant.nodes.state import State

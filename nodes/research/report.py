@@ -19,8 +19,7 @@ from sextant.domain.answers import (
     Trust,
     as_values,
 )
-from sextant.nodes.answers.answer_events import NOTHING_FOUND
-from sextant.nodes.answers.quotations import FOUND
+from sextant.nodes.answers.quotations import FOUND, NOTHING_FOUND
 from sextant.nodes.citing.citations import format_marker
 from sextant.nodes.research.state import PlannedSection
 

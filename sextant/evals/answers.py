@@ -39,8 +39,7 @@ from sextant.evals.runner import holds_answer
 from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.nodes.answers.answer_events import AnswerEvent
-from sextant.nodes.answers.quotations import quote_sentences
+from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences
 from sextant.nodes.context import Dependencies
 from sextant.text.characters import language_of
 

@@ -113,7 +113,7 @@ class Asking:
         Raises:
             SextantError: what went wrong; an image or table that cannot be used is named by its field.
         """
-        from sextant.nodes.multimodal.local_files import with_local_images
+        from sextant.nodes.multimodal.parts import with_local_images
 
         return await self.query(
             query,

@@ -1,4 +1,4 @@
-"""Kinds of sentences: those that deny, demand, define, or give orders to whoever answers."""
+"""Kinds of sentences: those that state nothing, deny, demand, define, or give orders to whoever answers."""
 
 from __future__ import annotations
 
@@ -110,28 +110,6 @@ def complete_denials(parts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-# 不必 and "need not" leave free what 必须 and "must" demand.
-_FREE = re.compile(
-    r"自愿|自便|可选|任选|不必|不用|无须|无需|不需要|不强制|非必须|\b(?:optional(?:ly)?|voluntar(?:y|ily)|need not|not (?:required|mandatory|obligatory)"
-    r"|(?:do|does|did) ?n[o'’]t (?:have|need) to)\b",
-    re.IGNORECASE,
-)
-_DEMANDED = re.compile(
-    r"(?<!不|非)必须|(?<!无|不)必需|务必|(?<!无)须(?!知)|应当|强制|\b(?:must(?! not)|mandatory|compulsory|obligatory|required|have to|has to)\b",
-    re.IGNORECASE,
-)
-
-
-def leaves_free(text: str) -> bool:
-    """Return whether a text leaves something to choice."""
-    return _FREE.search(text) is not None
-
-
-def demands(text: str) -> bool:
-    """Return whether a text demands something."""
-    return not leaves_free(text) and _DEMANDED.search(text) is not None
-
-
 _ASKS = re.compile(
     r"^\s*what(?:'s| is| are| was| were) (?:an? |the )?(?P<en>[^,;:?]{2,60}?)\s*\??\s*$"
     r"|^\s*what does (?:an? |the )?(?P<does>[^,;:?]{2,60}?) (?:do|mean|stand for)\s*\??\s*$"
@@ -241,3 +219,49 @@ def orders_answerer(text: str) -> bool:
 def asks_of_orders(question: str) -> bool:
     """Return whether a question may ask about such orders, so that one of them may answer it."""
     return _ABOUT_ORDERS.search(question) is not None
+
+
+# Headings and lead-ins ("The steps are:") state nothing; nor do questions back to the reader, rules of
+# tables, fences of code, or a bare yes or no before what it rests on.
+_NO_STATEMENT = re.compile(
+    r"\s*(?:#.*|\W*|.*[:：]\W*|.*[?？]\W*|```.*|\W*(?:yes|no|sure|certainly|是的?|不是|对|不|没有|有|不?可以|不?能够?|不?会|不必|不需要|不用|需要|必须)\W*)\s*",
+    re.DOTALL | re.IGNORECASE,
+)
+
+_SAYING = (
+    r"(?:say|said|mention|state|specif|contain|includ|provid|describ|address|discuss|cover|give|tell|indicat"
+    r"|answer|list|name|explain|reveal|offer|hold|have (?:any|enough|no)|support|speak)"
+)
+
+_SILENT = re.compile(
+    r"\b(?:documents?|passages?|sources?|context|texts?|materials?|knowledge base|excerpts?|information)\b"
+    r"[^.!?]{0,60}?(?:\b(?:do|does|did) not\b|n['’]t\b|\bnever\b|\bnothing\b)"
+    rf"\s*(?:\w+\s+){{0,2}}?{_SAYING}"
+    r"|\bno (?:information|mention|passage|document|evidence|answer|details?|data)\b"
+    r"|\bnot (?:mentioned|stated|specified|found|covered|described|addressed|provided|given|said|listed)\b"
+    r"|\b(?:cannot|can['’]?t|could not|unable to|not able to|(?:do|does) ?n['’o]t)"
+    r"\s+(?:\w+\s+)?(?:answer|determine|find|know|tell|say)\b"
+    r"|(?:文档|文件|文件|资料|資料|段落|材料|上下文|知识库|知識庫|原文|文中|内容|內容|信息|以上)[^。！？]{0,16}?"
+    r"(?:没有|沒有|未|并未|並未|不|无|無)[^。！？]{0,6}?"
+    r"(?:提|说|說|给|給|包含|涉及|记载|記載|写|寫|描述|介绍|介紹|回答|指出|找到|记录|記錄|列出|相关|相關|信息|内容|足够)"
+    r"|(?:没有|沒有|未能|未|无法|無法|不能)(?:从[^。]{0,12})?(?:找到|回答|确定|確定|得知|判断|判斷|提供)"
+    r"|不知道",
+    re.IGNORECASE,
+)
+
+# What follows such a word may well be a statement.
+_BUT = re.compile(
+    r"\b(?:but|however|yet|although|though|nevertheless|instead|still)\b"
+    r"|但|不过|不過|然而|尽管|儘管|虽然|雖然|而是|[，,;；]\s*(?:so|and|所以|因此)",
+    re.IGNORECASE,
+)
+
+
+def is_abstention(sentence: str) -> bool:
+    """Return whether a sentence says that the documents do not tell, and nothing beside."""
+    return _SILENT.search(sentence) is not None and not _BUT.search(sentence)
+
+
+def states(sentence: str) -> bool:
+    """Return whether a sentence says something about the world that could be true or false."""
+    return not (_NO_STATEMENT.fullmatch(sentence) or is_abstention(sentence))

@@ -17,9 +17,9 @@ from sextant.text.characters import has_cjk, plain_of
 from sextant.text.number_words import (
     HAN_NUMERALS,
     MILLION,
+    NUMBER_WORDS,
+    ORDINALS,
     SCALE_POWERS,
-    SMALL_NUMBERS,
-    TENS,
     parse_any_number,
     parse_chinese_number,
     parse_english_number,
@@ -47,8 +47,8 @@ _MONEY_AHEAD = re.compile(
     r"(?:(?:(?P<CNY>cny|rmb|renminbi|人民币|¥|￥)|(?P<USD>usd|us\$|(?<![a-z])\$|美元)|(?P<EUR>eur|€|欧元)|(?P<GBP>gbp|£)"
     r"|(?P<TWD>twd|nt\$|新台币|台币)|(?P<HKD>hkd|hk\$|港币)|(?P<JPY>jpy)|(?P<CHF>chf))[ \t]*)+$"
 )
-# 人民币 ￥ and the like; and a currency named again behind a value: 235万元（人民币）.
-_MONEY_WIDTH, _BRACKETED = 14, re.compile(r"\s?[(（]\s*([^()（）\d]{1,12}?)\s*[)）]")
+# 人民币 ￥ and the like.
+_MONEY_WIDTH = 14
 
 # Letters that are units elsewhere: CNY 1.68m, $2mm, 168w元.
 _MONEY_SCALE = re.compile(r"\s?(?P<scale>mm|mio|mln|m|bln|b|trn|tn|w)(?![a-z/²³])")
@@ -62,8 +62,6 @@ _DECIMAL_COMMA = r"(?<!\d,)(?:\d{1,3}(?:[.\u2009\u202f ]\d{3})+|\d+),\d{1,2}(?![
 _UP_TO = re.compile(rf"\s?(?:[-–—~]|to)\s?{_DECIMAL_COMMA}")
 _GROUP, _TEN = 3, 10
 _SCALE = "万亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
-_ORDINALS = {word: at for at, word in enumerate(
-    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"], start=1)}  # fmt: skip
 _MONTHS = {
     name: at
     for at, name in enumerate(
@@ -78,40 +76,37 @@ _ENGLISH_DAYS = (
     r"|(?:sat|sun)(?=\.?\s?[-–,:/]|\.?\s\d)"
 )
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WORD_NUMBER = "|".join([*sorted([*SMALL_NUMBERS, *TENS], key=len, reverse=True)])
+_WORD_NUMBER = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _HAN_UNITS = "|".join(["[倍成]", *(form for form, _ in UNIT_FORMS if re.match("[个一-鿿]", form))])
 _EN_UNITS = "|".join(form for form, _ in UNIT_FORMS if re.search("[a-z]{2}", form))
 
 _NUMBER_BEGINS = r"(?:(?<![a-z0-9_.^])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))(?:(?<!\d)[-−])?"
-_PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
-    ("weekday", re.compile(rf"(?<![a-z])(?P<day>{_ENGLISH_DAYS})(?:s|\.)?(?![a-z])|(?<![{HAN_NUMERALS}\d])(?:周|星期|礼拜)(?P<zday>[一二三四五六日天])(?![{HAN_NUMERALS}]|[次天个回场节遍小均期程])")),
-    ("date", re.compile(r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?:年|[-/.])\s?(?P<m>1[0-2]|0?[1-9])(?:月|[-/.])\s?(?P<d>3[01]|[12]\d|0?[1-9])(?![\d])[日号]?")),
-    ("date", re.compile(r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号])?")),
-    ("date", re.compile(r"(?<![\d.])(?P<m>1[0-2]|0?[1-9])\s?月\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号]?(?!\d)")),
-    ("date", re.compile(r"(?P<m>十[一二]?|[一二三四五六七八九])月(?P<d>三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])[日号]")),
-    ("date", re.compile(rf"(?<![\d.])(?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?: of)? {_MONTH.format('mon')}(?:,? (?P<y>(?:19|20)\d\d))?(?![a-z])")),
-    ("date", re.compile(rf"(?<![a-z]){_MONTH.format('mon')} (?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?:,? (?P<y>(?:19|20)\d\d))?(?![\d%a-z])")),
-    ("date", re.compile(rf"(?<![a-z]){_MONTH.format('mon')},? (?P<y>(?:19|20)\d\d)(?!\d)")),
-    ("date", re.compile(r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年(?!\d)")),
-    ("fraction", re.compile(rf"(?P<den>[{HAN_NUMERALS}]{{1,3}}|\d{{1,5}})分之(?P<num>[{HAN_NUMERALS}]{{1,6}}(?:点[{HAN_NUMERALS}]{{1,4}})?|\d+(?:\.\d+)?)")),
-    ("time", re.compile(r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?")),
-    ("time", re.compile(r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?")),
-    ("han", re.compile(rf"(?<![{HAN_NUMERALS}午上晨间])(?P<han>[{HAN_NUMERALS}]{{1,8}}点[零一二三四五六七八九〇]{{1,4}}(?:[百千]?[万亿])?)(?={_HAN_UNITS})")),
-    ("time", re.compile(rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{HAN_NUMERALS}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<halfpast>半)|(?P<zmin>\d{{1,2}}|[{HAN_NUMERALS}]{{1,4}})分?)?")),
-    ("fraction", re.compile(rf"(?<![a-z])(?<!and )(?P<num>one|two|three|four|five|a) (?:-)?(?P<en>half|third|quarter|fifth|tenth)s?(?![a-z])|(?<![a-z])(?P<half1>half)(?: of| the| an?)(?! (?:{_EN_UNITS})(?![a-z]))(?![a-z])")),
-    ("fraction", re.compile(r"(?P<zhhalf>一半)")),
-    ("share", re.compile(rf"(?P<n>{_DECIMAL_COMMA}|\d+(?:[,]\d{{3}})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))")),
-    ("share", re.compile(rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)")),
-    ("share", re.compile(r"(?P<cheng>[一二三四五六七八九])成(?![为立本果功长员交都])")),
-    ("ordinal", re.compile(rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})")),
-    ("ordinal", re.compile(r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])")),
-    ("ordinal", re.compile(rf"(?<![a-z-])(?P<ew>{'|'.join(w for w in _ORDINALS if w not in ('first', 'second'))})(?![a-z])")),
-    ("comma", re.compile(rf"{_NUMBER_BEGINS}(?P<n>{_DECIMAL_COMMA})\s?(?P<scale>{_SCALE})?")),
-    ("power", re.compile(rf"{_NUMBER_BEGINS}(?:(?P<times>\d+(?:\.\d+)?)\s?[x×·⋅*]\s?)?(?P<n>\d+){_RAISED}")),
-    ("number", re.compile(rf"{_NUMBER_BEGINS}(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?")),
-    ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:{_EN_UNITS})(?![a-z])))(?![a-z])")),
-    ("han", re.compile(rf"(?<![{HAN_NUMERALS}])(?P<han>[{HAN_NUMERALS}]{{1,16}})(?![{HAN_NUMERALS}])")),
+_FORMS: Sequence[tuple[str, str]] = (
+    ("weekday", rf"(?<![a-z])(?P<day>{_ENGLISH_DAYS})(?:s|\.)?(?![a-z])|(?<![{HAN_NUMERALS}\d])(?:周|星期|礼拜)(?P<zday>[一二三四五六日天])(?![{HAN_NUMERALS}]|[次天个回场节遍小均期程])"),
+    ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?:年|[-/.])\s?(?P<m>1[0-2]|0?[1-9])(?:月|[-/.])\s?(?P<d>3[01]|[12]\d|0?[1-9])(?![\d])[日号]?"),
+    ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号])?"),
+    ("date", r"(?<![\d.])(?P<m>1[0-2]|0?[1-9])\s?月\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号]?(?!\d)"),
+    ("date", rf"(?<![\d.])(?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?: of)? {_MONTH.format('mon')}(?:,? (?P<y>(?:19|20)\d\d))?(?![a-z])"),
+    ("date", rf"(?<![a-z]){_MONTH.format('mon')} (?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?:,? (?P<y>(?:19|20)\d\d))?(?![\d%a-z])"),
+    ("date", rf"(?<![a-z]){_MONTH.format('mon')},? (?P<y>(?:19|20)\d\d)(?!\d)"),
+    ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年(?!\d)"),
+    ("fraction", rf"(?P<den>[{HAN_NUMERALS}]{{1,3}}|\d{{1,5}})分之(?P<num>[{HAN_NUMERALS}]{{1,6}}(?:点[{HAN_NUMERALS}]{{1,4}})?|\d+(?:\.\d+)?)"),
+    ("time", r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?"),
+    ("time", r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?"),
+    ("han", rf"(?<![{HAN_NUMERALS}午上晨间])(?P<han>[{HAN_NUMERALS}]{{1,8}}点[零一二三四五六七八九〇]{{1,4}}(?:[百千]?[万亿])?)(?={_HAN_UNITS})"),
+    ("time", rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{HAN_NUMERALS}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<halfpast>半)|(?P<zmin>\d{{1,2}}|[{HAN_NUMERALS}]{{1,4}})分?)?"),
+    ("share", rf"(?P<n>{_DECIMAL_COMMA}|\d+(?:[,]\d{{3}})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))"),
+    ("share", rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)"),
+    ("ordinal", rf"第\s?(?P<zo>\d+|[{HAN_NUMERALS}]{{1,4}})"),
+    ("ordinal", r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])"),
+    ("ordinal", rf"(?<![a-z-])(?P<ew>{'|'.join(ORDINALS[2:])})(?![a-z])"),
+    ("comma", rf"{_NUMBER_BEGINS}(?P<n>{_DECIMAL_COMMA})\s?(?P<scale>{_SCALE})?"),
+    ("power", rf"{_NUMBER_BEGINS}(?:(?P<times>\d+(?:\.\d+)?)\s?[x×·⋅*]\s?)?(?P<n>\d+){_RAISED}"),
+    ("number", rf"{_NUMBER_BEGINS}(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?"),
+    ("words", rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:{_EN_UNITS})(?![a-z])))(?![a-z])"),
+    ("han", rf"(?<![{HAN_NUMERALS}])(?P<han>[{HAN_NUMERALS}]{{1,16}})(?![{HAN_NUMERALS}])"),
 )  # fmt: skip
+_PATTERNS = [(kind, re.compile(form)) for kind, form in _FORMS]
 # "One" and 一 alone are words; so are numerals in words such as 统一, 一般 and 万一. With a unit they count.
 _WEAK = frozenset({"one", "一", "零", "半", "千", "万", "百", "十", "百万"})
 _RANGE = re.compile(r"\s?(?:[-–—~～至到]|to|and|或|or|<|≤)\s?(?:[<≤]\s?)?\Z")
@@ -165,16 +160,13 @@ def unit_of_heading(text: str) -> str:
 
 
 def _with_currency(value: TextValue, start: int, end: int, plain: str) -> tuple[int, int]:
-    """Return where a value stands with the names of its currency: RMB ahead of it, (CNY) behind it."""
+    """Return where a value stands with the names of its currency: RMB ahead of it, yuan behind it."""
     if value.dimension != "money":
         return start, end
     if ahead := _MONEY_AHEAD.search(plain, max(0, start - _MONEY_WIDTH), start):
         start = ahead.start()
-    brackets = _BRACKETED.match(plain, end)
-    unit = UNIT_PATTERN.fullmatch(brackets[1]) if brackets else UNIT_PATTERN.match(plain, end)
-    if unit and canonical_unit(unit) == value.unit:
-        end = brackets.end() if brackets else unit.end()
-    return start, end
+    unit = UNIT_PATTERN.match(plain, end)
+    return start, unit.end() if unit and canonical_unit(unit) == value.unit else end
 
 
 def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
@@ -208,7 +200,7 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
         return with_bound(TextValue(_share_of(groups), SHARE), match.start(), end, plain), end
     if kind == "ordinal":
         raw = groups.get("zo") or groups.get("eo")
-        number = _ORDINALS[groups["ew"]] if raw is None else parse_whole(raw)
+        number = ORDINALS.index(groups["ew"]) + 1 if raw is None else parse_whole(raw)
         return (TextValue(Fraction(number), ORDINAL), end) if number is not None else None
     return _number_of(kind, groups, match, plain)
 
@@ -253,10 +245,20 @@ def _stated_number(
     if kind == "power":
         number = _power_of(groups)
     elif kind == "words":
-        number = parse_english_number(groups)
+        number = _number_in_words(groups)
     elif kind == "han":
         number = parse_chinese_number(groups["han"])
     return None if number is None else (number, match.end())
+
+
+_ARTICLES = {"a dozen": 12, "a": 1, "an": 1, "once": 1, "twice": 2}
+
+
+def _number_in_words(groups: dict[str, str]) -> Fraction:
+    """Return a number in words; an article or another word may count, and what is none of these is a half."""
+    if article := groups.get("dozen"):
+        return Fraction(_ARTICLES.get(article, Fraction(1, 2)))
+    return parse_english_number(groups["words"])
 
 
 def _scaled_number(
@@ -313,7 +315,7 @@ def _money_scale_at(start: int, end: int, plain: str) -> re.Match[str] | None:
 def _unit_at(start: int, end: int, plain: str) -> tuple[str, int]:
     """Return the unit of a number that stands there, and where that ends."""
     unit, suffix = "", UNIT_PATTERN.match(plain, end)
-    if suffix and suffix.end() > end and not _inside_a_word(plain, suffix.end(), suffix[0]):
+    if suffix and suffix.end() > end:
         unit, end = canonical_unit(suffix), suffix.end()
     if unit == "km" and _AN_HOUR.search(plain[max(0, start - 6) : start]):
         unit = "km/h"
@@ -339,18 +341,6 @@ def _counts(kind: str, match: re.Match[str], plain: str) -> bool:
     return len(match[0]) > 1 or behind in _COUNTERS or ranged is not None
 
 
-def _inside_a_word(plain: str, end: int, unit: str) -> bool:
-    """Return whether what looks like a Chinese unit begins a longer word: 日 in 日期, 元 in 元件."""
-    return plain[end : end + 1] in {
-        "日": "期常志报程",
-        "天": "线气",
-        "元": "件素",
-        "年": "级龄会",
-        "度": "假",
-        "m": "",
-    }.get(unit.strip(), "") and bool(plain[end : end + 1])
-
-
 def _time_of(groups: dict[str, str]) -> TextValue:
     hour = parse_whole(groups.get("h") or groups["zh"]) or 0
     minute = parse_whole(groups.get("min") or groups.get("zmin") or "0") or 0
@@ -367,20 +357,15 @@ def _weekday_of(groups: dict[str, str]) -> TextValue:
 
 
 def _share_of(groups: dict[str, str]) -> Fraction:
-    if "cheng" in groups:
-        return Fraction(parse_whole(groups["cheng"]) or 0, 10)
-    number = _written_number(groups["n"]) if "n" in groups else parse_english_number(groups)
+    number = (
+        _written_number(groups["n"]) if "n" in groups else parse_english_number(groups["words"])
+    )
     return number / (1000 if "pml" in groups else 100)
 
 
 def _fraction_of(groups: dict[str, str]) -> Fraction:
-    if groups.keys() & {"half1", "zhhalf"}:
-        return Fraction(1, 2)
-    if "en" in groups:
-        parts = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}[groups["en"]]
-        return Fraction(SMALL_NUMBERS.get(groups["num"], 1), parts)
-    over, under = parse_any_number(groups["num"]), parse_any_number(groups["den"]) or Fraction(1)
-    return over / under
+    over, under = parse_any_number(groups["num"]), parse_any_number(groups["den"])
+    return over / (under or Fraction(1))
 
 
 def _number_or_none(text: str | None) -> int | None:

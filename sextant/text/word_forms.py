@@ -13,14 +13,15 @@ from sextant.text.segmenter import cut_known_words
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
 # organise, colour, centre, licence, catalogue: each with what may follow.
-_BRITISH = (
-    (re.compile(r"(?<=\w{3}[^\Waeiou])is(?=(?:e[drs]?|ers|ing|ations?)$)"), "iz"),
-    (re.compile(r"(?<=al)ys(?=(?:e[drs]?|ing)$)"), "yz"),
-    (re.compile(r"(?<=\w{2}[^\Waeiou])our(?=(?:s|ed|ing|ful|ite|ites|able|al)?$)"), "or"),
-    (re.compile(r"(?<=\w{2})tre(?=s?$)"), "ter"),
-    (re.compile(r"(?<=\w{2})nce(?=[sd]?$)"), "nse"),
-    (re.compile(r"(?<=\w{2})ogue(?=s?$)"), "og"),
-)
+_BRITISH_FORMS = {
+    r"(?<=\w{3}[^\Waeiou])is(?=(?:e[drs]?|ers|ing|ations?)$)": "iz",
+    r"(?<=al)ys(?=(?:e[drs]?|ing)$)": "yz",
+    r"(?<=\w{2}[^\Waeiou])our(?=(?:s|ed|ing|ful|ite|ites|able|al)?$)": "or",
+    r"(?<=\w{2})tre(?=s?$)": "ter",
+    r"(?<=\w{2})nce(?=[sd]?$)": "nse",
+    r"(?<=\w{2})ogue(?=s?$)": "og",
+}
+_BRITISH = [(re.compile(form), american) for form, american in _BRITISH_FORMS.items()]
 _MAYBE_BRITISH = re.compile(r"is|ys|our|tre|nce|ogue")
 # What a word may end in; the first that fits is taken off.
 _SUFFIX = re.compile(

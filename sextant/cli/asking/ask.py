@@ -115,7 +115,7 @@ async def _ask(
     import asyncio
 
     from sextant.cli.asking.answers import print_answer
-    from sextant.nodes.multimodal.local_files import read_attachments
+    from sextant.nodes.multimodal.parts import read_attachments
 
     if question:
         options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))

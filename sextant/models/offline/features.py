@@ -36,8 +36,8 @@ from sextant.models.offline.wording import (
 )
 from sextant.tables.cells.stored import cells_of
 from sextant.tables.cells.values import ValueKind, read_value
+from sextant.text.answer_types import AnswerType
 from sextant.text.characters import language_of, plain_of, simplify
-from sextant.text.quantities import find_question_quantity
 from sextant.text.statements import asks_of_orders, orders_answerer
 
 Numbers = npt.NDArray[np.float64]
@@ -99,32 +99,6 @@ _MOST_LEAD = 1.5
 _LONGEST_LABEL = 40
 # The share of a column's name that a question has which asks for a value in it.
 _OF_COLUMN_NAME = 1 / 2
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NUMBER_WORD = re.compile(
-    r"[一二三四五六七八九十百千万亿半两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
-    r"|million|half|twice)\b"
-)
-_DATE = re.compile(
-    r"\d{3,4}年|\d{1,2}月|\d{1,2}[日号点]|\b1\d{3}\b|\b20\d\d\b|\d{1,2}:\d\d|世纪|centur|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
-)
-_NAME = re.compile(r"\b[A-Z]\w+")
-_REASON = re.compile(
-    r"因|由于|所以|为了|导致|\b(?:because|due to|since|so that|in order to|therefore|caused?)\b"
-)
-_ASKS = {
-    "date": re.compile(
-        r"何时|什么时候|哪天|哪一?[年月日]|几[年月日号点]|日期|\b(?:when|(?:what|which) (?:year|date|day|month|time|century))\b"
-    ),
-    "number": re.compile(
-        r"多少|几|多[大长高远久]|\bhow (?:many|much|long|old|far|tall|high|often|large|big)\b"
-        r"|\bwhat (?:percent\w*|number|age|price|size)\b"
-    ),
-    "name": re.compile(
-        r"\b(?:who|whom|whose|where)\b|\b(?:what|which) (?:city|country|state|place|person)\b"
-    ),
-    "reason": re.compile(r"为什么|为何|\bwhy\b"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +218,12 @@ class Evidence:
             language_of(items[source].text) == language for source in self._sources
         )
         self._missing = [self._count_missing(text) for text in texts]
-        self._quantity = find_question_quantity(question)
-        self._type = next((kind for kind, form in _ASKS.items() if form.search(self._question)), "")
-        self._names = set(_NAME.findall(question))
+        self._type = AnswerType(question)
 
     @property
     def asks_of_kind(self) -> bool:
-        """Whether the question asks for a quantity, a date, a name or a reason."""
-        return bool(self._quantity or self._type)
+        """Whether the question asks for a number, a date, a name or a reason."""
+        return bool(self._type.kind)
 
     def measure_sentences(self) -> Numbers:
         """Return the features of each sentence but its similarity, shape (sentences, features)."""
@@ -352,19 +324,8 @@ class Evidence:
 
         "What is the price of X" names no kind, but where a table has a column of prices a figure in it is one.
         """
-        plain = plain_of(sentence.meaning)
-        numbers = set(_NUMBER.findall(plain)) - set(_NUMBER.findall(self._question))
-        if self._quantity is not None:
-            found = self._quantity.told_by(plain)
-        elif self._type == "date":
-            found = bool(numbers and _DATE.search(plain))
-        elif self._type == "number":
-            found = bool(numbers or _NUMBER_WORD.search(plain))
-        elif self._type == "name" and sentence.language == "en":
-            found = bool(set(_NAME.findall(sentence.text[1:])) - self._names)
-        elif self._type == "reason":
-            found = bool(_REASON.search(plain))
-        else:
+        found = self._type.is_in(sentence.meaning)
+        if found is None:
             return float(self._has_asked_figure(sentence))
         return 1.0 if found else -1.0
 

@@ -11,7 +11,7 @@ from sextant.domain.answers import Cited, Done, Event, Token
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import WarningCode
 from sextant.graph.streaming import stream_answer
-from sextant.nodes.answers.answer_events import NOTHING_FOUND
+from sextant.nodes.answers.quotations import NOTHING_FOUND
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest

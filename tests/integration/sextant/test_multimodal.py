@@ -13,7 +13,7 @@ from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.settings import MultimodalSettings, Settings
 from sextant.facade import Sextant
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.nodes.multimodal.local_files import read_attachments
+from sextant.nodes.multimodal.parts import read_attachments
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database

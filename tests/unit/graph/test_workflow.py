@@ -33,7 +33,7 @@ from sextant.graph.workflow import Workflow
 from sextant.models.chat.allowance import charge, count_request
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.nodes.answers.answer_events import NO_MODEL
+from sextant.nodes.answers.quotations import NO_MODEL
 from tests.sentences import sentence
 from tests.unit.nodes.conftest import Bench, Build, ListeningModel, ScriptedRetriever, chat, item
 

@@ -12,7 +12,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import WarningCode, count
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.nodes.answers.answer_events import NO_MODEL, NOTHING_FOUND
+from sextant.nodes.answers.quotations import NO_MODEL, NOTHING_FOUND
 from sextant.nodes.context import Backpressure, Context, RunContext
 from sextant.nodes.generate import generate
 from sextant.nodes.state import State

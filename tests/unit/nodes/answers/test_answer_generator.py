@@ -11,7 +11,7 @@ from sextant.domain.answers import Cited, Done, Sources, Token
 from sextant.domain.errors import ModelOutputInvalid, OptionInvalid, QuestionInvalid
 from sextant.domain.retrieval import Mode, Retrieval
 from sextant.nodes import AnswerGenerator
-from sextant.nodes.answers.passages import as_items, fill_budget, number_passages
+from sextant.nodes.answers.passages import as_items, number_passages, with_reports
 from sextant.retrievers import assemble_vector_context
 from tests.unit.nodes.conftest import chat, item
 
@@ -150,9 +150,9 @@ def test_the_assembled_vector_context_is_cited_as_what_it_was_made_of() -> None:
 
 def test_the_budget_leaves_out_whole_passages_but_never_all() -> None:
     long, short = item("word " * 500, "long"), item("word", "short")
-    assert fill_budget([short, long, short], 100) == [short, short]
-    assert fill_budget([long], 100) == [long]
-    assert fill_budget([], 100) == []
+    assert with_reports([short, long, short], 100)[0] == [short, short]
+    assert with_reports([long], 100)[0] == [long]
+    assert with_reports([], 100)[0] == []
 
 
 def test_a_passage_cannot_close_its_delimiter() -> None:

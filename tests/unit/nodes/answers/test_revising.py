@@ -14,8 +14,8 @@ from sextant.domain.answers import Answer, Citation, Cited, Done, Quoted, Reset,
 from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
 from sextant.domain.warnings import WarningCode
 from sextant.models.chat.chat_model import ChatModel
-from sextant.nodes.answers.answer_events import NOTHING_FOUND, AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator
+from sextant.nodes.answers.quotations import NOTHING_FOUND, AnswerEvent
 from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checker import Checks
 from tests.sentences import sentence

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sextant.domain.answers import Citation, Cited, Token
 from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.citing.citations import Verdict
 from sextant.nodes.citing.cited_text import CitedText
-from sextant.nodes.citing.statements import Verdict
 from sextant.text.characters import language_of
 
 

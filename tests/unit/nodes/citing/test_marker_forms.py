@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.marker_forms import MarkerReader, read_markers
+from sextant.nodes.citing.markers import MarkerReader, read_markers
 
 PASSAGES = ["Trial: three months.", "The hall has 40 m² and two rules: (1) be quiet, (2) be kind."]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sextant.nodes.citing.statements import is_abstention, states
+from sextant.text.statements import is_abstention, states
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sextant.nodes.multimodal.images import read_inside
+from sextant.nodes.multimodal.parts import read_inside
 
 
 @pytest.fixture

@@ -1,0 +1,45 @@
+"""A question for a date, a number, a name or a reason, and what holds one."""
+
+from __future__ import annotations
+
+import pytest
+
+from sextant.text.answer_types import AnswerType
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "holds", "lacks"),
+    [
+        ("How much does the pump cost?", "number", "It sells for 240 EUR.", "It is sold in shops."),
+        ("NX-90 有多重？", "number", "整机重 620 克。", "整机很轻。"),
+        ("有多少名学生？", "number", "共有三百名学生。", "学生入校须登记。"),
+        ("When did it happen?", "date", "On 5 March it stood still.", "This closes the incident."),
+        ("办公室是什么时候启用的？", "date", "2019年启用。", "办公室位于示范路。"),
+        (
+            "Who founded the Royal Club?",
+            "name",
+            "It was founded by Ada Quill.",
+            "Of the Royal Club.",
+        ),
+        ("为什么停机？", "reason", "由于电源故障而停机。", "停机两小时。"),
+    ],
+)
+def test_a_text_holds_the_kind_of_thing_that_is_asked_for(
+    question: str, kind: str, holds: str, lacks: str
+) -> None:
+    asked = AnswerType(question)
+    assert asked.kind == kind
+    assert asked.is_in(holds) is True
+    assert asked.is_in(lacks) is False
+
+
+def test_other_questions_ask_for_none_of_the_kinds() -> None:
+    asked = AnswerType("What is the Jurassic period?")
+    assert not asked.kind
+    assert asked.is_in("It lasted from 201 to 145 million years ago.") is None
+    assert not asked.is_quantity
+    assert AnswerType("How many pupils are there?").is_quantity
+
+
+def test_a_number_of_the_question_answers_nothing() -> None:
+    assert AnswerType("How many rooms has house 12?").is_in("House 12 is old.") is False
