@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
+from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.tables import fill_group_names, header_rows
 from sextant.tables.cells.values import ValueKind, read_value
 
@@ -39,6 +40,47 @@ class Merged:
     repeated: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     across: set[int] = field(default_factory=set[int])
     blank: set[int] = field(default_factory=set[int])
+
+
+def fill_merges(
+    rows: dict[int, list[str]], merges: Iterable[tuple[int, int, int, int]], budget: CellBudget
+) -> Merged:
+    """Repeat each merged cell's text over its range, but for a title or a group's name: that is alone in its rows.
+
+    Args:
+        rows: by their numbers from 1.
+        merges: first column and row, last column and row, all from 1.
+        budget: how many cells there may be.
+    """
+    merged = Merged()
+    last = max(rows, default=0)
+    for left, top, right, bottom in merges:
+        text = "".join(rows.get(top, [])[left - 1 : left])
+        bottom = min(bottom, last)  # noqa: PLW2901 - no table goes on below the last filled row
+        numbers = range(top, bottom + 1)
+        if not text:
+            continue
+        if _is_title(rows, numbers, is_wide=left < right):
+            budget.spend(right - left)
+            rows[top].extend([""] * (right - len(rows[top])))
+            merged.repeated.update((top, column) for column in range(left, right))
+            continue
+        merged.across.update(numbers if left < right else ())
+        merged.blank.update(number for number in numbers if number not in rows)
+        for number in numbers:
+            row = rows.setdefault(number, [])
+            budget.spend(max(right - len(row), 0))
+            row.extend([""] * (right - len(row)))
+            row[left - 1 : right] = [cell or text for cell in row[left - 1 : right]]
+            merged.repeated.update((number, column) for column in range(left - 1, right))
+        merged.repeated.discard((top, left - 1))
+    return merged
+
+
+def _is_title(rows: dict[int, list[str]], numbers: range, *, is_wide: bool) -> bool:
+    """Return whether a merged cell is all that its rows hold."""
+    filled = sum(sum(map(bool, rows[number])) for number in numbers if number in rows)
+    return filled == 1 and (len(numbers) == 1 or is_wide)
 
 
 def sheet_blocks(rows: Rows, merged: Merged) -> Iterator[Block]:

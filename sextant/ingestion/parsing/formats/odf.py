@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.formats.odf_text import (
     spans_of,
 )
 from sextant.ingestion.parsing.formats.opc import Element
-from sextant.ingestion.parsing.grids import Merged, sheet_blocks
+from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.structure import Omissions
@@ -90,7 +90,7 @@ class _Sheet:
         self._reader = OdfReader(context)
         self._budget = CellBudget(context.limits)
         self._rows = dict[int, list[str]]()
-        self._merged = Merged()
+        self._merges = list[tuple[int, int, int, int]]()
         self._floating = list[Block]()
         self._notes = list[str]()
 
@@ -103,8 +103,8 @@ class _Sheet:
                 self._floating += self._reader.drawn(shape)
         if self._rows or self._floating or self._notes:
             yield HeadingBlock(sheet.get(qn("table:name"), ""), 1)
-        rows = {at: row for at, row in self._rows.items() if at <= number and any(row)}
-        yield from sheet_blocks(rows, self._merged)
+        merged = fill_merges(self._rows, self._merges, self._budget)
+        yield from sheet_blocks(self._rows, merged)
         yield from self._floating
         if self._notes:
             yield Paragraph("\n".join(self._notes))
@@ -118,7 +118,7 @@ class _Sheet:
             self._add_comments(cell, f"{get_column_letter(min(len(cells) + 1, 16_384))}{above + 1}")
             width, height = spans_of(cell)
             if text and width * height > 1:
-                spans.append((len(cells), width, height))
+                spans.append((len(cells) + 1, len(cells) + width, height))
             repeated = count_of(cell, "table:number-columns-repeated")
             if not text and repeated > self._context.limits.table_cells:
                 break  # the rest of the row is blank
@@ -129,25 +129,11 @@ class _Sheet:
         last = above + count_of(element, "table:number-rows-repeated")
         for number in range(above + 1, last + 1 if cells else above + 1):
             self._budget.spend(len(cells))
-            row = self._rows.setdefault(number, [])
-            row.extend([""] * (len(cells) - len(row)))
-            row[: len(cells)] = [new or old for new, old in zip(cells, row, strict=False)]
-            for column, width, height in spans:
-                self._fill((number, column), width, height)
+            self._rows[number] = list(cells)
+            self._merges += (
+                (left, number, right, number + height - 1) for left, right, height in spans
+            )
         return last
-
-    def _fill(self, corner: tuple[int, int], width: int, height: int) -> None:
-        """Repeat a merged cell's text over its range, but for a title, which is alone in its row."""
-        (top, left), text = corner, self._rows[corner[0]][corner[1]]
-        is_title = height == 1 and sum(map(bool, self._rows[top])) == 1
-        self._merged.across.update(range(top, top + height) if width > 1 and not is_title else ())
-        for number in range(top, top + height):
-            row = self._rows.setdefault(number, [])
-            self._budget.spend(max(left + width - len(row), 0))
-            row.extend([""] * (left + width - len(row)))
-            for column in range(left, left + width):
-                row[column] = row[column] or ("" if is_title else text)
-                self._merged.repeated.update({(number, column)} - {corner})
 
     def _add_comments(self, cell: Element, name: str) -> None:
         for comment in cell.iterchildren(qn("office:annotation")):

@@ -13,7 +13,7 @@ from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragr
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.formats.workbook import Cell, Sheet, Workbook
-from sextant.ingestion.parsing.grids import Merged, sheet_blocks
+from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
@@ -120,7 +120,7 @@ def _cells(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator
     budget = CellBudget(limits)
     rows = _read_rows(book, book.rows(sheet, xml), budget)
     _add_addresses(rows, sheet.part, xml)
-    merges = _fill_merges(rows, _merges(xml), budget)
+    merges = fill_merges(rows, _merges(xml), budget)
     yield from sheet_blocks(rows, merges)
 
 
@@ -148,52 +148,13 @@ def _add_addresses(rows: dict[int, Row], part: PackagePart | None, xml: bytes) -
         address = part.address(target[1].decode("utf-8", "replace"))
         column, number, *_ = range_boundaries(cell[1].decode("ascii"))
         row = rows.get(number, [])
-        if address and _at(row, column).strip():
+        if address and "".join(row[column - 1 : column]).strip():
             row[column - 1] = with_address(row[column - 1], address)
 
 
 def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:
     found = islice(_MERGE.finditer(xml), _MAX_MERGES)
     return [range_boundaries(match[1].decode("ascii")) for match in found]
-
-
-def _fill_merges(
-    rows: dict[int, Row], merges: Iterable[tuple[int, int, int, int]], budget: CellBudget
-) -> Merged:
-    """Repeat each merged cell's text over its range, but for a title or a group's name: that is alone in its rows."""
-    merged = Merged()
-    last = max(rows, default=0)
-    for left, top, right, bottom in merges:
-        text = _at(rows.get(top, []), left)
-        bottom = min(bottom, last)  # noqa: PLW2901 - no table goes on below the last filled row
-        numbers = range(top, bottom + 1)
-        if not text:
-            continue
-        if _is_title(rows, numbers, is_wide=left < right):
-            budget.spend(right - left)
-            rows[top].extend([""] * (right - len(rows[top])))
-            merged.repeated.update((top, column) for column in range(left, right))
-            continue
-        merged.across.update(numbers if left < right else ())
-        merged.blank.update(number for number in numbers if number not in rows)
-        for number in numbers:
-            row = rows.setdefault(number, [])
-            budget.spend(max(right - len(row), 0))
-            row.extend([""] * (right - len(row)))
-            row[left - 1 : right] = [cell or text for cell in row[left - 1 : right]]
-            merged.repeated.update((number, column) for column in range(left - 1, right))
-        merged.repeated.discard((top, left - 1))
-    return merged
-
-
-def _is_title(rows: dict[int, Row], numbers: range, *, is_wide: bool) -> bool:
-    """Return whether a merged cell is all that its rows hold."""
-    filled = sum(sum(map(bool, rows[number])) for number in numbers if number in rows)
-    return filled == 1 and (len(numbers) == 1 or is_wide)
-
-
-def _at(row: Row, column: int) -> str:
-    return row[column - 1] if column <= len(row) else ""
 
 
 def _show(cell: Cell, first_day: int) -> str:
