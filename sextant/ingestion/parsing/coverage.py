@@ -17,13 +17,12 @@ from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.recount import SourcePart, recount
-from sextant.ingestion.parsing.structure import Omissions, count_characters
+from sextant.ingestion.parsing.structure import Omissions, count_characters, name_some
 from sextant.text.characters import clean_text, normalise
 
 _TOLERATED = 0.04  # of the text: spelling of numbers, marks of lists, names of columns
 _LEAST_MISSING = 40  # letters and digits
 _LOST = 0.5  # of the words of a part
-_MOST_NAMED = 5
 _WORDS_TRIED = 50  # of a part
 _NUMBER = re.compile(r"[^\s|]*\d[^\s|]*")
 _WORD = re.compile(r"[^\W_]{2,}")
@@ -113,8 +112,8 @@ def _warn_of_missing(
     if missing < _LEAST_MISSING or missing <= _TOLERATED * found:
         return ()
     lost = _lost_parts(parts, text)
-    named = [*lost[:_MOST_NAMED], *(["…"] if len(lost) > _MOST_NAMED else [])]
-    params = {"percent": _percent(missing, found), "number": missing, "parts": named}
+    percent = _percent(missing, found)
+    params = {"percent": percent, "number": missing, "parts": name_some(lost)}
     code = WarningCode.PARTS_MISSING if lost else WarningCode.TEXT_MISSING
     return (CodedWarning(code, params),)
 

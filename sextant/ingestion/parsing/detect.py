@@ -137,7 +137,6 @@ _OTHER_MAGIC = {
 }
 # Of text without Markdown's name; a single `#` begins comments as well.
 _MARKDOWN_HEADING = re.compile(r"^#{2,6} \S", re.MULTILINE)
-_MARKDOWN_HEADINGS = 2
 _XML_HEAD = r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?"
 _HTML = re.compile(rf"{_XML_HEAD}<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
 _XML = re.compile(r"\s*<(?:\?xml\s|!DOCTYPE\s|!--|[\w:.-]+[\s/>])")
@@ -294,7 +293,7 @@ def _text_type(content: bytes, filename: str) -> FileType:
         return found
     if named in _WITH_SIGNATURE:
         raise _unknown(filename, "plain text")
-    if named in _PLAIN_NAMES and len(_MARKDOWN_HEADING.findall(text)) >= _MARKDOWN_HEADINGS:
+    if named in _PLAIN_NAMES and len(_MARKDOWN_HEADING.findall(text)) > 1:
         return FileType.MARKDOWN
     return FileType.TXT if named is None or named in _MARKED else named
 

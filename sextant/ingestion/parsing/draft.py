@@ -22,10 +22,9 @@ from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Blocks
 from sextant.ingestion.parsing.chunking import Cut, cut_chunks
 from sextant.ingestion.parsing.images import FoundImage
-from sextant.ingestion.parsing.structure import SectionNode, Structure, build_structure
+from sextant.ingestion.parsing.structure import TITLE_CHARS, SectionNode, Structure, build_structure
 from sextant.text.characters import clean_text, language_of
 
-_TITLE_CHARS = 200
 _GENERIC_TITLE = re.compile(
     r"$|untitled|microsoft |powerpoint|presentation\d*$|document\d*$|word |无标题|未命名|演示文稿|文档\d*$|工作簿",
     re.IGNORECASE,
@@ -86,7 +85,7 @@ def _title(structure: Structure, title: str, filename: str) -> str:
         (section.title for section in sections if section.level == 1 and not section.start), ""
     )
     line = structure.text[root.heading.start : root.heading.end]
-    return (line or ("" if generic else title) or top or name)[:_TITLE_CHARS]
+    return (line or ("" if generic else title) or top or name)[:TITLE_CHARS]
 
 
 def to_wire(made: DocumentDraft) -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeVar
 
 from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileRejected
@@ -32,6 +33,14 @@ from sextant.tables.cells.stored import mark_across, mark_repeated
 from sextant.text.characters import clean_text
 
 _MOST_NAMED = 5
+
+T = TypeVar("T")
+
+
+def name_some(things: Iterable[T]) -> list[T | str]:
+    """Return the first five, and a mark where there are more."""
+    first: list[T | str] = [*islice(things, _MOST_NAMED + 1)]
+    return first if len(first) <= _MOST_NAMED else [*first[:_MOST_NAMED], "…"]
 
 
 def count_characters(text: str) -> int:
@@ -119,8 +128,7 @@ class Omissions:
     def warnings(self) -> tuple[CodedWarning, ...]:
         """Return a warning for the parts, one for damaged ones and one for the text, each if there were any."""
         parts = [self._count(kind, number) for kind, number in self._parts.items()]
-        damaged = [*islice(self._damaged, _MOST_NAMED)]
-        damaged += ["…"] if len(self._damaged) > _MOST_NAMED else []
+        damaged = name_some(self._damaged)
         texts = [count(number, reason) for reason, number in self._characters.items() if number]
         named = (
             (WarningCode.PARTS_NOT_READ, "parts", parts),
@@ -134,7 +142,7 @@ class Omissions:
         return count(number, kind, indices[:_MOST_NAMED], more=len(indices) > _MOST_NAMED)
 
 
-_TITLE_CHARS = 200
+TITLE_CHARS = 200
 _MAX_DEPTH = 12
 # Soft hyphens and signs without width part words that their reader sees whole. Joiners are part of words in Persian
 # and in the scripts of India, and of emoji, but never beside Latin, Greek, Cyrillic and Chinese letters.
@@ -268,7 +276,7 @@ class _DocumentWriter:
         self._open.append((level, len(self._sections)))
         self._sections.append(
             SectionNode(
-                title=text[:_TITLE_CHARS],
+                title=text[:TITLE_CHARS],
                 level=len(self._open) - 1,
                 parent=self._open[-2][1],
                 start=span.start,

@@ -14,7 +14,7 @@ from sextant.tables.cells.values import ValueKind, read_value
 
 _NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s?\d[\d,.\s]*[%)‰]?$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_MAX_COLUMNS = 16_384  # of a worksheet (ECMA-376); HTML allows 1,000
+MAX_COLUMNS = 16_384  # of a worksheet (ECMA-376); HTML allows 1,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def lay_out(cells: Iterable[SpannedCell], budget: CellBudget) -> list[list[str]]
     placed = list(cells)
     width = max((cell.column + cell.columns for cell in placed), default=0)
     height = max((cell.row + cell.rows for cell in placed), default=0)
-    width = min(width, _MAX_COLUMNS)
+    width = min(width, MAX_COLUMNS)
     budget.spend(width * height)
     rows = [[""] * width for _ in range(height)]
     for cell in placed:

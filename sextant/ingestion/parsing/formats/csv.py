@@ -16,6 +16,7 @@ from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.records import Columns, table_blocks
+from sextant.ingestion.parsing.structure import name_some
 from sextant.ingestion.parsing.tables import header_rows
 
 _DELIMITERS = ",\t;|"
@@ -24,7 +25,6 @@ _SNIFFED_CHARS = 1_000_000
 _SEPARATOR = re.compile(r"sep=(.)[\r\n]+", re.IGNORECASE)  # as Excel writes it above the rows
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_LINES = 200  # of one cell, where quotation marks are in disorder
-_MOST_NAMED = 5
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -93,10 +93,9 @@ class _CsvReader:
         """Return which lines hold an open quotation mark."""
         if not self.disordered:
             return ()
-        more = ["…"] if len(self.disordered) > _MOST_NAMED else []
         params = {
             "rows": count(len(self.disordered), "row"),
-            "lines": [*self.disordered[:_MOST_NAMED], *more],
+            "lines": name_some(self.disordered),
         }
         return (CodedWarning(WarningCode.QUOTES_NOT_CLOSED, params),)
 

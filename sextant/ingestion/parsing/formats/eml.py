@@ -25,7 +25,7 @@ from sextant.text.characters import clean_text
 
 _TEXTS = {"text/plain", "text/html", "text/rtf"}
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
-_DEEPEST = 8  # messages forwarded inside each other
+DEEPEST = 8  # messages forwarded inside each other
 # A plain text with less than this share of the words of its HTML says only that there is one.
 _WHOLE = 0.5
 
@@ -82,7 +82,7 @@ class _MailReader:
     def _part(self, part: Part, depth: int) -> Iterator[Block]:
         kind = part.get_content_type()
         is_attached = part.get_content_disposition() == "attachment"
-        if kind == "message/rfc822" and part.is_multipart() and depth < _DEEPEST:
+        if kind == "message/rfc822" and part.is_multipart() and depth < DEEPEST:
             for inner in _inner(part):
                 yield from self.message(inner, depth + 1)
         elif kind == "multipart/alternative":

@@ -35,7 +35,6 @@ _LINES = {
 
 _MAX_DEPTH = 6  # levels of headings, as HTML has them
 _MAX_LINE = 200  # characters of a list in one line
-_MOST_BLANK = 1000  # characters between two values
 _MAX_CELL = 80  # longer members are no cells
 
 
@@ -107,7 +106,8 @@ def _load_all(text: str) -> Iterator[Json]:
         except RecursionError as error:
             raise _too_deep() from error
         yield value
-        end += len(text[end : end + _MOST_BLANK]) - len(text[end : end + _MOST_BLANK].lstrip())
+        while text[end : end + 1].isspace():
+            end += 1
 
 
 def _loads(text: str) -> Json:

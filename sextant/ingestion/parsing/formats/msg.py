@@ -14,7 +14,7 @@ import compressed_rtf
 from olefile import OleFileIO
 
 from sextant.ingestion.parsing.blocks import Blocks
-from sextant.ingestion.parsing.formats.eml import Part, parse_mime, read_mail
+from sextant.ingestion.parsing.formats.eml import DEEPEST, Part, parse_mime, read_mail
 from sextant.ingestion.parsing.limits import Limits
 
 # Properties ([MS-OXPROPS]): streams are named for a property and the type that it has.
@@ -35,7 +35,6 @@ _ENCODINGS = {
     50220: "iso2022_jp",
 }
 _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
-_DEEPEST = 8  # messages inside each other
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -107,7 +106,7 @@ class _Storage:
         for storage in self._inside("__attach_version1.0_"):
             inner = [*storage._path, f"__substg1.0_{_FILE}{_STORAGE}"]
             if self._container.exists("/".join([*inner, "__properties_version1.0"])):
-                if depth < _DEEPEST:
+                if depth < DEEPEST:
                     message = _Storage(self._container, inner, self._encoding).message(depth + 1)
                     found.append(_whole("message/rfc822", [message]))
                 continue

@@ -25,6 +25,7 @@ from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
 _UNITS = {"cm": 360_000, "mm": 36_000, "in": 914_400, "pt": 12_700, "px": 9_525}  # in EMU
 _FURNITURE = {"header", "footer", "page-number", "date-time"}
@@ -115,7 +116,9 @@ class _Sheet:
         spans = list[tuple[int, int, int]]()
         for cell in element.iterchildren(*CELLS):
             text = self._shown(cell)
-            self._add_comments(cell, f"{get_column_letter(min(len(cells) + 1, 16_384))}{above + 1}")
+            self._add_comments(
+                cell, f"{get_column_letter(min(len(cells) + 1, MAX_COLUMNS))}{above + 1}"
+            )
             width, height = spans_of(cell)
             if text and width * height > 1:
                 spans.append((len(cells) + 1, len(cells) + width, height))

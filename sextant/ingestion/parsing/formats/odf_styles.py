@@ -44,7 +44,6 @@ _FORMATS = {
     "甲, 乙, 丙, ...": "ideographTraditional",
 }
 _DEEPEST = 10  # levels of a list (ODF 1.3 part 3, 16.31)
-_DEEPEST_STYLE = 50
 _BOLD = frozenset({"bold", "600", "700", "800", "900"})
 
 
@@ -134,7 +133,7 @@ class OdfStyles:
         return look
 
     def _chain(self, family: str, name: str | None) -> Iterator[Element]:
-        for _ in range(_DEEPEST_STYLE):
+        for _ in self._elements:  # which ends a cycle of styles based on each other
             element = self._elements.get((family, name or ""))
             if element is None:
                 return

@@ -19,12 +19,12 @@ from openpyxl.utils.escape import unescape
 
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
 GENERAL = "General"
 CellValue = str | bool | int | float
 _ROW, _CELL, _VALUE = "{*}row", "{*}c", "{*}v"
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
-_MAX_COLUMN = 16_384
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 
@@ -113,7 +113,7 @@ class Workbook:
         for cell in row.iterchildren(_CELL):
             reference = _REFERENCE.fullmatch(cell.get("r", ""))
             column = column_index_from_string(reference[1]) if reference else column + 1
-            if column > _MAX_COLUMN:
+            if column > MAX_COLUMNS:
                 return
             style = _number(cell.get("s")) or 0
             code = self._formats[style] if style < len(self._formats) else GENERAL
