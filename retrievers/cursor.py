@@ -1,13 +1,9 @@
-"""Cursors: where a page ended, in a ranking of a moment, sealed against another search and changes.
-
-Also here: lists come in pages.
-"""
+"""Cursors: where a page of a list or of a ranking ended, sealed against other lists and changes."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import struct
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +16,7 @@ import orjson
 
 from sextant.domain.errors import OptionInvalid
 
-_FORM = struct.Struct(">Bqd16s")
-_VERSION = 1  # of the form above
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LONGEST = 200  # characters; ours have far fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +43,9 @@ class Position:
 
 
 def encode(position: Position, search: bytes) -> str:
-    """Return the cursor of a position in the results of `search` (`identity` of its question and options).
-
-    The seal says that nobody has changed it and that it belongs to this search of this user. It keeps
-    no secret: a cursor opens nothing that the search by itself does not.
-    """
+    """Return the cursor of a position in the results of `search` (`identity` of its question and options)."""
     micros = (position.taken_at - _EPOCH) // timedelta(microseconds=1)
-    body = _FORM.pack(_VERSION, micros, position.score, position.id.bytes)
-    return base64.urlsafe_b64encode(body + _seal(body, search)).decode().rstrip("=")
+    return ListingKey(search).cursor((micros, position.score, str(position.id)))
 
 
 def decode(cursor: str, search: bytes) -> Position:
@@ -66,41 +54,21 @@ def decode(cursor: str, search: bytes) -> Position:
     Raises:
         OptionInvalid: it is no cursor of this search, or has been changed.
     """
-    if not isinstance(cursor, str) or len(cursor) > _LONGEST or not cursor.isascii():
-        raise _cursor_error()
+    micros, score, text_id = ListingKey(search).after(cursor, (int, float, str))
     try:
-        sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raise _cursor_error() from None
-    body, seal = sealed[: _FORM.size], sealed[_FORM.size :]
-    if len(body) < _FORM.size or not compare_digest(seal, _seal(body, search)):
-        raise _cursor_error()
-    version, micros, score, raw = _FORM.unpack(body)
-    if version != _VERSION:
-        raise _cursor_error()
-    try:
-        return Position(_EPOCH + timedelta(microseconds=micros), score, UUID(bytes=raw))
-    except OverflowError:  # the seal keeps no secret, so anybody can make one for any moment
-        raise _cursor_error() from None
+        moment = _EPOCH + timedelta(microseconds=int(micros))
+        return Position(moment, float(score), UUID(str(text_id)))
+    except (
+        OverflowError,
+        ValueError,
+    ):  # the seal keeps no secret: anybody can make one for anything
+        raise not_a_cursor() from None
 
 
 def identity(*parts: object) -> bytes:
     """Return what a search is told from others by: a hash of what was asked of what."""
     text = "\0".join(repr(part) for part in parts)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
-
-
-def _seal(body: bytes, search: bytes) -> bytes:
-    return blake2b(body, key=search, digest_size=_SEAL, person=b"sextant-cursor").digest()
-
-
-def _cursor_error() -> OptionInvalid:
-    return OptionInvalid(
-        "The cursor is not one of this search, or was changed.",
-        next_step="Pass `nextCursor` as it came, with the same query, graph, weights, filters and "
-        "limit; or leave it out to start again.",
-        field="cursor",
-    )
 
 
 Key = Sequence[str | int | float]
@@ -158,7 +126,7 @@ class ListingKey:
 def not_a_cursor() -> OptionInvalid:
     """Return the error, also of a key that is none of an entry: whoever makes up a seal is refused here."""
     return OptionInvalid(
-        "The cursor is not one of this list, or was changed.",
+        "The cursor is not one of this search or list, or was changed.",
         next_step="Pass `nextCursor` as it came, with everything else as it was; or start again without it.",
         field="cursor",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -10,17 +11,17 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import orjson
-from psycopg import InterfaceError, IsolationLevel, OperationalError
+from psycopg import InterfaceError, IsolationLevel, OperationalError, ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import DictRow, class_row, dict_row
 from psycopg.types import TypeInfo
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from sextant.domain.errors import DOCTOR_ZH, DatabaseUnavailable, Wording
+from sextant.domain.errors import DOCTOR_ZH, DatabaseUnavailable, SettingsInvalid, Wording
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.stores.embedded.server import EmbeddedServer
-from sextant.stores.postgresql.logins import logins
-from sextant.stores.postgresql.migrations import migrate
+from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer
+from sextant.stores.postgresql.migrations import APP_ROLE, SEARCH_PATH, migrate
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import (
     Connection,
@@ -32,6 +33,11 @@ from sextant.stores.postgresql.watched import (
 )
 
 _SQL = load_queries("database")
+# The application name of this process's connections, by which others are recognised.
+_PROCESS = f"sextant {secrets.token_hex(8)}"
+_SESSION = (
+    f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
+)
 # Sets the tenant of a statement that calls a function: FROM is evaluated before the select list.
 _AS_TENANT: LiteralString = " from set_config('sextant.user_id', %s, true)"
 
@@ -325,3 +331,36 @@ def rows_from_json(answer: bytes | None) -> list[dict[str, Any]]:
     """Decode the rows that a function of the server returns as one JSON array."""
     rows: list[dict[str, Any]] = orjson.loads(answer) if answer else []
     return rows
+
+
+def logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:
+    """Return the connection strings of the owner and of the serving role."""
+    if server is not None:
+        owner, app = server.conninfo(SUPERUSER), server.conninfo(APP_ROLE)
+    else:
+        assert settings.database_url is not None  # noqa: S101 - the caller started no server
+        owner = _parse_url(settings.database_url.get_secret_value())
+        app = {**owner, "options": f"{owner.get('options') or ''} -c role={APP_ROLE}"}
+    return _conninfo(owner, settings), _conninfo(app, settings)
+
+
+def _parse_url(url: str) -> dict[str, Any]:
+    try:
+        return dict(conninfo_to_dict(url))
+    except ProgrammingError:
+        raise SettingsInvalid(
+            "DATABASE_URL is not a PostgreSQL connection string.",
+            next_step="Write it as postgresql://user:password@host:5432/database.",
+            field="database_url",
+        ) from None  # the driver's message quotes the URL, password and all
+
+
+def _conninfo(login: dict[str, Any], settings: Settings) -> str:
+    options = f"{login.get('options') or ''} {_SESSION}".strip()
+    defaults = {
+        "connect_timeout": max(2, round(settings.database_timeout)),
+        "keepalives_idle": 30,
+        # Dropped packets are noticed after this time, not after the kernel's 15 minutes.
+        "tcp_user_timeout": round(settings.database_timeout * 1000),
+    }
+    return make_conninfo(**{**defaults, **login, "options": options, "application_name": _PROCESS})

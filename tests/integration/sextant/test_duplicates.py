@@ -142,7 +142,7 @@ async def test_a_cursor_is_of_one_knowledge_base_of_one_user(
     await brought(rag, "others", ALIKE)
     await brought(stranger, "towns", ALIKE[:4])
     for others in (await rag.entities("others"), await stranger.entities("towns")):
-        with pytest.raises(OptionInvalid, match="not one of this list") as refused:
+        with pytest.raises(OptionInvalid, match="not one of this search or list") as refused:
             await others.duplicates(1, cursor)
         assert refused.value.field == "cursor"
     theirs = await (await stranger.entities("towns")).duplicates()
@@ -151,5 +151,5 @@ async def test_a_cursor_is_of_one_knowledge_base_of_one_user(
 
 @pytest.mark.parametrize("cursor", ["", "AAAA", "长", "\ud800", "a" * 5000, 7])
 async def test_what_is_no_cursor_is_refused(entities: Entities, cursor: str) -> None:
-    with pytest.raises(OptionInvalid, match="not one of this list"):
+    with pytest.raises(OptionInvalid, match="not one of this search or list"):
         await entities.duplicates(1, cursor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,15 +13,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
-from sextant.retrievers.cursor import (
-    _FORM,
-    _VERSION,
-    Position,
-    _seal,
-    decode,
-    encode,
-    identity,
-)
+from sextant.retrievers.cursor import ListingKey, Position, decode, encode, identity
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SEARCH = identity(Scope("u", "g"), "question")
@@ -29,7 +21,7 @@ SEARCH = identity(Scope("u", "g"), "question")
 POSITIONS = st.builds(
     Position,
     st.integers(-(10**15), 4 * 10**15).map(lambda us: EPOCH + timedelta(microseconds=us)),
-    st.floats(allow_nan=False),
+    st.floats(allow_nan=False, allow_infinity=False),
     st.uuids(),
 )
 
@@ -43,12 +35,14 @@ def test_a_position_comes_back_exactly(position: Position) -> None:
 
 
 @given(POSITIONS, st.data())
-def test_a_changed_cursor_is_refused(position: Position, data: st.DataObject) -> None:
+def test_a_changed_cursor_is_refused_or_says_the_same(
+    position: Position, data: st.DataObject
+) -> None:
     cursor = encode(position, SEARCH)
     place = data.draw(st.integers(0, len(cursor) - 1))
     other = data.draw(st.sampled_from("ABCxyz019-_").filter(lambda char: char != cursor[place]))
-    with pytest.raises(OptionInvalid):
-        decode(cursor[:place] + other + cursor[place + 1 :], SEARCH)
+    with suppress(OptionInvalid):  # the last character may have bits that say nothing
+        assert decode(cursor[:place] + other + cursor[place + 1 :], SEARCH) == position
 
 
 @given(st.text(max_size=80))
@@ -90,8 +84,7 @@ def test_a_cursor_belongs_to_one_search() -> None:
 @pytest.mark.parametrize("micros", [2**63 - 1, -(2**63), -62_135_596_800_000_001])
 def test_a_cursor_made_for_a_moment_that_cannot_be_is_refused(micros: int) -> None:
     """The seal keeps no secret, so whoever knows it can write any number."""
-    body = _FORM.pack(_VERSION, micros, 0.5, bytes(16))
-    forged = base64.urlsafe_b64encode(body + _seal(body, SEARCH)).decode().rstrip("=")
+    forged = ListingKey(SEARCH).cursor((micros, 0.5, str(UUID(int=0))))
     with pytest.raises(OptionInvalid):
         decode(forged, SEARCH)
 
