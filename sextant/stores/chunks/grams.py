@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import pairwise
 from struct import Struct
 from typing import Any
 
@@ -23,26 +22,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.stores.postgresql.values import id_array
-from sextant.text.characters import IDEOGRAPHS, is_cjk, lowercase
+from sextant.text.characters import lowercase
 
 Grams = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint32]
 _Keys = npt.NDArray[np.unsignedinteger[Any]]
 _Mask = npt.NDArray[np.bool_]
 
-_BITS = 21  # Unicode ends below 2^21, so three characters fit in 63 bits
-_CODE_BITS = np.uint64(_BITS)
-_HALF_BITS = 32
-_HALF = np.uint64(_HALF_BITS)
+_CODE_BITS = np.uint64(21)  # Unicode ends below 2^21, so three characters fit in 63 bits
+_HALF = np.uint64(32)
 # Collisions only enlarge the superset: a chunk of 200 grams matches 0.6 % of all hashes. Fewer keys
 # make the index cheaper to maintain.
 _HASH_BITS = 15
-_HASH_SHIFT = 64 - _HASH_BITS
 _SALTS = 1 << (32 - _HASH_BITS)
-_IDEOGRAPHS_ONLY = re.compile(f"[{IDEOGRAPHS}]+")
 _UNSTORED = re.compile(r"[\0\ud800-\udfff]")
 _GOLDEN = 0x9E3779B97F4A7C15  # 2^64 ÷ golden ratio: Knuth's multiplicative hashing
-_WORD = (1 << 64) - 1
 
 # The blocks of `sextant.text.characters.is_cjk`, as ranges for numpy.
 _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3134F))
@@ -83,36 +77,6 @@ def salt_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
     return np.split(values.view(np.int32), ends)
 
 
-def word_grams(folded: str) -> list[int]:
-    """Return the grams of one short text, 21 bits for each character; faster than arrays for a keyword."""
-    if folded.isascii() and folded.isalnum():
-        plain = folded.encode()
-        triples = zip(plain, plain[1:], plain[2:], strict=False)
-        return [(one << _BITS | two) << _BITS | three for one, two, three in triples]
-    if _IDEOGRAPHS_ONLY.fullmatch(folded) and folded.isalnum():
-        codes = [*map(ord, folded)]
-        return [one << _BITS | two for one, two in pairwise(codes)]
-    ideographs, words = [*map(is_cjk, folded)], [*map(str.isalnum, folded)]
-    codes, grams = [*map(ord, folded)], list[int]()
-    for start in range(len(folded) - 1):
-        if not (words[start] and words[start + 1]):
-            continue
-        pair = codes[start] << _BITS | codes[start + 1]
-        if ideographs[start] or ideographs[start + 1]:
-            grams.append(pair)
-        elif start + 2 < len(folded) and words[start + 2] and not ideographs[start + 2]:
-            grams.append(pair << _BITS | codes[start + 2])
-    return grams
-
-
-def gram_hashes(folded: str) -> set[int]:
-    """Return the hashes of the grams of one short text, without a salt."""
-    return {
-        ((gram ^ gram >> _HALF_BITS) * _GOLDEN & _WORD) >> _HASH_SHIFT
-        for gram in word_grams(folded)
-    }
-
-
 def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
     """Return the text's number and the hash of each window of `length` characters that `mask` marks."""
     (starts,) = np.nonzero(mask)
@@ -120,7 +84,7 @@ def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
     for offset in range(length):
         packed = (packed << _CODE_BITS) | codes[starts + offset]
     packed ^= packed >> _HALF
-    hashes = (packed * np.uint64(_GOLDEN)) >> np.uint64(_HASH_SHIFT)
+    hashes = (packed * np.uint64(_GOLDEN)) >> np.uint64(64 - _HASH_BITS)
     keys: _Keys = (owner[starts] << owner.dtype.type(_HASH_BITS)) | hashes.astype(owner.dtype)
     return keys
 
@@ -160,7 +124,7 @@ def word_values(words: Sequence[str]) -> tuple[object, ...]:
     Returns:
         All words; the grams and the byte lengths of those that have grams; the words without grams.
     """
-    hashes = {word: gram_hashes(word) for word in words}
+    hashes = {word: grams.tolist() for word, grams in zip(words, salt_grams(words, 0), strict=True)}
     long = [word for word in words if hashes[word]]
     short = [word for word in words if not hashes[word]]
     return (

@@ -10,7 +10,7 @@ import pytest
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.grams import gram_hashes
+from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import Scored
@@ -161,7 +161,7 @@ async def test_grams_are_counted_when_a_scope_is_large_and_when_it_has_doubled(
         """In how many chunks of the sample each gram of the word is."""
         query = "select bit_count(sample) from common_grams where gram = any(%s)"
         async with database.transaction(scope.user_id) as connection:
-            rows = await connection.execute(query, [[*gram_hashes(word)]])
+            rows = await connection.execute(query, [salt_grams([word], 0)[0].tolist()])
             return [row[0] async for row in rows]
 
     few = [f"糖尿病 {number}" for number in range(LARGE - 1)]
