@@ -3,7 +3,7 @@
 Promises: a chunk lies in one section; chunks come in order and do not overlap; every character
 that is not blank and not part of a heading is in exactly one chunk; prose ends at a sentence where
 the text has sentences; a table is never mixed with prose; a line that ends in a colon is not parted from
-what it introduces. A heading is in its section's path, not in a chunk, except that a section with nothing
+what it introduces, and a list of some lines goes with it. A heading is in its section's path, not in a chunk, except that a section with nothing
 but a heading gives a chunk of it (a title slide). What OCR read is never mixed with other text.
 """
 
@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sextant.domain.documents import Modality
+from sextant.ingestion.parsing.lines import starts_item
 from sextant.ingestion.parsing.structure import Piece, Structure, TextSpan
 from sextant.text.characters import estimate_tokens
 from sextant.text.sentences import sentence_spans
 
-_CAPTION = re.compile(r"(?:表|表格|附表|Table|TABLE)\s*[\d一二三四五六七八九十A-Z]")
 _CAPTION_CHARS = 120
 _BLANKS = re.compile(r"\s*")
 _PAUSE = re.compile(r"[，、；：,;:]+[”’」』）)]*|\s+")
@@ -61,16 +61,16 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
 
 
 def _with_captions(structure: Structure) -> list[Piece]:
-    """Make a caption above a table (表 2 …, Table 2: …) part of the table's first row."""
+    """Make a short paragraph above a table part of the table's first row: its caption, its unit, its period, or what introduces it."""
     pieces: list[Piece] = []
     for piece in structure.pieces:
         above = pieces[-1] if pieces else None
-        if above and piece.rows and not above.rows and above.section == piece.section:
-            text = structure.text[above.span.start : above.span.end]
-            if _CAPTION.match(text) and len(text) <= _CAPTION_CHARS and "\n" not in text:
-                pieces[-1] = _from(above.span.start, piece)
-                continue
-        pieces.append(piece)
+        is_text = above and not (above.rows or above.is_image or above.by_ocr)
+        is_near = above and is_text and piece.rows and above.section == piece.section
+        if above and is_near and above.span.end - above.span.start <= _CAPTION_CHARS:
+            pieces[-1] = _from(above.span.start, piece)
+        else:
+            pieces.append(piece)
     return pieces
 
 
@@ -94,13 +94,14 @@ def _lonely_headings(structure: Structure) -> Iterator[Piece]:
 class _Atom:
     """The smallest part that packing moves: a paragraph or row, or a part of one too long.
 
-    `introduces`: it says little without the next one.
+    `introduces`: it says little without the next one. `is_item`: it goes on a list.
     """
 
     span: TextSpan
     page: int | None
     tokens: int
     introduces: bool
+    is_item: bool
 
 
 class _Cutter:
@@ -161,22 +162,36 @@ class _Cutter:
 
     def _atom(self, span: TextSpan, page: int | None) -> _Atom:
         text = self._text[span.start : span.end]
-        return _Atom(span, page, estimate_tokens(text), bool(_INTRODUCES.search(text[-5:])))
+        introduces = _INTRODUCES.search(text[-5:]) is not None
+        return _Atom(span, page, estimate_tokens(text), introduces, starts_item(text))
 
 
 def _pack(atoms: Sequence[_Atom], budget: int) -> Iterator[list[_Atom]]:
+    """Yield atoms that fit together; a list that would be cut goes on with what introduces it, if there is room."""
     pack: list[_Atom] = []
     filled = 0
     for atom in atoms:
         if pack and filled + atom.tokens > budget:
-            *whole, last = pack
-            carried = whole and last.introduces and last.tokens + atom.tokens <= budget
-            yield whole if carried else pack
-            pack, filled = ([last], last.tokens) if carried else ([], 0)
+            start = _list_start(pack, atom)
+            carried = sum(one.tokens for one in pack[start:])
+            if not start or carried + atom.tokens > budget:
+                start, carried = len(pack), 0
+            yield pack[:start]
+            pack, filled = pack[start:], carried
         pack.append(atom)
         filled += atom.tokens
     if pack:
         yield pack
+
+
+def _list_start(pack: Sequence[_Atom], following: _Atom) -> int:
+    """Return where what introduces the list begins that goes on with the atom behind the pack; its end if none does."""
+    for at in reversed(range(len(pack))):
+        if pack[at].introduces:
+            return at
+        if not (pack[at].is_item and following.is_item):
+            break
+    return len(pack)
 
 
 def _split(text: str, budget: int) -> Iterator[TextSpan]:

@@ -90,7 +90,7 @@ def width(text: str) -> int:
 
 
 _IN_A_ROW = 2  # headings of one look without text between them, at most
-_LARGER, _SMALLER = 1.12, 0.93  # times the size of the body's letters: a heading; small print
+LARGER, SMALLER = 1.12, 0.93  # times the size of the body's letters: a heading; small print
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +219,10 @@ def _look(line: Styled, body: tuple[float, bool], *, with_roman: bool) -> _Headi
     if line.is_body or not could_be_heading(line.text):
         return None
     body_size, body_bold = body
-    if line.size < body_size * _SMALLER:
+    if line.size < body_size * SMALLER:
         return None
     rank = number_rank(line.text, with_roman=with_roman)
-    larger = line.size >= body_size * _LARGER if body_size else False
+    larger = line.size >= body_size * LARGER if body_size else False
     bolder = line.bold and not body_bold
     if larger or (line.alone and (bolder or is_strong(rank))):
         return _HeadingStyle(-line.size, not line.bold, -1 if rank is None else rank)

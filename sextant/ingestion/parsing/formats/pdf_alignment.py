@@ -10,12 +10,11 @@ from itertools import pairwise
 from statistics import median
 
 from sextant.ingestion.parsing.blocks import Word
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfWord
+from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfWord
 from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.tables import SpannedCell
 
 # In sizes of letters.
-_SAME_ROW = 0.5
 _FIGURE_GAP = 0.32  # between figures of one cell, at most
 _LEAST_GAP = 0.3  # between columns
 _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one height, at most
@@ -116,7 +115,7 @@ def rows_of_words(words: Sequence[PdfWord]) -> list[list[PdfWord]]:
     """Return the words of each height from left to right, from above down."""
     rows = list[list[PdfWord]]()
     for word in sorted(words, key=lambda word: -word.base):
-        if rows and rows[-1][0].base - word.base <= _SAME_ROW * min(rows[-1][0].size, word.size):
+        if rows and rows[-1][0].base - word.base <= SAME_ROW * min(rows[-1][0].size, word.size):
             rows[-1].append(word)
         else:
             rows.append([word])

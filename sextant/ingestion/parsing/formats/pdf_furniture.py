@@ -8,15 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, usual_size
 from sextant.ingestion.parsing.formats.pdf_rows import Item, around_leaders, rows_of
-from sextant.ingestion.parsing.lines import ends_sentence
+from sextant.ingestion.parsing.lines import LARGER, SMALLER, ends_sentence
 
 _MARGIN = 0.15  # of the page's height, above and below
 _EDGE_ROWS = 4  # in which heads and feet stand
 _PAGES = 3  # on which a head stands, at least
 _LEAST_GAP = 0.8  # of the letters' size: the gap between a head and the text
-_LARGER, _SMALLER = 1.12, 0.93  # times the body's size: a title; small print
 _STAMP = 2.0  # times the body's size
 _OF = r"(?:\s*(?:/|of|von|de|sur|，|,|共)\s*(?:共\s*)?\d{1,4}\s*页?)?"
 _WORDED = rf"(?:page|seite|p\.|página|第)\s*(\d{{1,4}})\s*页?{_OF}"
@@ -66,16 +65,16 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox])
     """
     margins = [list(_margins(items, frame)) for items, frame in zip(pages, frames, strict=True)]
     labels = {
-        id(line): _label(line, number)
+        line: _label(line, number)
         for number, edges in enumerate(margins)
         for margin in edges
         for row in margin.rows
         for line in row
     }
-    usual = _usual_size(pages)
+    usual = usual_size(line for items in pages for line in items if isinstance(line, PdfLine))
     judge = _Judge(labels, margins, usual)
     heads = {
-        id(line): labels[id(line)].words
+        line: labels[line].words
         for edges in margins
         for margin in edges
         for line in judge.furniture(margin)
@@ -87,11 +86,11 @@ class _Judge:
     """Tells furniture from content, by what stands in the margins of all pages."""
 
     def __init__(
-        self, labels: Mapping[int, _Label], margins: Sequence[Sequence[_Margin]], usual: float
+        self, labels: Mapping[PdfLine, _Label], margins: Sequence[Sequence[_Margin]], usual: float
     ) -> None:
         self._labels, self._usual = labels, usual
         on_page = [
-            {labels[id(line)] for margin in edges for row in margin.rows for line in row}
+            {labels[line] for margin in edges for row in margin.rows for line in row}
             for edges in margins
         ]
         self._pages_of = Counter(key for page in on_page for key in {one.key for one in page})
@@ -110,33 +109,35 @@ class _Judge:
                 break
         if inner is None or (found and self._has_gap(found[-1], inner)):
             return found
-        return [line for line in found if not self._labels[id(line)].words]
+        return [line for line in found if not self._labels[line].words]
 
     def _is_furniture(self, line: PdfLine) -> bool:
-        label = self._labels[id(line)]
+        label = self._labels[line]
         counts = label.is_worded or self._counted[label.offset] > 1
         if not label.words:
             return counts
-        return line.size <= self._usual * _LARGER and self._pages_of[label.key] >= _PAGES
+        return line.size <= self._usual * LARGER and self._pages_of[label.key] >= _PAGES
 
     def _has_gap(self, head: PdfLine, inner: PdfLine) -> bool:
-        if head.size < self._usual * _SMALLER:
+        if head.size < self._usual * SMALLER:
             return True
         above, below = sorted((head.box, inner.box), key=lambda box: -box.top)
         return above.bottom - below.top > _LEAST_GAP * self._usual
 
 
-def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set[int]) -> Body:
+def _body(
+    pages: Sequence[Sequence[Item]], heads: Mapping[PdfLine, str], others: set[PdfLine]
+) -> Body:
     """Return the pages without what was found; of a head that is a sentence the first one stays."""
     bodies, seen = list[list[Item]](), dict[str, None]()
     for items in pages:
         page = list[Item]()
         for item in items:
-            words = heads.get(id(item))
+            words = heads.get(item) if isinstance(item, PdfLine) else None
             stays = words is None or (words not in seen and _is_sentence(words))
             if words:
                 seen[words] = None
-            if stays and id(item) not in others:
+            if stays and item not in others:
                 page.append(item)
         bodies.append(page)
     return Body(bodies, tuple(seen))
@@ -173,25 +174,16 @@ def _value(number: str) -> int:
     return sum(-digit if digit < max(digits[at:]) else digit for at, digit in enumerate(digits))
 
 
-def _usual_size(pages: Sequence[Sequence[Item]]) -> float:
-    sizes = Counter[float]()
-    for items in pages:
-        for item in items:
-            if isinstance(item, PdfLine):
-                sizes[item.size] += len(item.text)
-    return sizes.most_common(1)[0][0] if sizes else 0.0
-
-
 def _is_sentence(words: str) -> bool:
     return ends_sentence(words)
 
 
-def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:
+def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[PdfLine, str]:
     """Return lines that lie aslant over level text, large or on several pages, with what they say."""
     slanted = [line for items in pages for line in _find_slanted(items)]
     pages_of = Counter(text for text, _ in {(line.text, line.page) for line in slanted})
     return {
-        id(line): line.text
+        line: line.text
         for line in slanted
         if line.size >= _STAMP * usual or pages_of[line.text] >= _PAGES
     }
@@ -204,18 +196,18 @@ def _find_slanted(items: Sequence[Item]) -> list[PdfLine]:
     return slanted if 2 * len(slanted) <= len(lines) else []
 
 
-def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[int]:
+def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[PdfLine]:
     """Return lines of a title, leaders and a page on which that title stands as a line of its own.
 
     The numbers that are printed on pages differ from their places, all by as much; prices do not.
     """
     lines = [item for items in pages for item in items if isinstance(item, PdfLine)]
-    entries = {id(line): ends for line in lines if (ends := around_leaders(line.text))}
+    entries = {line: ends for line in lines if (ends := around_leaders(line.text))}
     if not entries:
         return set()
     pages_of = defaultdict[str, set[int]](set)
     for line in lines:
-        if id(line) not in entries:
+        if line not in entries:
             pages_of[_squash(line.text)].add(line.page)
     offsets = {
         entry: {_value(number) - page for page in pages_of[_squash(title)]}

@@ -17,10 +17,11 @@ from statistics import median
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import HeadingBlock
-from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, usual_size, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import COLUMN_LINES, PdfLine, usual_size, words_of
 from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import (
+    SMALLER,
     Styled,
     could_be_heading,
     ends_in_hyphen,
@@ -33,8 +34,6 @@ from sextant.ingestion.parsing.lines import (
 from sextant.text.characters import is_cjk
 
 _SAME_SIZE = 0.6  # points
-_COLUMN_LINES = 3  # so many with something beside them make a column
-_SMALL_PRINT = 0.93  # times the usual size, at most
 _TITLE = 1.2  # times the usual size: lines of a title, which are broken by their sense
 # Times the usual distance of lines: to the next one of a paragraph, and where a formula drives a sentence's lines apart.
 _NEXT, _TORN = 1.35, 1.9
@@ -123,7 +122,7 @@ def _above_notes(regions: Sequence[Region], line: PdfLine, usual: float) -> Regi
             return region
         end = region.lines[-1]
         begins = end.page != line.page or end.base < line.base
-        is_note = end.size < _SMALL_PRINT * usual <= line.size
+        is_note = end.size < SMALLER * usual <= line.size
         if not (begins and is_note):
             return region
     return None
@@ -185,7 +184,7 @@ def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> fl
         if lines[at].page == page and abs(lines[at].box.left - left) < gap and not lines[at].is_row
     ]
     lefts = sorted(limits[at] for at in near if limits[at] >= line.box.right)
-    limit = lefts[_COLUMN_LINES - 1] if len(lefts) >= _COLUMN_LINES else inf
+    limit = lefts[COLUMN_LINES - 1] if len(lefts) >= COLUMN_LINES else inf
     return max(lines[at].box.right for at in near if at == index or lines[at].box.right <= limit)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,10 +12,17 @@ from typing import NamedTuple
 from sextant.ingestion.parsing.blocks import Word
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 
+# Letters that are as wide as high and others each by themselves, so that characters of a word are about as wide.
+BOXED = re.compile(
+    "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
+    r"|[^\s\x02\ufffe\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+[\x02\ufffe]?"
+)
 # In sizes of letters: a step back; the gap up to which a line goes on, and that of a blank.
 BACK, _WORD_GAP, _SPACE = 0.5, 1.0, 0.15
 # In sizes of letters, too: how far raised and lowered characters are from the line, at least and at most.
 _RISE, _FALL, _REACH = 0.15, 0.08, 0.8
+SAME_ROW = 0.5  # of the size of letters: how far lines of one row stand from one height, at most
+COLUMN_LINES = 3  # at least, of a column of text
 SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered characters
 _MARK_CHARS = 12
 

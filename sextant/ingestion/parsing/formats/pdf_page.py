@@ -18,6 +18,7 @@ from sextant.ingestion.parsing.blocks import Paragraph, TextKind, Word
 from sextant.ingestion.parsing.formats.pdf_drawings import Drawings
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
+    BOXED,
     SMALL,
     PdfBox,
     PdfLine,
@@ -34,11 +35,6 @@ _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
-# Letters that are as wide as high and others each by themselves, so that characters of a word are about as wide.
-_BOXED = re.compile(
-    "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
-    r"|[^\s\x02\ufffe\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+[\x02\ufffe]?"
-)
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
 _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be a value that is missing
@@ -257,7 +253,7 @@ class Page:
         """Note the words that are shown with their boxes; this is done for every word, so without `PdfBox`."""
         box, page, to = self._rectangle, self._text_address, self._addresses[0]
         to_shares, number, plain = self._to_shares, self.number, text.translate(_MARKS)
-        for found in _BOXED.finditer(text):
+        for found in BOXED.finditer(text):
             start, end = found.span()
             _loose_box(page, start, to)
             left, top, right, bottom = box.left, box.top, box.right, box.bottom

@@ -10,15 +10,18 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from sextant.ingestion.parsing.formats.pdf_lines import PdfLine, unite, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import (
+    COLUMN_LINES,
+    SAME_ROW,
+    PdfLine,
+    unite,
+    words_of,
+)
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import width
 
 _DOTS = re.compile(r"(?:[.…·．_]\s?){4}")
 _LEADERS = re.compile(r"(.*?[^\s.…·．_])\s*(?:[.…·．_]\s?){4,}\s*(\S.{0,40})")
-_SAME_ROW = 0.5  # of the letters' size: how far lines of one row stand from one height
-_NEXT_ROW = 3.0  # of the letters' size: how far rows of one block stand apart
-_COLUMN_ROWS = 3  # at least, of a column of text
 _COLUMN_WIDTH = 18  # characters of its usual line, at least
 _EVEN = 0.7  # of the longest line: the usual one of a column of text
 _LETTERS = 0.6  # of its characters, at least
@@ -63,7 +66,7 @@ def arrange(items: Sequence[Item]) -> list[Item]:
     return arranged
 
 
-def _stand_side_by_side(left: PdfLine, right: PdfLine, reach: float = _SAME_ROW) -> bool:
+def _stand_side_by_side(left: PdfLine, right: PdfLine, reach: float = SAME_ROW) -> bool:
     """Return whether both stand at one height; `reach`: in sizes of letters, as columns are seldom level."""
     if not (left.rightward and right.rightward):
         return False
@@ -74,7 +77,7 @@ def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
     rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(columns_in_order(lines))]
     for at, row in enumerate(rows):
         adjacent = [rows[other] for other in (at - 1, at + 1) if 0 <= other < len(rows)]
-        yield _one_line(row, is_alone=not any(_go_on(row, other) for other in adjacent))
+        yield _one_line(row, is_alone=all(len(other) == 1 for other in adjacent))
 
 
 def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
@@ -115,7 +118,7 @@ def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
 
 def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
     """Return a place between the lines of most pairs, if those make columns of text."""
-    if len(pairs) < _COLUMN_ROWS:
+    if len(pairs) < COLUMN_LINES:
         return None
     middles = [(left.box.right + right.box.left) / 2 for left, right in pairs]
     parted = {
@@ -129,7 +132,7 @@ def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
 
 def is_prose(column: Sequence[PdfLine]) -> bool:
     """Return whether lines are full ones of words, as those of a column of text."""
-    if len(column) < _COLUMN_ROWS:
+    if len(column) < COLUMN_LINES:
         return False
     text = "".join(line.text for line in column)
     letters = sum(map(str.isalpha, text))
@@ -139,16 +142,6 @@ def is_prose(column: Sequence[PdfLine]) -> bool:
         and median(widths) >= _EVEN * max(widths)
         and letters >= _LETTERS * len(text)
     )
-
-
-def _is_near(row: Sequence[PdfLine], other: Sequence[PdfLine]) -> bool:
-    above, below = row[0], other[0]
-    return above.page == below.page and 0 < above.base - below.base < _NEXT_ROW * above.size
-
-
-def _go_on(row: Sequence[PdfLine], other: Sequence[PdfLine]) -> bool:
-    """Return whether another row beside this one has several cells, too."""
-    return len(other) > 1 and (_is_near(row, other) or _is_near(other, row))
 
 
 def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:

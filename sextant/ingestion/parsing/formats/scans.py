@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Paragraph, Word
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, TextRun, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import BOXED, PdfBox, PdfLine, TextRun, words_of
 from sextant.ingestion.parsing.formats.pdf_rows import Item
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import width
 from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Point
 from sextant.ingestion.parsing.structure import Omissions
 
-# Letters that are as wide as high stand for themselves, so that those of a word are about as wide.
-_BOXED = re.compile(
-    r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
-)
 _SHA256 = 64  # characters
 _LETTERS = 0.8  # of a line's height: the size of its letters
 _DESCENT = 0.2  # of a line's height, below which its letters do not stand
@@ -134,7 +129,7 @@ def _words(line: OcrLine, number: int, page: OcrPage) -> Iterator[Word]:
     """Yield the words of a line with their boxes on the page as it is shown; its letters are taken as evenly wide."""
     left, right, lower_right, lower_left = line.shown
     whole = width(line.text)
-    for found in _BOXED.finditer(line.text):
+    for found in BOXED.finditer(line.text):
         start, end = (width(line.text[:at]) / whole for at in found.span())
         corners = [
             _between(one, other, share)

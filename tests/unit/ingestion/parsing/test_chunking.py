@@ -165,7 +165,7 @@ def test_a_line_that_introduces_more_than_fits_stays_where_it_is() -> None:
 
 def test_a_table_is_cut_by_rows_and_later_rows_carry_the_header_as_context() -> None:
     rows = [["型号", "价格"], *([f"苍鹭{n}", f"{n} 元"] for n in range(30))]
-    parsed = document([Paragraph("Before."), Table(rows), Paragraph("After.")], 80)
+    parsed = document([Paragraph("Before. " * 16), Table(rows), Paragraph("After.")], 80)
 
     tables = [chunk for chunk in parsed.chunks if chunk.modality is Modality.TABLE]
     assert len(tables) > 3
@@ -173,8 +173,26 @@ def test_a_table_is_cut_by_rows_and_later_rows_carry_the_header_as_context() -> 
     assert tables[0].context == ""
     assert {chunk.context for chunk in tables[1:]} == {"| 型号 | 价格 |\n| --- | --- |"}
     assert all(line.startswith("| 苍鹭") for chunk in tables[1:] for line in chunk.text.split("\n"))
-    assert parsed.chunks[0].text == "Before."
     assert parsed.chunks[-1].text == "After."
+
+
+def test_a_list_goes_with_what_introduces_it() -> None:
+    items = [
+        f"{number}. Bring the {thing}." for number, thing in enumerate(("bag", "key", "map"), 1)
+    ]
+    before, lead = "the garden wall " * 7, "For the walk you need:"
+    parsed = document([*map(Paragraph, (before.strip() + ".", lead, *items))], 46)
+
+    assert parsed.chunks[1].text == "\n\n".join([lead, *items])
+
+
+def test_the_period_above_a_table_goes_with_each_part_of_it() -> None:
+    rows = [["Zone", "Sales"], *([f"North {n}", f"{n}"] for n in range(30))]
+    parsed = document([Paragraph("In millions\nJanuary–June 2023"), Table(rows)], 80)
+
+    first, *others = parsed.chunks
+    assert first.text.startswith("In millions\nJanuary–June 2023\n\n| Zone")
+    assert all("January–June 2023" in chunk.context for chunk in others)
 
 
 def test_a_caption_goes_with_its_table() -> None:
