@@ -309,7 +309,8 @@ async def measure(
         SextantError: whatever reading, loading and asking raise.
     """
     settings, rows = await asyncio.to_thread(load_settings), list[list[Cell]]()
-    how = measured(f"make eval-answers QUESTIONS={most}")
+    sets = "" if tuple(names) == _SETS else f" ANSWER_SETS='{' '.join(names)}'"
+    how = measured(f"make eval-answers QUESTIONS={most}{sets}")
     async with with_parts(settings) as parts:
         model = _chat_of(parts).name
         run = f"{model} {mode} {how['commit']} {_digest(settings)}"

@@ -86,7 +86,8 @@ async def test_sets_are_asked_once_and_written_as_a_report(
         assert len(endpoint.chat_requests) == asked
     report = orjson.loads((folder / "docs" / "reports" / f"{REPORT}.json").read_bytes())
     facts, judged = (dict(zip(COLUMNS, row, strict=True)) for row in report["rows"])
-    assert report["measured"]["command"] == "make eval-answers QUESTIONS=5"
+    command = "make eval-answers QUESTIONS=5 ANSWER_SETS='facts judged'"
+    assert report["measured"]["command"] == command
     assert (facts["set"], facts["model"], facts["questions"]) == ("facts", "scripted", 2)
     assert facts["tokens in"] > 0
     assert facts["answer held"] == [50, 0, 100]
