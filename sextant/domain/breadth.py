@@ -83,9 +83,6 @@ _CHINESE_FILLER = re.compile(
     r"|介绍|说明|回答|用|[一二两三四五六七八九十几]句话|\d+|[一二三五十]点|主要|核心|关键|重要|共同|文档|文件|资料|材料|内容|知识库|涉及|包含|涵盖|包括|讨论|提到|提及"
     r"|[\W_]"
 )
-# What is named by its sign is particular: 《红楼梦》, "GW-20", 第三章.
-_CHINESE_NAMED = re.compile(r"《|“[^”]+”|「|第[一二三四五六七八九十\d]+[章节条]|[a-z]{2,}|\d{4}")
-_ENGLISH_NAMED = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'-]*[a-z]\w*|[A-Z]{2,}\b|\w*\d\w*)|[\"“‘«]\w")
 # Words for what was put into the store, whatever it is; "reports" may be some that were spoken of.
 _ALL_THERE_IS = re.compile(
     rf"\b(?:documents|docs|files|everything.*|{_STORE})$|^(?!以上|上述|那).*(?:文档|文件|资料|材料|库|语料|数据集)"
@@ -133,7 +130,7 @@ def is_broad(question: str) -> bool:
     """Return whether `question` asks about the documents as a whole; linear in its length."""
     if has_cjk(question):
         return _is_broad_chinese(plain_of(question))
-    return _is_broad_english(question)
+    return _is_broad_english(normalise(question))
 
 
 def asks_account(question: str) -> bool:
@@ -189,14 +186,11 @@ def is_of_all(question: str) -> bool:
     return whole is not None and _ALL_THERE_IS.search(whole[0]) is not None
 
 
-def _is_broad_english(question: str) -> bool:
-    folded = normalise(question)
+def _is_broad_english(folded: str) -> bool:
     if not _ENGLISH_ASK.search(folded):
         return False
     if _COMPARES.search(folded):
-        return bool(_THROUGHOUT.search(folded)) and not _ENGLISH_NAMED.search(question)
-    if _ENGLISH_NAMED.search(question):
-        return False
+        return _THROUGHOUT.search(folded) is not None
     left = _rest_of_english(folded)
     return not left or (bool(_ENGLISH_WHOLE.search(folded)) and len(left) <= _MENTIONED_ALONE)
 
@@ -207,7 +201,7 @@ def _rest_of_english(folded: str) -> list[str]:
 
 
 def _is_broad_chinese(folded: str) -> bool:
-    if not _CHINESE_ASK.search(folded) or _CHINESE_NAMED.search(folded):
+    if not _CHINESE_ASK.search(folded):
         return False
     if _CHINESE_COMPARES.search(folded):
         return bool(_CHINESE_THROUGHOUT.search(folded))

@@ -26,7 +26,6 @@ _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]+")
 _SHORT = 3  # shorter Latin values (`A`, `B2`) are names only as they are written in the table
 _BEST = re.compile(r"\b(?:best|worst)[\s-]$")
-_ARTICLE = re.compile(r"\W*A\b(?= [a-z])")
 # What may follow a value of one ideograph in a word and says only what it is a value of.
 _KINDS = frozenset(
     [
@@ -335,8 +334,7 @@ def _find_written(text: str, question: str, value: str) -> tuple[int, int] | Non
 
 def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | None:
     """Find a word that commonly says nothing where its capitals make it a name: IT, US, A; not in "NO stock"."""
-    alone = value == "A" and _ARTICLE.match(question)  # "A week has how many days?"
-    found = find_whole(question, value) if value.isupper() and value != "I" and not alone else None
+    found = find_whole(question, value) if value.isupper() and value != "I" else None
     is_name = found and text[slice(*found)] == value.lower() and not NONE_OF.match(text, found[0])
     return found if is_name else None
 
