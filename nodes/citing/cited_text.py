@@ -337,11 +337,13 @@ class CitedText:
         assessed = self.evidence.assess(said, preferred=cited, withheld=self._withheld)
         verdict = Verdict[assessed.support.name]
         foreign = bool(cited) and all(quote.foreign for _, _, quote in sentence.marks)
+        if foreign:  # of words in another language nobody can tell, of numbers one can
+            foreign = self.evidence.has_only_numbers(said, cited)
         if verdict is Verdict.FOREIGN and not foreign:
             verdict = Verdict.PARTIAL if cited else Verdict.UNSUPPORTED
         if verdict not in {Verdict.SUPPORTED, Verdict.FOREIGN}:
             speaks = verdict is not Verdict.CONTRADICTED and not self.evidence.invents(said)
-            if foreign and speaks and self.evidence.has_only_numbers(said, cited):
+            if foreign and speaks:
                 return Verdict.FOREIGN, []
             weak = verdict is Verdict.UNSUPPORTED and bool(cited)
             sentence.marks = [

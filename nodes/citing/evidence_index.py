@@ -169,13 +169,22 @@ class EvidenceIndex:
         )
 
     def has_only_numbers(self, sentence: str, passages: Collection[int]) -> bool:
-        """Return whether these passages have all numbers of a sentence, and none that could be meant instead."""
+        """Return whether these passages have all numbers of a sentence, and to no fact of it one that could be meant instead."""
         there = [v for part in self.parts if part.passage in passages for v in part.values]
-        stated = [one.value for one in normalise_values(sentence)]
         return self.has_numbers(sentence, passages) and not any(
-            value.dimension == other.dimension and not any(map(other.matches, stated))
-            for value in stated
+            value.dimension == other.dimension and not any(map(other.matches, fact.values))
+            for fact in self.find_facts(sentence)
+            for value in fact.values
             for other in there
+        )
+
+    def has_numbers_abroad(self, sentence: str, passages: Collection[int]) -> bool:
+        """Return whether a sentence has numbers, all of them in these passages, which are in another language."""
+        language = language_of_sentence(sentence)
+        return (
+            all(self.languages[index] != language for index in passages)
+            and bool(normalise_values(sentence))
+            and self.has_numbers(sentence, passages)
         )
 
 

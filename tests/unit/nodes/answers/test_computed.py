@@ -109,4 +109,4 @@ async def test_of_several_tables_one_is_asked_that_has_the_column_and_not_only_t
     tasks = "| Task | Notes |\n| --- | --- |\n| Call | all suppliers |\n| Pack | boxes |"
     parts = "| Part | Supplier |\n| --- | --- |\n| P-1 | Norbolt |\n| P-2 | Norbolt |"
     found = await told("Which suppliers do we have?", tasks, parts)
-    assert found == ["there is 1 value of Supplier", "Supplier: Norbolt"]
+    assert found == ["there is 1 value of Supplier (2 rows)", "Supplier: Norbolt"]

@@ -187,6 +187,8 @@ def test_a_passage_in_another_language_excuses_no_passage_that_says_too_little()
         # Nothing tells which of the two is said of books.
         ("The library lends books for 14 days [1].", "图书馆借书期限为14天，音像资料为7天。", True),
         ("The library lends books for 7 days [1].", "图书馆借书期限为14天，音像资料为7天。", True),
+        ("Books are lent for 14 days, films for 7 days [1].", "图书馆借书期限为14天，音像资料为7天。", True),
+        ("Books are lent for 7 days, films for 14 days [1].", "图书馆借书期限为14天，音像资料为7天。", True),
     ],
 )  # fmt: skip
 def test_a_number_that_a_passage_in_another_language_does_not_say_for_certain_is_marked(
