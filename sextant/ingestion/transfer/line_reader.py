@@ -19,7 +19,6 @@ from collections.abc import (
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
 from sextant.domain.configuration import describe_error
@@ -131,8 +130,6 @@ _LISTS = ("entities", "triples", "aliases")
 # difflib's likeness of a key to the one that was meant, at least; `parent` is 0.6 like `page`.
 _MISSPELT = 0.7
 
-_WITHOUT_METADATA = ("chunk", "entity", "relation", "decision")
-
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
 
@@ -227,7 +224,7 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(raw, bytes | bytearray | str):
         raise LineInvalid("Not a line: give a dict, or JSON as bytes or text.")
     try:
-        found = _parse_json(raw)
+        found: object = json.loads(raw.rstrip(b"\r\n"))
     except json.JSONDecodeError as error:
         raise LineInvalid(f"Not JSON: {error.msg}, at character {error.pos + 1}.") from None
     except UnicodeDecodeError as error:
@@ -244,17 +241,6 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise LineInvalid("Not a JSON object.")
     return found
-
-
-def _parse_json(raw: bytes) -> object:
-    """Return what Python's own reader finds, in a seventh of its time for most lines."""
-    try:
-        found = orjson.loads(raw)
-    except orjson.JSONDecodeError:  # NaN, a byte order mark, another encoding: it may know better
-        return json.loads(raw.rstrip(b"\r\n"))
-    # Metadata may hold integers beyond 64 bits, which became floats.
-    is_known = isinstance(found, dict) and found.get("type") in _WITHOUT_METADATA
-    return found if is_known else json.loads(raw)
 
 
 def _reason(fault: Mapping[str, Any]) -> str:

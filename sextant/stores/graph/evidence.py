@@ -50,7 +50,7 @@ class RelationRow(NamedTuple):
 class AliasRow(NamedTuple):
     """A name of an entity in texts; deleted with `document_id`, or the user's if that is None.
 
-    `source`: document or section (a title), statement, import or manual.
+    `source`: document or section (a title), import or manual.
     """
 
     entity_id: UUID

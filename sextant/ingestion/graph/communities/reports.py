@@ -136,7 +136,6 @@ _SAME_DOCUMENT, _LEANING = 0.7, 0.5
 # Two sentences that share so much of their words (Jaccard) say the same.
 _SAME_WORDS = 0.7
 _LONGEST_ROW = 400
-_SEPARATORS = {"zh": "、", "en": ", "}
 _ABOUT = {"zh": "关于{names}。{findings}", "en": "About {names}. {findings}"}
 
 
@@ -183,13 +182,13 @@ def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
     names = distinct_names(evidence.names)
     title = title_of(
         names,
-        [types.get(name, "TERM") for name in names],
+        [types.get(name, UNTYPED) for name in names],
         evidence.chunks,
         evidence.outline.telling.tolist(),
         language=language,
         members=len(evidence.outline.group.members),
     )
-    about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
+    about = _JOINT[language].join(names[:_SUMMARY_NAMES])
     leading = [end_sentence(one.text) for one in findings[:_SUMMARY_FINDINGS]]
     text = "".join(f"{one} " if one[-1].isascii() else one for one in leading)
     summary = _ABOUT[language].format(names=about, findings=text).strip()

@@ -31,6 +31,7 @@ from sextant.ingestion.graph.resolution.name_keys import definitions
 from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.resolution.comparison import ABBREVIATES
+from sextant.tables.cells.stored import cells_of
 from sextant.text.analysis import NAMES
 from sextant.text.characters import lowercase, normalise_name, remember_short
 from sextant.text.name_linker import NameTrie, is_linkable
@@ -47,7 +48,6 @@ _NUMBERING = frozenset(
         *("序", "序号", "序號", "编号", "編號", "项次", "排名", "名次"),
     ]
 )
-_CELL = re.compile(r"((?:[^|\\]|\\.)*)\|")
 
 
 class TableCell(NamedTuple):
@@ -118,11 +118,11 @@ def _lines(text: str) -> Iterator[TableCell]:
 def _cells(line: TableCell) -> list[TableCell]:
     if not line.text.startswith("|"):
         return []
-    cells = []
-    for match in _CELL.finditer(line.text, 1):
-        raw = match.group(1)
-        lead = len(raw) - len(raw.lstrip())
-        cells.append(TableCell(raw.strip(), line.start + match.start(1) + lead))
+    cells, at = list[TableCell](), 1
+    for cell in cells_of(line.text):
+        at = line.text.index(cell, at)
+        cells.append(TableCell(cell, line.start + at))
+        at += len(cell)
     return cells
 
 

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, create_model
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema
 
-from sextant.domain.graph import MentionKind
+from sextant.domain.graph import UNTYPED, MentionKind
 from sextant.domain.scope import Scope
 from sextant.models.chat.replies import Number, index_replies, numbered_objects
 from sextant.models.chat.structured import AtMost, Declared, ModelReply
@@ -30,7 +30,6 @@ _LONGEST_TYPE = 80  # characters
 _LONGEST_DESCRIPTION = 500  # characters
 _MOST = 60  # entities, and relations, of one passage
 TOGETHER = 24  # passages in one call
-_UNTYPED = "TERM"
 
 
 def _text(value: object) -> str:
@@ -368,7 +367,7 @@ def _mention(
 def _type(name: str, types: Sequence[str]) -> str:
     """Return the type as it is configured; what is not configured says nothing."""
     known = {normalise(one): one for one in types}
-    return known.get(normalise(name), _UNTYPED)
+    return known.get(normalise(name), UNTYPED)
 
 
 def find_name(name: str, text: str) -> tuple[int, int]:

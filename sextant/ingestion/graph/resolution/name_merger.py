@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from sextant.domain.graph import UNTYPED
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.resolution.name_keys import spelling_key
 from sextant.stores.graph.ids import entity_id
@@ -24,7 +25,6 @@ SAME_KEY = "the same name, written differently"
 USER_ALIAS = "an alias that the user gave"
 DEFINED = "an abbreviation that a text defines"
 CONFIRMED = "the chat model says that they are the same"
-_UNTYPED = "TERM"
 _SHORTEST_ABBREVIATION = 3  # letters; two stand for too much
 
 
@@ -177,7 +177,7 @@ class _Groups:
     def _group(self, root: UUID) -> _Group:
         if root not in self._groups:
             named = self._named.get(root)
-            types = {named.entity_type} - {_UNTYPED} if named else set()
+            types = {named.entity_type} - {UNTYPED} if named else set()
             external_ids = {named.external_id} if named and named.external_id else set[str]()
             self._groups[root] = _Group({root}, types, external_ids)
         return self._groups[root]

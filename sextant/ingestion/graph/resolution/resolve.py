@@ -21,6 +21,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sextant.domain.errors import GraphNotFound, SextantError, describe_reason
+from sextant.domain.graph import UNTYPED
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.ingestion.graph.resolution.name_keys import (
@@ -60,7 +61,6 @@ _log = logging.getLogger(__name__)
 
 LEAST_LIKENESS = 0.6  # Jaccard's coefficient of n-grams (docs/graph.md, Candidates)
 _MOST_CANDIDATES = 20_000  # of one run, the likeliest
-_UNTYPED = "TERM"
 _SAME, _SIMILAR, _INITIALS = "the same name", "similar spelling", "the initials of"
 # For the chat model; what is left is judged by the next run.
 _PAIRS_A_CALL, _CALLS = 20, 10
@@ -238,8 +238,8 @@ def _under_two_ids(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[P
             spelt[key].append(one)
     for same in spelt.values():
         before = dict[str, NamedEntity]()  # by type
-        for one in sorted(same, key=lambda one: (one.entity_type != _UNTYPED, one.name, one.id)):
-            other = before.get(one.entity_type) or before.get(_UNTYPED)
+        for one in sorted(same, key=lambda one: (one.entity_type != UNTYPED, one.name, one.id)):
+            other = before.get(one.entity_type) or before.get(UNTYPED)
             if other is not None and not fresh.isdisjoint((one.id, other.id)):
                 yield _pair(one, other, _SAME, 1.0)
             before[one.entity_type] = one
@@ -259,7 +259,7 @@ def _by_initials(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pai
 
 
 def _may_be_one(one: NamedEntity, other: NamedEntity) -> bool:
-    types = {one.entity_type, other.entity_type} - {_UNTYPED}
+    types = {one.entity_type, other.entity_type} - {UNTYPED}
     return len(types) < 2 and spelling_key(one.name) != spelling_key(other.name)
 
 
@@ -354,4 +354,4 @@ async def _verdicts(
 
 def _display_name(one: NamedEntity) -> str:
     name = one.name[:200]
-    return name if one.entity_type == _UNTYPED else f"{name} ({one.entity_type})"
+    return name if one.entity_type == UNTYPED else f"{name} ({one.entity_type})"
