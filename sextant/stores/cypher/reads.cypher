@@ -47,21 +47,12 @@ RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .men
   .external_id} AS e
 ORDER BY score DESC, e.id
 
-// name: by_vector_among
+// name: by_vector
 // The nearest of some entities of a graph, each looked at.
 MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
   AND ($types IS NULL OR toLower(e.entity_type) IN $types)
   AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
   AND ($known_at IS NULL OR e.created_at <= $known_at)
-WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
-WITH e, score ORDER BY score DESC, e.id LIMIT $k
-RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
-  .external_id} AS e
-ORDER BY score DESC, e.id
-
-// name: by_vector
-// The nearest entities of a graph, each looked at.
-MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
 WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
 WITH e, score ORDER BY score DESC, e.id LIMIT $k
 RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
@@ -83,18 +74,7 @@ OPTIONAL MATCH (g:__Graph__ {graph_key: $graph})
 RETURN coalesce(g.vectors, 0) AS vectors
 
 // name: entities
-// Entities by id, in the order asked; one that was merged is the one it was merged into.
-UNWIND range(0, size($ids) - 1) AS place
-OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
-WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place
-MATCH (e:__Entity__ {graph_key: $graph, id: id})
-WITH e, place
-RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
-  .external_id} AS e
-ORDER BY place
-
-// name: entities_among
-// The same of some entities.
+// Entities by id, in the order asked, those that pass; one that was merged is the one it was merged into.
 UNWIND range(0, size($ids) - 1) AS place
 OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
 WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place

@@ -96,25 +96,21 @@ class Neo4jGraph:
         """See `GraphStore`."""
         if k < 1:
             return []
-        query = _floats(vector)
-        if only != EVERY_ENTITY:
-            among = await self._rows(scope, "by_vector_among", vector=query, k=k, **only.bounds())
-            return [EntityHit(entity_of(row["e"]), row["score"]) for row in among]
-        [sizes] = await self._rows(scope, "sizes")
+        nearest = {"vector": _floats(vector), "k": k}
         rows: list[Row] = []
-        if sizes["vectors"] >= self._settings.exact_below and await self._bolt.prefiltered():
-            rows = await self._rows(scope, "by_vector_within", vector=query, k=k)
-        if len(rows) < min(k, sizes["vectors"]):
-            rows = await self._rows(scope, "by_vector", vector=query, k=k)
+        if only == EVERY_ENTITY and await self._bolt.prefiltered():
+            [sizes] = await self._rows(scope, "sizes")
+            if sizes["vectors"] >= self._settings.exact_below:
+                rows = await self._rows(scope, "by_vector_within", **nearest)
+        if len(rows) < k:
+            rows = await self._rows(scope, "by_vector", **nearest, **only.bounds())
         return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
 
     async def get_entities(
         self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
     ) -> list[Entity]:
         """See `GraphStore`."""
-        query = "entities" if only == EVERY_ENTITY else "entities_among"
-        bounds = {} if only == EVERY_ENTITY else only.bounds()
-        rows = await self._rows(scope, query, ids=_texts(ids), **bounds)
+        rows = await self._rows(scope, "entities", ids=_texts(ids), **only.bounds())
         return [entity_of(row["e"]) for row in rows]
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
