@@ -142,7 +142,6 @@ _OF_A_KIND = re.compile(r"是一[种種类類]|为一[种種类類]|是指|[”�
 _CLAUSE = re.compile(r"[^，。；：！？\n]+")
 _LEAD = '#>*•·|- \t\n“"「『'
 _ARTICLE = re.compile(r"(?:(?P<any>an?)|the)\s+", re.IGNORECASE)
-_NOW = re.compile(r"\b(?:is|are)\b", re.IGNORECASE)
 _PROPER = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "eng"})  # of jieba's tags
 _LOOK_AHEAD = 90  # characters between a name and what it is: dates and places of birth stand there
 _LONGEST_KIND = 40  # characters
@@ -216,10 +215,6 @@ def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:
     return start, {start, article.end() if article else start}
 
 
-def _longest_first(names: Iterable[str]) -> list[str]:
-    return sorted(filter(None, set(names)), key=lambda name: (-len(name), name))
-
-
 def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:
     """Return whether a definition is of a common noun: "A data race is a bug", "Ownership is a …" beside "the ownership"."""
     if type_of_name(name) != UNTYPED:
@@ -228,16 +223,11 @@ def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:
         between = text[at + len(name) : kind.start]
         tags = {tag for _, tag in cut_tagged_words(name)}
         return _OF_A_KIND.search(between) is not None and tags.isdisjoint(_PROPER)
-    if text[max(at - 1, 0)] in '"“':  # the title of a work
-        return False
     article = _ARTICLE.search(text, max(at - 4, 0), at)
     if article is not None and article.end() == at:  # "The film is a sequel" speaks of one
         return article["any"] is not None and name == name.lower()
-    is_general = _NOW.search(text, at, kind.start) is not None
     common = name.lower()
-    return (
-        common != name and is_general and re.search(rf"\b{re.escape(common)}\b", text) is not None
-    )
+    return common != name and re.search(rf"\b{re.escape(common)}\b", text) is not None
 
 
 def _head(text: str, kind: EntityKind, end: int) -> EntityKind:
