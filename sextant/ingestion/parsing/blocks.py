@@ -121,11 +121,18 @@ class Blocks:
     attachments: tuple[AttachedFile, ...] = ()
 
 
+def cells_once(table: Table) -> Iterator[list[str]]:
+    """Yield the rows of a table without the places that only repeat a merged cell."""
+    for at, row in enumerate(table.rows):
+        yield [cell for column, cell in enumerate(row) if (at, column) not in table.repeated]
+
+
 def lines_of(blocks: Iterable[Block]) -> Iterator[str]:
     """Yield the texts of blocks where only text can stand; a table is one line ("Area: 400; Staff: 12")."""
     for block in blocks:
         if isinstance(block, Table):
-            rows = ([" ".join(cell.split()) for cell in row if cell.strip()] for row in block.rows)
-            yield "; ".join((": " if len(row) == 2 else ", ").join(row) for row in rows if row)
+            between = ": " if max(map(len, block.rows), default=0) == 2 else ", "
+            rows = ([" ".join(cell.split()) for cell in row] for row in cells_once(block))
+            yield "; ".join(filter(None, (between.join(filter(None, row)) for row in rows)))
         elif not isinstance(block, Image):
             yield block.text

@@ -14,7 +14,15 @@ from itertools import islice
 
 from sextant.domain.documents import Coverage
 from sextant.domain.warnings import CodedWarning, WarningCode, count
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import (
+    Block,
+    Blocks,
+    HeadingBlock,
+    Image,
+    Paragraph,
+    Table,
+    cells_once,
+)
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.recount import SourcePart, recount
 from sextant.ingestion.parsing.structure import Omissions, count_characters, name_some
@@ -65,10 +73,8 @@ def _texts(block: Block) -> Iterator[str]:
         case Image():
             pass
         case Table():
-            for at, row in enumerate(block.rows):
-                yield from (
-                    cell for column, cell in enumerate(row) if (at, column) not in block.repeated
-                )
+            for row in cells_once(block):
+                yield from row
         case _:
             yield block.text
 

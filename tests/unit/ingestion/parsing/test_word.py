@@ -396,6 +396,19 @@ class TestTables:
             ["York", "closed"],
         ]
 
+    def test_a_blank_or_merged_cell_of_a_table_in_a_cell_joins_no_others(self) -> None:
+        merged, goes_on = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+        inner = (
+            row(cell("Hall", merged), cell("A"), cell("1"))
+            + row(cell("", goes_on), cell("B"), cell("2"))
+            + row(cell(""), cell("C"), cell("3"))
+        )
+        rows = row(cell("Leeds"), f"<w:tc><w:tbl>{inner}</w:tbl>{line()}</w:tc>")
+
+        found = table(parse(f"<w:tbl>{rows}{row(cell('York'), cell('closed'))}</w:tbl>"))
+
+        assert found.rows[0][1] == "Hall, A, 1; B, 2; C, 3"
+
 
 class TestParts:
     def test_what_cannot_be_read_costs_nothing_else_and_is_named(self) -> None:
