@@ -141,7 +141,6 @@ def _retriever(
         chunks,
         record,
         retrieval.index_passages,
-        settings.data_dir,
         copies=graph if isinstance(graph, ProjectedGraph) else None,
         vectors=retrieval.index_vectors,
         patience=retrieval.lane_timeout / 2,

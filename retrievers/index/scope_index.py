@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -98,7 +97,6 @@ class ScopeIndexes:
         record: where the graph comes from.
         copies: where it comes from instead as long as they are current; None: there are none.
         passages: most passages kept over all scopes; those asked longest ago go first.
-        folder: where `meanings` keeps what it computes; None: nowhere.
         vectors: most passages of a scope whose vectors are kept, too; of larger ones the store is
             asked.
         patience: seconds that a question waits for what has changed while there is an older index.
@@ -110,7 +108,6 @@ class ScopeIndexes:
         chunks: ChunkStore,
         record: GraphRecord,
         passages: int,
-        folder: Path | None = None,
         *,
         copies: GraphCopies | None = None,
         vectors: int = 20_000,
@@ -120,7 +117,6 @@ class ScopeIndexes:
         self._chunks = chunks
         self._record = record
         self._copies = copies
-        self._folder = folder
         self._vectors = vectors
         self._patience = patience
         self._meanings: dict[str, QueryVectors] = {}
@@ -130,7 +126,7 @@ class ScopeIndexes:
 
     def meanings(self, embedder: Embedder) -> QueryVectors:
         """Return what questions are compared by besides passages, by this embedder's vectors."""
-        return self._meanings.setdefault(embedder.name, QueryVectors(embedder, self._folder))
+        return self._meanings.setdefault(embedder.name, QueryVectors(embedder))
 
     def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
         """Return the index in memory, whether it is of now or not, with the stamp of what it is of."""

@@ -185,7 +185,7 @@ _TELLING_LINK = 0.25
 _NEAREST = 5
 
 # A name that shares words with the question, or lies near it, is much weaker evidence than the name itself.
-_BY_WORDS, _BY_MEANING = 0.03, 0.01
+_BY_LIKENESS = 0.03
 
 
 def link_strength(lexical: LexicalIndex, words: str) -> float:
@@ -242,7 +242,7 @@ async def nearest_entities(
     except SextantError as error:
         go_without("graph", error, query, WarningCode.GRAPH_STORE_FAILED)
         return None
-    return _strengths(index, by_meaning, _BY_MEANING) | _strengths(index, by_words, _BY_WORDS)
+    return _strengths(index, by_meaning) | _strengths(index, by_words)
 
 
 async def _by_meaning(
@@ -253,7 +253,7 @@ async def _by_meaning(
     return await graph.entities_by_vector(query.scope, vector, _NEAREST)
 
 
-def _strengths(index: ScopeIndex, hits: Sequence[EntityHit], strength: float) -> dict[int, float]:
-    """Return row of each entity found → strength of its link: `strength` × the search's score, 0..1."""
+def _strengths(index: ScopeIndex, hits: Sequence[EntityHit]) -> dict[int, float]:
+    """Return row of each entity found → strength of its link, by the search's score, 0..1."""
     found = ((index.entities.row_of(hit.entity.id), hit.score) for hit in hits)
-    return {row: strength * score for row, score in found if row is not None and score > 0}
+    return {row: _BY_LIKENESS * score for row, score in found if row is not None and score > 0}

@@ -67,8 +67,6 @@ class MixParameters:
     unmatched_weight: float = 10.0
 
 
-# A passage contends for the answer only if it has so much of the semantic score of the nearest one.
-_MIN_CONTENDER_SCORE = 0.25
 # Up to so many contenders words tell apart.
 _FEW_CONTENDERS = 2
 _FEWEST_NEAREST, _MOST_NEAREST = 10, 300
@@ -100,8 +98,7 @@ def lexical_weight(
     and is left to the vectors. It falls with the square of the number of passages that contend.
     """
     weight = match.coverage / parameters.lexical_coverage
-    close = semantic.rows[semantic.values >= _MIN_CONTENDER_SCORE]
-    is_contending = match.scores[close] >= np.float32(parameters.contention * match.whole)
+    is_contending = match.scores[semantic.rows] >= np.float32(parameters.contention * match.whole)
     contenders = max(int(np.count_nonzero(is_contending)), _FEW_CONTENDERS)
     return max(
         weight * (_FEW_CONTENDERS / contenders) ** 2, min(weight, parameters.min_lexical_weight)
@@ -161,8 +158,6 @@ def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:
 
 # Passages that the bridge starts from at most, and the least that a passage counts as wanted by it.
 _ANCHORS, _MIN_WANTED = 5, 0.05
-# What being about the entities near the start counts beside relevance, when the subgraph is selected.
-_ABOUT_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,9 +315,8 @@ class PageRankMixer:
         is_near[list(entities)] = True
         near = np.flatnonzero(is_near)
         worth = index.passages_about(near, np.ones(len(near), np.float32))
-        worth *= np.float32(_ABOUT_SHARE / (float(worth.max()) or 1.0))
-        worth += relevance
-        worth[start] += 2  # more than any other has
+        worth = relevance + worth / np.float32(float(worth.max()) or 1.0)
+        worth[start] += 3  # more than any other has
         return Subgraph(index, among_highest(worth, size), near)
 
     def _bridge(

@@ -144,9 +144,7 @@ async def _ask_all(
 ) -> list[_QuestionOutcome]:
     chunks = ChunkStore(database)
     settings = database.settings
-    indexes = ScopeIndexes(
-        chunks, GraphRecord(database), settings.retrieval.index_passages, settings.data_dir
-    )
+    indexes = ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages)
     await indexes.get(scope)  # built once, not in the time of the first questions
     retriever = GraphRetriever(
         chunks=chunks,

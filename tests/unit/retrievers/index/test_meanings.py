@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,55 +49,28 @@ def embedder() -> Fixed:
     return Fixed()
 
 
-def spoil(folder: Path) -> None:
-    [file] = folder.iterdir()
-    file.write_bytes(b"\x93NUMPY")
-
-
 def vector(*numbers: float) -> Vectors:
     return np.array(numbers, np.float32)
 
 
 async def test_half_of_what_questions_share_is_taken_out(embedder: Fixed) -> None:
-    centred = await QueryVectors(embedder, None).centred(vector(0.8, 0.6))
+    centred = await QueryVectors(embedder).centred(vector(0.8, 0.6))
     # (0.8, 0.6) - 0.5 · (1, 0) = (0.3, 0.6), of length √0.45
     assert centred == pytest.approx(vector(0.3, 0.6) / np.sqrt(0.45))
     assert centred.dtype == np.float32
 
 
-async def test_the_questions_are_embedded_once_for_all_who_ask_and_kept_in_the_folder(
-    embedder: Fixed, tmp_path: Path
-) -> None:
-    meanings = QueryVectors(embedder, tmp_path / "vectors")
+async def test_the_questions_are_embedded_once_for_all_who_ask(embedder: Fixed) -> None:
+    meanings = QueryVectors(embedder)
     one, other = await asyncio.gather(*(meanings.centred(vector(0, 1)) for _ in range(2)))
     assert one.tolist() == other.tolist()
     assert sorted(embedder.asked) == sorted(GENERIC_QUESTIONS)
-    again = await QueryVectors(Fixed(), tmp_path / "vectors").centred(vector(0, 1))
-    assert again.tolist() == one.tolist()
-    fresh = Fixed()
-    await QueryVectors(fresh, tmp_path / "vectors").centred(vector(0, 1))
-    assert fresh.asked == []
-
-
-async def test_a_spoilt_file_is_computed_anew(embedder: Fixed, tmp_path: Path) -> None:
-    await QueryVectors(embedder, tmp_path).centred(vector(0, 1))
-    spoil(tmp_path)
-    centred = await QueryVectors(embedder, tmp_path).centred(vector(0.8, 0.6))
-    assert centred == pytest.approx(vector(0.3, 0.6) / np.sqrt(0.45))
-
-
-async def test_without_a_folder_that_can_be_written_it_is_computed_all_the_same(
-    embedder: Fixed, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("")
-    centred = await QueryVectors(embedder, tmp_path / "file" / "below").centred(vector(0.8, 0.6))
-    assert centred == pytest.approx(vector(0.3, 0.6) / np.sqrt(0.45))
 
 
 async def test_a_failing_embedder_leaves_the_question_as_it_is_and_is_asked_again(
     embedder: Fixed,
 ) -> None:
-    meanings, question = QueryVectors(embedder, None), vector(0.8, 0.6)
+    meanings, question = QueryVectors(embedder), vector(0.8, 0.6)
     embedder.failing = True
     assert (await meanings.centred(question)).tolist() == question.tolist()
     assert await meanings.type_similarity(types("treats"), question) is None
@@ -111,7 +83,7 @@ async def test_a_question_does_not_wait_long_and_a_later_one_has_the_result(
 ) -> None:
     monkeypatch.setattr(meanings_module, "_PATIENCE_SECONDS", 0.01)
     embedder.gate = asyncio.Event()
-    meanings, question = QueryVectors(embedder, None), vector(0, 1)
+    meanings, question = QueryVectors(embedder), vector(0, 1)
     assert await meanings.type_similarity(types("treats"), question) is None
     embedder.gate.set()
     monkeypatch.setattr(meanings_module, "_PATIENCE_SECONDS", 60)
@@ -129,7 +101,7 @@ def types(*names: str, uses: Sequence[int] | None = None) -> RelationTypes:
 async def test_types_are_compared_as_words_and_only_new_ones_are_embedded(
     embedder: Fixed,
 ) -> None:
-    meanings, question = QueryVectors(embedder, None), vector(0.6, 0.8)
+    meanings, question = QueryVectors(embedder), vector(0.6, 0.8)
     first = await meanings.type_similarity(types("treats"), question)
     second = await meanings.type_similarity(types("treats", "is_part_of"), question)
     assert first is not None
@@ -145,12 +117,12 @@ async def test_only_the_commonest_types_are_compared_and_co_occurrence_is_none(
     monkeypatch.setattr("sextant.retrievers.index.relations._MOST_COMMON", 1)
     several = types(CO_OCCURS, "is_part_of", "treats", uses=[99, 3, 7])
     assert several.common == ("treats",)
-    found = await QueryVectors(embedder, None).type_similarity(several, vector(0, 1))
+    found = await QueryVectors(embedder).type_similarity(several, vector(0, 1))
     assert found is not None
     assert np.isnan(found).tolist() == [True, True, False]
     assert found[2] == 1
 
 
 async def test_a_graph_without_types_asks_nothing(embedder: Fixed) -> None:
-    assert await QueryVectors(embedder, None).type_similarity(types(), vector(0, 1)) is None
+    assert await QueryVectors(embedder).type_similarity(types(), vector(0, 1)) is None
     assert embedder.asked == []

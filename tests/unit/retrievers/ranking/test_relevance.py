@@ -117,13 +117,6 @@ def test_words_that_very_many_hold_still_settle_what_meaning_leaves_even() -> No
     assert blend(match, near, PARAMETERS).argmin() == len(match.scores) - 1
 
 
-def test_passages_that_are_far_by_meaning_take_nothing_from_the_words() -> None:
-    match = _holding_half(20)
-    near = np.zeros(len(match.scores), np.float32)
-    near[:2] = 1
-    assert lexical_weight(match, _near(near), PARAMETERS) == lexical_weight(match, FAR, PARAMETERS)
-
-
 def _near(values: np.ndarray) -> SemanticScores:
     """Return relevance by meaning of every passage."""
     return SemanticScores(np.arange(len(values)), values)
