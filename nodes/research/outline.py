@@ -18,7 +18,6 @@ from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext
 from sextant.nodes.decisions import approve_sources
 from sextant.nodes.judgements import ask
-from sextant.nodes.research.cost import LEAST_FOR_OUTLINE
 from sextant.nodes.research.search import MOST_OF_TOPIC
 from sextant.nodes.research.state import (
     PlannedSection,
@@ -29,6 +28,8 @@ from sextant.nodes.research.state import (
     topics_of,
 )
 
+# Topics from which on the chat model is asked for an outline.
+LEAST_FOR_OUTLINE = 3
 _MOST_SECTIONS = 12
 _TITLE_CHARS = 120
 

@@ -10,23 +10,32 @@ from langgraph.runtime import Runtime
 from pydantic import Field
 
 from sextant import prompts
-from sextant.domain.answers import as_values
+from sextant.domain.answers import Planned, as_values
 from sextant.domain.retrieval import ItemKind, Mode, RetrievedItem
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.lines import without_number
 from sextant.models.chat.replies import Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
-from sextant.nodes.budget import merge_warnings
+from sextant.nodes.answers.passages import lay_out_passages
+from sextant.nodes.budget import (
+    answer_length,
+    merge_warnings,
+    passage_tokens,
+    size_without_passages,
+)
 from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext
 from sextant.nodes.decisions import settle_plan
 from sextant.nodes.judgements import ask
 from sextant.nodes.question.wording import clauses_of, telling_words, wording_of
-from sextant.nodes.research.cost import estimate_report
+from sextant.nodes.research.outline import LEAST_FOR_OUTLINE
+from sextant.nodes.research.search import MOST_OF_TOPIC
 from sextant.nodes.research.state import ResearchState, Topic, plain, topics_of
 from sextant.text.characters import clean_text, normalise
 from sextant.text.vocabulary import Vocabulary
 
+# Tokens that a plan or an outline is written in.
+_SHORT = 80
 _MOST_QUESTIONS = 12
 # Headings and names of what was found that the plan is made by, and passages whose names lead on.
 _SHOWN, _LEADS = 20, 5
@@ -203,3 +212,39 @@ def _restates(question: str, other: str) -> bool:
     one, two = claim_of(question), claim_of(other)
     shared = min(TermLookup(question).covers(two), TermLookup(other).covers(one))
     return shared >= _SAME
+
+
+def estimate_report(state: ResearchState, run: RunContext, topics: Sequence[Topic]) -> Planned:
+    """Return the plan with what it will take: the usual course, without sentences that are mended.
+
+    A call for each section and for the answer to the question itself, one to see what is missing in each round of
+    searches, one for the outline. Each shows as many passages as a section has, as long as those that were found.
+    """
+    settings, chat = run.deps.settings, run.deps.chat
+    limits = settings.limits
+    bounds = {
+        "calls": limits.model_calls,
+        "prompt_tokens": limits.prompt_tokens,
+        "seconds": limits.answer_seconds,
+    }
+    questions = tuple(topic.question for topic in topics)
+    if chat is None or state.unreachable:
+        return Planned(questions, seconds=0.0, limits=bounds)
+    written = 1 + len(topics)
+    judged = settings.research.rounds + (len(topics) >= LEAST_FOR_OUTLINE)
+    shown = state.items[:MOST_OF_TOPIC]
+    passages = lay_out_passages(state.question, shown, passage_tokens(state, run))
+    prompt = size_without_passages(state) + passages.tokens
+    answer, speed = answer_length(chat.speed), chat.speed
+    seconds = None
+    if speed.answer:
+        sections = written * speed.seconds(prompt, round(answer)) / chat.parallel.size
+        seconds = sections + judged * speed.seconds(prompt, _SHORT)
+    return Planned(
+        questions,
+        min(written + judged, limits.model_calls),
+        min((written + judged) * prompt, limits.prompt_tokens),
+        round(written * answer) + judged * _SHORT,
+        seconds and round(min(seconds, limits.answer_seconds), 1),
+        bounds,
+    )

@@ -1,8 +1,9 @@
-"""write: the sections of a report; compose: the whole of it, once all of them are written."""
+"""write: the sections of a report; compose: the whole of it. Also: how a section is quoted without a chat model."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import Any
@@ -23,11 +24,13 @@ from sextant.domain.answers import (
     as_values,
 )
 from sextant.domain.errors import DependencyError
-from sextant.domain.retrieval import Mode
+from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
 from sextant.models.chat.allowance import allowing, count_earlier
 from sextant.models.chat.concurrency import AdaptiveLimit
+from sextant.models.offline.extractive import Extraction, ExtractiveAnswerer, Quotation
+from sextant.models.offline.passages import quotable_spans
 from sextant.nodes.budget import (
     answer_length,
     budget_of,
@@ -35,10 +38,10 @@ from sextant.nodes.budget import (
     prompt_tokens,
     usage_of,
 )
+from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext, scope_of, wait_for_reader
 from sextant.nodes.generate import finish_turn, open_writer
 from sextant.nodes.question.conversation import AnswerMessages
-from sextant.nodes.research.quoting import SectionAnswerer
 from sextant.nodes.research.report import Report, as_section, unanswered
 from sextant.nodes.research.state import (
     PlannedSection,
@@ -47,6 +50,9 @@ from sextant.nodes.research.state import (
     passages_by_id,
 )
 from sextant.nodes.state import State
+
+# Passages that are quoted about a subject, a sentence of each; and how much of its words a sentence must have.
+_MOST, _LEAST_NAMED = 3, 0.5
 
 
 async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -238,3 +244,66 @@ async def _holds(section: dict[str, Any], run: RunContext, scope: Scope) -> bool
         return all(await run.deps.quotes.check_quotes(scope, quoted))
     except DependencyError:
         return True
+
+
+class SectionAnswerer(ExtractiveAnswerer):
+    """Quotes what answers the questions of a section, and sentences that name the subject of one that has no answer.
+
+    Args:
+        answerer: answers each question.
+        section: its questions and subjects.
+        question: of the report, to which what is said of a subject is to be near.
+    """
+
+    def __init__(
+        self, answerer: ExtractiveAnswerer, section: PlannedSection, question: str
+    ) -> None:
+        self._answerer = answerer
+        self._section = section
+        self._question = question
+        self.name = answerer.name
+
+    async def extract(
+        self,
+        question: str,  # noqa: ARG002 - the answerer's signature; here it is all questions as one
+        items: Sequence[RetrievedItem],
+        *,
+        language: str,
+    ) -> Extraction:
+        """Choose the sentences that answer each of the section's questions, or are about its subject."""
+        quotations, nearest = list[Quotation](), None
+        for part, subject in zip(self._section.questions, self._section.subjects, strict=True):
+            found = await self._answerer.extract(part, items, language=language)
+            nearest = found.nearest if nearest is None else nearest
+            quoted = found.quotations or self._about(subject, items)
+            quotations += (one for one in quoted if one not in quotations)
+        return Extraction(tuple(quotations), nearest)
+
+    def _about(self, subject: str, items: Sequence[RetrievedItem]) -> Sequence[Quotation]:
+        """Return sentences that name a subject, or stand under it, of each passage the one that has most of the report's question.
+
+        One that has nothing of the question is left out.
+        """
+        if not subject:
+            return ()
+        named, asked = claim_of(subject), claim_of(self._question)
+        quotations = list[Quotation]()
+        for source, item in enumerate(items):
+            above = headings(item)
+            found = [
+                (TermLookup(item.text[slice(*span)]).covers(asked), span)
+                for span in quotable_spans(item.text)
+                if (lookup := TermLookup(f"{above}\n{item.text[slice(*span)]}")).covers(named)
+                > _LEAST_NAMED
+                and (lookup.held(asked) or not len(asked))
+                and not _is_above_rows(item.text, span[1])
+            ]
+            if found:
+                _, (start, end) = max(found, key=lambda one: one[0])
+                quotations.append(Quotation(item.text[start:end], source, start, end))
+        return quotations[:_MOST]
+
+
+def _is_above_rows(text: str, end: int) -> bool:
+    """Return whether what ends here is the header of a table, which says nothing without its rows."""
+    return text[end:].partition("\n")[2].startswith("| -")

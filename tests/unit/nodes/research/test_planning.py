@@ -10,9 +10,8 @@ import pytest
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import AnswerSettings, ResearchSettings, Settings
 from sextant.nodes.context import Context, RunContext
-from sextant.nodes.research.cost import estimate_report
 from sextant.nodes.research.outline import SectionChoice, arrange_sections, outline
-from sextant.nodes.research.plan import plan, plan_by_rules
+from sextant.nodes.research.plan import estimate_report, plan, plan_by_rules
 from sextant.nodes.research.search import find_gaps, search
 from sextant.nodes.research.state import (
     ResearchState,
