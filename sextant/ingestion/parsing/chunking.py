@@ -21,6 +21,9 @@ from sextant.ingestion.parsing.structure import Piece, Structure, TextSpan
 from sextant.text.characters import estimate_tokens
 from sextant.text.sentences import sentence_spans
 
+_CAPTION = re.compile(
+    r"(?:附?表格?|table)\s*[\dA-Z一二三四五六七八九十]|.*[^。.!?！？\s]\s*$", re.I | re.S
+)
 _CAPTION_CHARS = 120
 _BLANKS = re.compile(r"\s*")
 _PAUSE = re.compile(r"[，、；：,;:]+[”’」』）)]*|\s+")
@@ -61,13 +64,14 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
 
 
 def _with_captions(structure: Structure) -> list[Piece]:
-    """Make a short paragraph above a table part of the table's first row: its caption, its unit, its period, or what introduces it."""
+    """Make a short paragraph above a table part of the table's first row: its caption, unit or period, but no sentence."""
     pieces: list[Piece] = []
     for piece in structure.pieces:
         above = pieces[-1] if pieces else None
         is_text = above and not (above.rows or above.is_image or above.by_ocr)
         is_near = above and is_text and piece.rows and above.section == piece.section
-        if above and is_near and above.span.end - above.span.start <= _CAPTION_CHARS:
+        text = structure.text[above.span.start : above.span.end] if above and is_near else ""
+        if above and text and len(text) <= _CAPTION_CHARS and _CAPTION.match(text):
             pieces[-1] = _from(above.span.start, piece)
         else:
             pieces.append(piece)

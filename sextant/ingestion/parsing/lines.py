@@ -75,12 +75,14 @@ def is_strong(rank: int | None) -> bool:
 
 
 def could_be_heading(line: str) -> bool:
-    """Return whether a line is short, says something, and does not end as a sentence or clause does."""
+    """Return whether a line is short, says more than a number, and does not end as a sentence or clause does."""
     line = line.strip()
     if len(line) > _MAX_WIDTH:  # a whole paragraph: its width need not be counted
         return False
     return (
-        0 < width(line) <= _MAX_WIDTH and not line.endswith(_STOPS) and any(map(str.isalpha, line))
+        0 < width(line) <= _MAX_WIDTH
+        and not line.endswith(_STOPS)
+        and sum(map(str.isalpha, line)) > sum(map(str.isdigit, line))
     )
 
 

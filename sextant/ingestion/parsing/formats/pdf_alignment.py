@@ -15,8 +15,7 @@ from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.tables import SpannedCell
 
 # In sizes of letters.
-_FIGURE_GAP = 0.32  # between figures of one cell, at most
-_LEAST_GAP = 0.3  # between columns
+_LEAST_GAP = 0.3  # between columns, and between figures of two cells
 _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one height, at most
 _NEXT_LINE = 1.6  # the distance of lines of one cell, at most
 _CROSSING = 0.1  # of the rows may cross a gap between columns
@@ -130,7 +129,7 @@ def _are_separate(left: PdfWord, right: PdfWord) -> bool:
     """Return whether words have a wider gap between them than those of one phrase; figures need less."""
     space = max(left.space, right.space)
     if _has_digit(right):
-        space = min(space, _FIGURE_GAP * left.size)
+        space = min(space, _LEAST_GAP * left.size)
     return right.left - left.right > space
 
 
@@ -317,8 +316,8 @@ class _Structure:
         is_text = not any(one[column].is_figure for one in (upper, lower) for column in shared)
         if not shared or not is_text:
             return False
-        # A line alone in one column under a row that fills most columns tells more of that row.
-        if 0 not in lower and len(lower) == 1 and 2 * len(upper) > self._width > 3:
+        # A line alone in one column under a row of several tells more of that row.
+        if 0 not in lower and len(lower) == 1 and len(upper) > 1:
             return True
         first = lower[0].text[0] if 0 in shared else ""
         begins = first.isupper() or first.isdigit()

@@ -34,9 +34,7 @@ from sextant.ingestion.parsing.lines import (
 from sextant.text.characters import is_cjk
 
 _SAME_SIZE = 0.6  # points
-_TITLE = 1.2  # times the usual size: lines of a title, which are broken by their sense
-# Times the usual distance of lines: to the next one of a paragraph, and where a formula drives a sentence's lines apart.
-_NEXT, _TORN = 1.35, 1.9
+_NEXT = 1.35  # times the usual distance of lines: to the next one of a paragraph, at most
 _INDENT = 1.2  # letters' sizes: an indented line begins a paragraph
 _ROW_PITCH = 2.0  # times the usual distance of lines: that of a table's rows at most
 _FULL = 0.6  # of a column's width: a line that ends in the middle of a sentence goes on
@@ -215,17 +213,16 @@ def _continues(
     ):
         return False
     size = max(line.size, 1)
-    is_large = above.size > usual * _TITLE
+    is_large = above.size > usual + _SAME_SIZE
     breaks_off = _breaks_off(above, line, right)
     if not (breaks_off or is_large) and _could_have_fitted(above, line, right):
         return False
     distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column
-        is_title = above.size > usual + _SAME_SIZE
         # The foot of a form ("Weight 4120 kg") is as wide as its short column, but no line of running text.
         is_text = above.box.right - above.box.left > _LINE_OF_TEXT * size
-        return (is_text or breaks_off) and not (is_title or ends_sentence(above.text))
-    if distance > pitch * (_TORN if breaks_off else _NEXT):
+        return (is_text or breaks_off) and not (is_large or ends_sentence(above.text))
+    if distance > pitch * _NEXT:
         return False
     indented = line.box.left - above.box.left > _INDENT * size
     hanging = len(paragraph.lines) == 1 and starts_item(above.text)

@@ -87,7 +87,7 @@ def find_ruled_tables(
             within = dict(zip(inside, lines_inside, strict=True))
             table = make_table(page.number, cells, words, within, budget)
             tables.append(replace(table, header=header))
-    return _outermost(tables)
+    return tables
 
 
 def _is_table(cells: Sequence[SpannedCell]) -> bool:
@@ -102,11 +102,6 @@ def _is_table(cells: Sequence[SpannedCell]) -> bool:
         and len(filled) >= _FILLED * len(cells)
         and len(cells) >= _SINGLE * sum(cell.rows * cell.columns for cell in cells)
     )
-
-
-def _outermost(tables: Sequence[PageTable]) -> list[PageTable]:
-    """Return the tables that stand in no other one."""
-    return [table for table in tables if not any(table.lines < other.lines for other in tables)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +238,7 @@ def _cells(
     if _is_open(grid, words, owner, spans):
         every = [word for line in words for word in line]
         aligned = align(every, grid.levels)
-        if aligned and len(aligned.cells) >= _SINGLE * aligned.width * aligned.height:
+        if aligned:
             return aligned.spanned(), aligned.words(), aligned.header
     texts, shown = _cell_texts(page, grid, lines, owner)
     cells = [
