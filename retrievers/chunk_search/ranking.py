@@ -1,10 +1,7 @@
-"""Ranking chunks by what is known of them beside text and vector.
+"""Rank chunks by seven signals of 0..1 each: what is known of them beside text and vector, too.
 
-`hybrid = Σ weight · share ÷ Σ weight` over seven signals (`signals.py`), then
-`final = 0.6 · hybrid + 0.4 · rerank` where a reranker has scored; weights and shares are settings.
-
-Also here: what the signals of metadata ranking are worth, and the presets that requests name; what is known of a chunk beside text and vector, as seven signals of 0..1 each (seed
-004).
+`hybrid = Σ weight · share ÷ Σ weight` over the signals, then `final = 0.6 · hybrid + 0.4 · rerank` where a reranker has
+scored; weights and shares are settings.
 """
 
 from __future__ import annotations
