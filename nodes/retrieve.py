@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from operator import add, itemgetter
@@ -29,7 +29,7 @@ from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.state import State
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
-from sextant.retrievers.modes import MODES, resolve_mode
+from sextant.retrievers.modes import resolve_mode, widen_mode
 from sextant.retrievers.ranking.fusion import interleave, rrf
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
@@ -40,7 +40,6 @@ from sextant.text.word_forms import as_tables_say
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
 # of the graph with more of it.
 _BY_WORDS_TOO = (VECTOR, KEYWORD)
-_WIDENING = (Mode.LOCAL, Mode.HYBRID, Mode.MIX)
 # How many of the first round's passages keep their places before those of later rounds (two lose
 # twowiki 6 points of all-gold@5, four gain nothing), and how far a bridge's ranking is read.
 _LEADING = 3
@@ -108,15 +107,13 @@ async def search_questions(
     try:
         outcomes = await with_deadline(seconds, searching)
     except TimeoutError:
-        late = limit_warning(Limit.TIME, run.deps.settings.limits)
-        return [None] * len(questions), {
-            "coded_warnings": merge_warnings(state.coded_warnings, late)
-        }
+        cause = limit_warning(Limit.TIME, run.deps.settings.limits)
     except RetrievalError as error:
-        failed = CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(error)})
-        warnings = merge_warnings(state.coded_warnings, failed)
-        return [None] * len(questions), {"coded_warnings": warnings}
-    return [one.found for one in outcomes], _report_outcomes(state, runtime, mode, outcomes)
+        cause = CodedWarning(WarningCode.CAUSE, {"reason": describe_reason(error)})
+    else:
+        return [one.found for one in outcomes], _report_outcomes(state, runtime, mode, outcomes)
+    warnings = merge_warnings(state.coded_warnings, cause)
+    return [None] * len(questions), {"coded_warnings": warnings}
 
 
 def _report_outcomes(
@@ -128,7 +125,10 @@ def _report_outcomes(
     warnings = [*failed, *(warning for one in found for warning in one.coded_warnings)]
     sentences = word_warnings(distinct(warnings), state.language)
     searches = tuple(one.report(state.language) for one in outcomes)
-    runtime.stream_writer(as_values(_retrieved_event(mode, found, sentences, searches)))
+    longest = max(found, key=lambda one: one.timings["total"])
+    count = len({item.id for one in found for item in passages_of(one)})
+    event = Retrieved(mode, count, longest.timings, sentences, searches)
+    runtime.stream_writer(as_values(event))
     return {
         "searched": [*state.searched, *(one.query for one in outcomes)],
         "searches": [
@@ -137,18 +137,6 @@ def _report_outcomes(
         ],
         "coded_warnings": merge_warnings(state.coded_warnings, *warnings),
     }
-
-
-def _retrieved_event(
-    mode: str,
-    found: Collection[Retrieval],
-    warnings: tuple[str, ...],
-    searches: tuple[SearchReport, ...],
-) -> Retrieved:
-    """Return the event of one round."""
-    longest = max(found, key=lambda one: one.timings["total"])
-    count = len({item.id for one in found for item in passages_of(one)})
-    return Retrieved(mode, count, longest.timings, warnings, searches)
 
 
 def _late(state: State, run: RunContext) -> dict[str, Any]:
@@ -352,25 +340,15 @@ async def _search_cross_lingual(
         filters={**(state.filters or {}), "tags": [other]},
         lanes=_BY_WORDS_TOO,
     )
-    there = [item for item in found.results if _is_in(other, item.text)]
-    return replace(found, results=tuple(there[:top_k]))
+    return replace(
+        found, results=tuple(one for one in found.results if _is_in(other, one.text))[:top_k]
+    )
 
 
 def _is_in(language: str, text: str) -> bool:
     """Return whether a passage is in `language` and no other: some Chinese names bring it near any question."""
-    if language == "zh":
-        return language_of(text) == "zh"
-    return _BARELY * ideographs(text) < len(text)
-
-
-def widen_mode(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
-    """Return the mode of a refining round: one step wider each, as far as the retriever can go."""
-    if strategy not in _WIDENING:
-        return strategy
-    known = set(lanes)
-    served = [mode for mode in _WIDENING if set(MODES[mode].signals) <= known]
-    start = served.index(Mode(strategy))
-    return served[min(start + attempts, len(served) - 1)].value
+    is_chinese = language_of(text) == "zh"
+    return is_chinese if language == "zh" else _BARELY * ideographs(text) < len(text)
 
 
 def passages_of(found: Retrieval) -> list[RetrievedItem]:
@@ -404,7 +382,8 @@ def merge_evidence(
     extra = {*state.next_hop_queries, *state.cross_lingual_queries}
     wide = [_ids(items) for query, items in found.items() if query not in extra]
     before = _ids(state.items) if state.items else wide.pop(0)
-    new = interleave(cross_lingual, interleave(_ids(_once(bridged)), fuse_ids(wide), 0), 0)
+    fused = [id_ for id_, _ in rrf({str(at): ids for at, ids in enumerate(wide)}, {})]
+    new = interleave(cross_lingual, interleave(_ids(_once(bridged)), fused, 0), 0)
     evidence = [id_ for id_ in state.evidence if id_ in unique]
     order = dict.fromkeys([*evidence, *interleave(before, new, _LEADING)])
     return [unique[id_] for id_ in list(order)[: max(top_k, len(evidence))]]
@@ -418,11 +397,6 @@ def with_tables(
     new = [item for item in tabular if item.id not in known]
     leading = items[: max(_LEADING, len(items) - len(new))]
     return [*leading, *new][: max(top_k, len(items))]
-
-
-def fuse_ids(rankings: Sequence[Sequence[str]]) -> list[str]:
-    """Return the ids of several rankings of one kind in one."""
-    return [id_ for id_, _ in rrf({str(at): ids for at, ids in enumerate(rankings)}, {})]
 
 
 def _ids(items: Iterable[RetrievedItem]) -> list[str]:

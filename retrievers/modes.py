@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -167,3 +167,16 @@ def describe_entity_index(settings: RetrievalSettings) -> dict[str, float]:
         "entityEfConstruction": settings.entity_ef_construction,
         "entityEfSearch": settings.entity_ef_search,
     }
+
+
+_WIDENING = (Mode.LOCAL, Mode.HYBRID, Mode.MIX)
+
+
+def widen_mode(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
+    """Return the mode of a refining round: one step wider each, as far as the retriever can go."""
+    if strategy not in _WIDENING:
+        return strategy
+    known = set(lanes)
+    served = [mode for mode in _WIDENING if set(MODES[mode].signals) <= known]
+    start = served.index(Mode(strategy))
+    return served[min(start + attempts, len(served) - 1)].value

@@ -139,6 +139,19 @@ def escape_markers(text: str) -> str:
     return _LIKE_A_MARKER.sub(r"(\1)", text)
 
 
+def is_head_row(text: str, before: str) -> bool:
+    """Return whether a sentence is the row of a table that names its columns, or the rule below it.
+
+    Args:
+        text: the sentence.
+        before: the one before it.
+    """
+    row = text.strip().rpartition("\n")[2]
+    is_apart = "\n\n" in before[-3:] + text[: len(text) - len(text.lstrip())]
+    goes_on = before.strip().startswith("|") and not is_apart
+    return row.startswith("|") and not (goes_on and re.search(r"\w", row))
+
+
 class Citations:
     """Counts markers by first use over `passages`, and keeps all text and citations given out."""
 

@@ -29,6 +29,7 @@ from sextant.nodes.citing.citations import (
     Verdict,
     format_label,
     format_marker,
+    is_head_row,
     label_of,
 )
 from sextant.nodes.citing.evidence_index import Support
@@ -41,8 +42,6 @@ MARKER_SUPPORT = 0.15
 SUPPORTED = 0.35
 """From this support on a citation says what its sentence says."""
 _DOUBTED = 0.3
-# Of a cell or a whole table that came with the question so much of a sentence's numbers.
-_CELL_SUPPORT = SUPPORTED
 
 UNVERIFIED = {"en": " (unverified)", "zh": "（未核实）"}
 
@@ -51,7 +50,6 @@ _SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
 # Rows of tables and lines of code take no note.
 _NO_NOTE = re.compile(r"\s*[|`]")
 _STOPS = "。！？；…"
-_WORD = re.compile(r"\w")
 _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 
 
@@ -67,6 +65,9 @@ class CitedText:
         question: what was asked; what it says needs no support.
         withheld: places of passages that are no longer to be cited.
         rejected: texts of sentences, without markers, that a model found to be unsupported.
+
+    Attributes:
+        given: text, citations and sources given out so far.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class CitedText:
         self._note = UNVERIFIED.get(language, UNVERIFIED["en"])
         self._withheld = frozenset(withheld)
         self._rejected = frozenset(rejected)
-        self._given = Citations(passages)
+        self.given = Citations(passages)
         self._begun = False
         self._held = ""
         self._left = ""  # the gap before a marker that was dropped, for one that follows it
@@ -104,11 +105,6 @@ class CitedText:
         self.finished: list[Finished] = []
 
     @property
-    def given(self) -> Citations:
-        """Return text, citations and sources given out so far."""
-        return self._given
-
-    @property
     def grounded(self) -> bool:
         """Return whether there are citations and every statement is carried by one."""
         return self.trust is Trust.SUPPORTED
@@ -117,7 +113,7 @@ class CitedText:
     def trust(self) -> Trust:
         """What stands behind the sentences so far, as they were checked against what they cite."""
         verdicts = {one.verdict for one in self.finished}
-        if not self._given.citations:
+        if not self.given.citations:
             return Trust.UNSUPPORTED
         if verdicts <= {Verdict.SUPPORTED, Verdict.STATES_NOTHING, Verdict.SILENT}:
             return Trust.SUPPORTED
@@ -190,14 +186,12 @@ class CitedText:
         if markers.is_label(named.names):
             return not self._labels
         if named.word and not any(
-            0 <= index < len(self._passages) for index, _ in self._places(named)
+            0 <= index < len(self._passages)
+            for index, _ in markers.find_targets(named.names, self._labels)
         ):
             return True
         in_code = self._fenced or self._line.count("`") % 2 == 1
         return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
-
-    def _places(self, named: markers.Named) -> list[tuple[int, str]]:
-        return markers.find_targets(named.names, self._labels)
 
     def _leads(self, gap: str) -> bool:
         """Return whether a marker comes ahead of what it stands for: "According to passage 1, …"."""
@@ -212,7 +206,7 @@ class CitedText:
         """Emit a marker ahead of its sentence: that of the passage which says it."""
         named = markers.read(found)
         sentence = markers.statement_text(rest[found.end() : sentence_end(rest)].lstrip(" ,，:："))
-        cited = [index for index, _ in self._places(named)]
+        cited = [index for index, _ in markers.find_targets(named.names, self._labels)]
         assessed = self.evidence.assess(sentence, preferred=cited, withheld=self._withheld)
         quotes = (
             dict(supporting(self.evidence, assessed)) if assessed.support >= Support.FOREIGN else {}
@@ -228,7 +222,7 @@ class CitedText:
         self._sentence.text += space
         self._sentence.marks.append((len(self._sentence.text), index, quotes[index]))
         self._emitted = len(self._sentence.text)
-        yield self._given.token(space + self._given.shown(index, quotes[index].place))
+        yield self.given.token(space + self.given.shown(index, quotes[index].place))
 
     def _write(self, text: str, *, ends_line: bool = False) -> Iterator[Token | Cited]:
         if not self._begun:
@@ -256,7 +250,7 @@ class CitedText:
             if lines:
                 self._was_row = lines[-1].lstrip().startswith("|")
             self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
-            yield self._given.token(text)
+            yield self.given.token(text)
 
     def _mark(self, found: regex.Match[str], gap: str) -> Iterator[Token | Cited]:
         """Emit those markers whose passage carries the words since the last marker."""
@@ -270,26 +264,24 @@ class CitedText:
         gap = "" if sentence.text[end:] else gap  # a stop that waits: both markers stand before it
         named = markers.read(found)
         gap += f"{named.word} " if named.word else ""
-        for index, place in self._places(named) if not self._is_head else ():
+        # The first line of a table names columns, and states nothing.
+        is_head = self._line.lstrip().startswith("|") and not self._was_row
+        targets = [] if is_head else markers.find_targets(named.names, self._labels)
+        for index, place in targets:
             if quote := self._quote(index, place):
                 sentence.marks.append((end + len(gap), index, quote))
-                shown.append(self._given.shown(index, quote.place))
+                shown.append(self.given.shown(index, quote.place))
             else:
                 emit(CitationsDropped("unsupported", 1))
         if shown:
             sentence.text = sentence.text[:end] + gap + sentence.text[end:]
             self._emitted += len(gap)
-            yield self._given.token(gap + "".join(shown))
+            yield self.given.token(gap + "".join(shown))
         elif named.word:
             yield from self._write(gap.rstrip())
         else:
             self._left = "" if bars else gap
         yield from self._write(bars)
-
-    @property
-    def _is_head(self) -> bool:
-        """Return whether the line that is written is the first one of a table: it names columns, and states nothing."""
-        return self._line.lstrip().startswith("|") and not self._was_row
 
     def _quote(self, index: int, place: str) -> SupportedQuote | None:
         if not 0 <= index < len(self._passages) or index in self._withheld:
@@ -316,7 +308,7 @@ class CitedText:
             at = sentence.marks[-1][0]
         yield from self._emit(text[place:seen])
         if verdict in _UNVOUCHED and not self._is_code(text):
-            yield self._given.token(self._note)
+            yield self.given.token(self._note)
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
 
@@ -326,7 +318,9 @@ class CitedText:
         Its own citations get the spans that say it.
         """
         said = markers.statement_text(sentence.text)
-        if not self._checked or self._is_head_row(sentence.text) or not states(said):
+        before = self.finished[-1].text if self.finished else ""
+        is_head = not self._fenced and is_head_row(sentence.text, before)
+        if not self._checked or is_head or not states(said):
             silent = self._checked and is_abstention(said)
             return (Verdict.SILENT if silent else Verdict.STATES_NOTHING), []
         if " ".join(sentence.text.split()) in self._rejected:
@@ -347,7 +341,8 @@ class CitedText:
                 return Verdict.FOREIGN, []
             weak = verdict is Verdict.UNSUPPORTED and bool(cited)
             sentence.marks = [
-                (at, index, _lower_support(quote)) for at, index, quote in sentence.marks
+                (at, index, replace(quote, support=min(quote.support, _DOUBTED)))
+                for at, index, quote in sentence.marks
             ]
             return (Verdict.PARTIAL if weak else verdict), []
         quotes = dict(supporting(self.evidence, assessed))
@@ -362,28 +357,13 @@ class CitedText:
         """Return the same where a table that came with the question says it: by value; None: it does not."""
         quotes = [quote for _, index, quote in sentence.marks if index in self._tables]
         if quotes:
-            supported = any(quote.support >= _CELL_SUPPORT for quote in quotes)
+            supported = any(quote.support >= SUPPORTED for quote in quotes)
             invented = self.evidence.invents(sentence.text)
             return (Verdict.SUPPORTED if supported and not invented else Verdict.PARTIAL), []
         for index, table in self._tables.items():
             if quote := table.found(sentence.text):
                 return Verdict.SUPPORTED, [(index, quote)]
         return None
-
-    def _is_head_row(self, text: str) -> bool:
-        """Return whether a finished sentence is the row of a table that names its columns, or the rule below it."""
-        row = text.strip().rpartition("\n")[2]
-        return (
-            row.startswith("|")
-            and not self._fenced
-            and (not self._rows_begun(text) or not _WORD.search(row))
-        )
-
-    def _rows_begun(self, text: str) -> bool:
-        """Return whether the sentence before was a row of the same table."""
-        before = self.finished[-1].text if self.finished else ""
-        blank = "\n\n" in before[-3:] + text[: len(text) - len(text.lstrip())]
-        return before.strip().startswith("|") and not blank
 
     def _add(
         self, sentence: DraftSentence, offset: int, index: int, quote: SupportedQuote
@@ -393,14 +373,14 @@ class CitedText:
         gap = "" if close else " "
         sentence.text = before + gap + behind
         sentence.marks.append((offset + len(gap), index, quote))
-        return self._given.token(gap + self._given.shown(index, quote.place))
+        return self.given.token(gap + self.given.shown(index, quote.place))
 
     def _cite(self, sentence: DraftSentence, verdict: Verdict) -> Iterator[Cited]:
         by_place = {(index, quote.place): quote for _, index, quote in sentence.marks}
-        first = len(self._given.citations)
-        shown = sentence.shown(self._given.shown).strip()
-        cited = [self._given.cite(index, shown, quote) for (index, _), quote in by_place.items()]
-        places = range(first, len(self._given.citations))
+        first = len(self.given.citations)
+        shown = sentence.shown(self.given.shown).strip()
+        cited = [self.given.cite(index, shown, quote) for (index, _), quote in by_place.items()]
+        places = range(first, len(self.given.citations))
         if sentence.text:
             passages = tuple(index for index, _ in by_place)
             whole = Finished(sentence.shown(self._as_written), verdict, places, passages)
@@ -414,10 +394,6 @@ class CitedText:
 
     def _is_code(self, text: str) -> bool:
         return self._fenced or _NO_NOTE.match(text) is not None
-
-
-def _lower_support(quote: SupportedQuote) -> SupportedQuote:
-    return replace(quote, support=min(quote.support, _DOUBTED))
 
 
 def _is_whole(text: str) -> bool:

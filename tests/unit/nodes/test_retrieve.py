@@ -12,7 +12,8 @@ from sextant.domain.errors import GraphNotFound, RetrievalError
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.nodes.retrieve import retrieve, widen_mode, with_tables
+from sextant.nodes.retrieve import retrieve, with_tables
+from sextant.retrievers.modes import widen_mode
 from sextant.tables.results.written import ComputedFinding
 from tests.sentences import sentences_of
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
