@@ -22,8 +22,8 @@ from sextant.tables.query.parsing import lists_rows, may_compute
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import queries_for, run_queries
 from sextant.tables.results.written import ComputedFinding
-from sextant.text.answer_types import has_who
 from sextant.text.characters import plain_of
+from sextant.text.statements import has_who
 
 Parts = Callable[[str], Awaitable[list[TablePart]]]
 """All parts of the tables around a passage, by its id."""

@@ -11,10 +11,9 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import is_row, read_document_texts, read_full_text
 from sextant.models.offline.wording import Paraphrases, strip_borrowed_part
 from sextant.text.analysis import CHINESE_UNITS, codes_in, spelling_of
-from sextant.text.answer_types import SURNAMES
 from sextant.text.characters import find_whole, normalise, plain_of, simplify
 from sextant.text.sentences import is_ended
-from sextant.text.statements import clauses, find_denied, negates
+from sextant.text.statements import SURNAMES, clauses, find_denied, negates
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 if TYPE_CHECKING:

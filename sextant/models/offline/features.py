@@ -36,9 +36,8 @@ from sextant.models.offline.wording import (
 )
 from sextant.tables.cells.stored import cells_of
 from sextant.tables.cells.values import ValueKind, read_value
-from sextant.text.answer_types import AnswerType
 from sextant.text.characters import language_of, plain_of, simplify
-from sextant.text.statements import asks_of_orders, orders_answerer
+from sextant.text.statements import AnswerType, asks_of_orders, orders_answerer
 
 Numbers = npt.NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.answer_types import has_who
+from sextant.text.statements import has_who
 
 
 @pytest.mark.parametrize(

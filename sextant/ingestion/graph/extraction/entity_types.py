@@ -20,9 +20,9 @@ from sextant.ingestion.graph.extraction.extract_terms import sentences_of
 from sextant.ingestion.graph.extraction.model_evidence import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
-from sextant.text.answer_types import SURNAMES
 from sextant.text.characters import has_cjk, normalise_name, remember_short, simplify
 from sextant.text.segmenter import cut_tagged_words, is_known_word
+from sextant.text.statements import SURNAMES
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 PERSON, ORGANIZATION, LOCATION, CONCEPT = "PERSON", "ORGANIZATION", "LOCATION", "CONCEPT"
