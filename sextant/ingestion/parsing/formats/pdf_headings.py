@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,13 @@ from statistics import median
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import HeadingBlock
-from sextant.ingestion.parsing.formats.pdf_lines import COLUMN_LINES, PdfLine, usual_size, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import (
+    COLUMN_LINES,
+    PdfBox,
+    PdfLine,
+    usual_size,
+    words_of,
+)
 from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import (
@@ -151,22 +158,18 @@ def _usual_pitch(lines: Sequence[PdfLine]) -> float:
 
 def _next_columns(lines: Sequence[PdfLine]) -> list[float]:
     """For each line where something begins beside it, to its right; infinite where nothing does."""
-    pages = defaultdict[int, list[PdfLine]](list)
+    pages = defaultdict[int, list[PdfBox]](list)
     for line in lines:
-        pages[line.page].append(line)
-    return [
-        min(
-            (
-                other.box.left
-                for other in pages[line.page]
-                if other.box.left >= line.box.right
-                and other.box.bottom < line.box.top
-                and other.box.top > line.box.bottom
-            ),
-            default=inf,
-        )
-        for line in lines
-    ]
+        pages[line.page].append(line.box)
+    for boxes in pages.values():
+        boxes.sort()  # by their left sides
+    return [_next_column(line.box, pages[line.page]) for line in lines]
+
+
+def _next_column(box: PdfBox, boxes: Sequence[PdfBox]) -> float:
+    start = bisect_left(boxes, (box.right,))
+    beside = (one for one in boxes[start:] if one.bottom < box.top and one.top > box.bottom)
+    return next((one.left for one in beside), inf)
 
 
 def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> float:
