@@ -218,6 +218,7 @@ class ExtractiveAnswerer:
         ranking = await self.rank(question, items, language=language)
         if ranking is None:
             return Extraction((), 0 if items else None)
+        ranking = self._settle_language(ranking)
         opposites = find_opposites(question, ranking.sentences)
         sentences = ranking.evidence.sentences
         section = (
@@ -227,7 +228,7 @@ class ExtractiveAnswerer:
             return Extraction(
                 _quote(items, complete_notes(items, [one.span for one in section])), None
             )
-        if self._estimate(ranking) < self._weights.bar:
+        if not self._is_enough(ranking):
             return Extraction((), ranking.best.source)
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
         return Extraction(_quote(items, complete_notes(items, chosen)), None)
@@ -259,10 +260,31 @@ class ExtractiveAnswerer:
             features[:, SIMILARITY] = self._weights.standardise(
                 cosines, [(evidence.language_of_question, one.language) for one in sentences], name
             )
-        scores = self._weights.score(features)
-        measures = evidence.measure_answer(sentences, features, scores)
         by_words = cosines is None or not self._weights.knows(name)
-        return Ranking(evidence, sentences, features, scores, measures, by_words)
+        return _rank_sentences(
+            evidence, sentences, features, self._weights.score(features), by_words
+        )
+
+    def _settle_language(self, ranking: Ranking) -> Ranking:
+        """Return the ranking of the sentences in the question's language where only these are evidence enough.
+
+        A sentence in the other language may have all words of the question since it quotes a title.
+        """
+        asked = ranking.evidence.language_of_question
+        index = [at for at, one in enumerate(ranking.sentences) if one.language == asked]
+        if not index or ranking.best.language == asked or self._is_enough(ranking):
+            return ranking
+        alone = _rank_sentences(
+            ranking.evidence,
+            [ranking.sentences[at] for at in index],
+            ranking.features[index],
+            ranking.scores[index],
+            ranking.by_words,
+        )
+        return alone if self._is_enough(alone) else ranking
+
+    def _is_enough(self, ranking: Ranking) -> bool:
+        return self._estimate(ranking) >= self._weights.bar
 
     async def _compare(self, question: str, sentences: Sequence[Sentence]) -> Numbers | None:
         """Return the cosine of each sentence to the question, shape (sentences,); None without a model."""
@@ -319,6 +341,17 @@ def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str)
     spelled = respell(question, [item.text for item in items])
     sentences = [one for one in read_sentences(spelled, items) if one.source in about]
     return Evidence(spelled, items, sentences, language) if sentences else None
+
+
+def _rank_sentences(
+    evidence: Evidence,
+    sentences: Sequence[Sentence],
+    features: Numbers,
+    scores: Numbers,
+    by_words: bool,
+) -> Ranking:
+    measures = evidence.measure_answer(sentences, features, scores)
+    return Ranking(evidence, sentences, features, scores, measures, by_words)
 
 
 def _shortlist(features: Numbers, scores: Numbers) -> list[int]:
