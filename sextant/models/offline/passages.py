@@ -304,11 +304,15 @@ def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
 
 
 def _read_items(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """Yield the items of a list without their marks; lines indented below an item belong to it."""
-    found = list[tuple[int, int]]()
+    """Yield the items of a list without their marks; lines indented below an item belong to it.
+
+    A line with another mark, such as a bullet behind "五、", ends it.
+    """
+    found, sign = list[tuple[int, int]](), ""
     for line in lines:
         mark = _MARK.match(line[0])
-        if mark:
+        if mark and sign in ("", mark[0].rstrip()[-1]):
+            sign = mark[0].rstrip()[-1]
             found.append((line.start() + mark.end(), _strip(line)[1]))
         elif found and line[0][0].isspace():
             found[-1] = (found[-1][0], _strip(line)[1])

@@ -30,8 +30,14 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
             "Rules:",
             ["Rooms are booked\n  by noon.", "Keys are returned."],
         ),
+        (
+            "会议记录：\n一、时间：三月\n二、地点：R 栋\n* 1 散会",
+            "会议记录：",
+            ["时间：三月", "地点：R 栋"],
+        ),
+        ("Rules:\n- Rooms\n  1. big ones\n- Keys", "Rules:", ["Rooms\n  1. big ones", "Keys"]),
     ],
-    ids=["bullets", "code", "Chinese numbers", "lines that go on"],
+    ids=["bullets", "code", "Chinese numbers", "lines that go on", "another mark", "inner list"],
 )
 def test_what_a_colon_introduces_is_told_with_it(text: str, said: str, told: list[str]) -> None:
     assert complete(text, said) == [said, *told]
