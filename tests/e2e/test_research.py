@@ -37,7 +37,10 @@ def ingested(sextant: Sextant, tmp_path_factory: pytest.TempPathFactory) -> None
 
 
 class Pausing:
-    """Writes as a researcher does, and holds its answer back from the second section on until it is told to go on."""
+    """Writes as a researcher does, and holds its answer back from the second section on until it is told to go on.
+
+    Sections come one after another, so that the first is always the one that is written.
+    """
 
     def __init__(self) -> None:
         self.written = list[str]()
@@ -56,7 +59,11 @@ class Pausing:
 async def model() -> AsyncIterator[tuple[Pausing, dict[str, str]]]:
     pausing = Pausing()
     async with ScriptedOpenAI(pausing) as endpoint:
-        variables = {"SEXTANT_CHAT_MODEL": "scripted", "OPENAI_BASE_URL": endpoint.base_url}
+        variables = {
+            "SEXTANT_CHAT_MODEL": "scripted",
+            "OPENAI_BASE_URL": endpoint.base_url,
+            "SEXTANT_RESEARCH__CONCURRENCY": "1",
+        }
         yield pausing, variables
 
 
@@ -92,6 +99,7 @@ async def test_a_report_that_was_stopped_at_the_terminal_goes_on(
     assert any("model calls" in line for line in told)
     process.send_signal(signal.SIGINT)
     _, rest = await process.communicate()
+    assert "sextant ask --resume " in rest.decode(), rest.decode()
     name = rest.decode().partition("sextant ask --resume ")[2].split()[0]
     pausing.goes_on, before = True, pausing.written[0]
     process = await run(environment, tmp_path, "ask", "--resume", name)
