@@ -58,10 +58,8 @@ def decode(cursor: str, search: bytes) -> Position:
     try:
         moment = _EPOCH + timedelta(microseconds=int(micros))
         return Position(moment, float(score), UUID(str(text_id)))
-    except (
-        OverflowError,
-        ValueError,
-    ):  # the seal keeps no secret: anybody can make one for anything
+    except (OverflowError, ValueError):
+        # The seal keeps no secret: anybody can make one for anything.
         raise not_a_cursor() from None
 
 

@@ -260,7 +260,7 @@ async def load_picture(
 
 
 def _at(part: AttachmentPart, way: str, error: InputError) -> InputError:
-    # A file of the caller's own was read before (`sextant.nodes.multimodal.parts`): the path is what they named.
+    # A file of the caller's own was read before (`with_local_images`): the path is what they named.
     named = "img_path" if way == "data" and part.values.get("img_path") else way
     field = part.field_of(named)
     return type(error)(f"{field}: {error.message}", next_step=error.next_step, field=field)

@@ -59,25 +59,29 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
     for start, end in sentence_spans(text):
         if text.startswith(FENCE, start):
             in_code = not in_code
-            continue
-        if in_code:
+        elif not in_code:
+            yield from _read_sentence(text, start, end)
+        elif WORD.search(text, start, end):
             yield start, end
-            continue
-        mark = _LINE_MARK.match(text, start, end)
-        begin = mark.end() if mark else start
-        if _LABELS.match(text, begin, end):
-            continue
-        if _KEY.match(text, begin, end):
-            yield from _read_fields(text, begin, end)
-            continue
-        if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
-            for stop in _CLAUSE_END.finditer(text, begin, end):
-                if WORD.search(text, begin, stop.start()):
-                    yield begin, stop.start() + 1
-                begin = stop.end()
-        last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
-        if WORD.search(text, begin, last):
-            yield begin, last
+
+
+def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a sentence or row without its marks, its clauses if it is long, or the fields of a record's line."""
+    mark = _LINE_MARK.match(text, start, end)
+    begin = mark.end() if mark else start
+    if _LABELS.match(text, begin, end):
+        return
+    if _KEY.match(text, begin, end):
+        yield from _read_fields(text, begin, end)
+        return
+    if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
+        for stop in _CLAUSE_END.finditer(text, begin, end):
+            if WORD.search(text, begin, stop.start()):
+                yield begin, stop.start() + 1
+            begin = stop.end()
+    last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
+    if WORD.search(text, begin, last):
+        yield begin, last
 
 
 def _read_fields(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.models.offline.passages import complete_lists
+from sextant.models.offline.passages import complete_lists, quotable_spans
 from tests.unit.models.offline.passages import item
 
 MODES = "The search has three modes:"
@@ -73,3 +73,8 @@ def test_without_quotations_nothing_is_told() -> None:
 def test_of_a_table_the_rows_are_quoted_that_have_what_the_caption_does_not_say() -> None:
     question = "苏州的住宿费限额是多少？"
     assert complete(TABLE, "表 1 住宿费限额", question=question) == ["苏州 | 480 元"]
+
+
+def test_a_line_of_code_without_a_word_is_not_quoted() -> None:
+    text = "```json\n{\nport: 8080\n}\n```"
+    assert [text[start:end] for start, end in quotable_spans(text)] == ["port: 8080"]
