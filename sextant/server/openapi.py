@@ -1,9 +1,15 @@
-"""The OpenAPI document: what FastAPI derives, plus the errors that any route may answer with."""
+"""The OpenAPI document: what FastAPI derives, the errors that any route may answer with, and examples.
+
+`schemas/examples.json` has the examples of path parameters by name, those of requests and answers by operation; an
+operation whose answer is that of another names it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -17,7 +23,6 @@ Responses = dict[int | str, dict[str, Any]]
 # How an error of a status is described.
 Describe = Callable[[int], dict[str, Any]]
 
-_JSON = "application/json"
 _PUBLIC = frozenset({"/", "/healthz", "/readyz"})
 # What a request may meet before its route has a say: no key, too little permission, too large a body,
 # a value that cannot be used, too many requests, a dependency that is down or slow.
@@ -44,14 +49,13 @@ def problems(*statuses: int) -> Responses:
     return {status: _problem(status) for status in statuses}
 
 
-def answers(example: object, *statuses: int, status: int = 200) -> Responses:
-    """Return the `responses=` of a route: an example of what it answers, and its own errors."""
-    return {status: {"content": as_json(example)}} | problems(*statuses)
-
-
-def as_json(example: object) -> dict[str, Any]:
-    """Return the `content` of a response with an example; as text, for FastAPI drops whatever is null."""
-    return {_JSON: {"example": orjson.dumps(example).decode()}}
+@cache
+def examples() -> dict[str, dict[str, Any]]:
+    """Return the examples: `parameters`, `requests`, `answers`."""
+    read: dict[str, dict[str, Any]] = orjson.loads(
+        (files("sextant.server.schemas") / "examples.json").read_bytes()
+    )
+    return read
 
 
 def install(app: FastAPI, others: Mapping[str, Describe]) -> None:
@@ -80,6 +84,7 @@ def document_routes(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, A
         for path, operation in operations(document):
             shapes = (shape for prefix, shape in others.items() if path.startswith(prefix))
             _with_common(path, operation, next(shapes, _problem))
+            _add_examples(operation)
         app.openapi_schema = document
     return app.openapi_schema
 
@@ -92,10 +97,6 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _with_common(path: str, operation: dict[str, Any], problem: Describe) -> None:
-    for response in operation["responses"].values():
-        content = response.get("content", {}).get(_JSON, {})
-        if isinstance(content.get("example"), str):
-            content["example"] = orjson.loads(content["example"])
     responses = operation["responses"]
     statuses = () if path in _PUBLIC else _COMMON
     for status in (*statuses, *((415,) if "requestBody" in operation else ())):
@@ -104,6 +105,22 @@ def _with_common(path: str, operation: dict[str, Any], problem: Describe) -> Non
             responses[str(status)] = problem(status)
     if path in _PUBLIC:
         responses.pop("422", None)
+
+
+def _add_examples(operation: dict[str, Any]) -> None:
+    known, name = examples(), operation["operationId"]
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path":
+            parameter["example"] = known["parameters"][parameter["name"]]
+    for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+        if kind != "multipart/form-data":
+            content["example"] = known["requests"][name]
+    answers = known["answers"].get(name, {})
+    answers = known["answers"][answers] if isinstance(answers, str) else answers
+    status = min(one for one in operation["responses"] if one.startswith("2"))
+    for kind, example in answers.items():
+        contents = operation["responses"][status].setdefault("content", {})
+        contents.setdefault(kind, {"schema": {}})["example"] = example
 
 
 def code_of(status: int) -> str:

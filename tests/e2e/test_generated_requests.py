@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sextant.server.schemas import examples
+from sextant.server.openapi import examples
 from tests.e2e.served import serving
 
 pytestmark = pytest.mark.e2e
@@ -59,15 +59,17 @@ def given(address: str) -> dict[str, str]:
     """Return ids of what the examples bring, by the name that `tests.e2e.generating` reads them from."""
     lines = {"content-type": "application/x-ndjson"}
     with httpx.Client(base_url=address, timeout=60) as client:
-        path = f"/api/graphs/{examples.GRAPH}/import"
-        brought = client.post(path, content=examples.IMPORT.encode(), headers=lines)
+        path = "/api/graphs/rust/import"
+        brought = client.post(
+            path, content=examples()["requests"]["importGraph"].encode(), headers=lines
+        )
         assert brought.status_code == 200
-        passage = client.post("/search", json=examples.SEARCH).json()["results"][0]
-        asked = {"query": "Rust", "graphId": examples.GRAPH, "threadId": THREAD, "stream": True}
+        passage = client.post("/search", json=examples()["requests"]["search"]).json()["results"][0]
+        asked = {"query": "Rust", "graphId": "rust", "threadId": THREAD, "stream": True}
         run = client.post("/api/query", json=asked).headers["content-location"].split("/")[3]
     return {
         "FUZZ_DOCUMENT": passage["documentId"],
-        "FUZZ_ENTITY": str(examples.ENTITY_ID),
+        "FUZZ_ENTITY": examples()["parameters"]["entityId"],
         "FUZZ_RUN": run,
         "FUZZ_THREAD": THREAD,
     }

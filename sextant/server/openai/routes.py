@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from fastapi import Body, Path, Request, Response
+from fastapi import Request, Response
 
 from sextant.domain.answers import Answer
 from sextant.facade.questions import Options
@@ -14,25 +14,16 @@ from sextant.server.lifespan import serving_of
 from sextant.server.openai import messages
 from sextant.server.openai.completions import CompletionWriter
 from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList, errors
-from sextant.server.openapi import answers, as_json
 from sextant.server.routing.router import Reader, rag_of
 from sextant.server.routing.router import router as new_router
-from sextant.server.schemas import answer_examples as examples
-from sextant.server.sse import MEDIA_TYPE
 
 router = new_router("openai", prefix="/v1")
 
-_STREAM: dict[str, Any] = {
-    "description": "The answer; with `stream` its chunks.",
-    "content": as_json(examples.COMPLETION)
-    | {MEDIA_TYPE: {"schema": {}, "example": examples.CHUNKS}},
-}
+_STREAM = {"description": "The answer; with `stream` its chunks."}
 _ERRORS = errors(404, 409, 502)
 
-Chat = Annotated[ChatRequest, Body(examples=[examples.CHAT])]
 
-
-@router.get("/models", response_model=ModelList, responses=answers(examples.MODELS))
+@router.get("/models", response_model=ModelList)
 async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
     """List the models: one for each mode and effort, and one for each further knowledge base."""
     graphs = await rag_of(request, principal).graphs()
@@ -42,10 +33,10 @@ async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
 @router.get(
     "/models/{model:path}",
     response_model=Model,
-    responses=answers(examples.MODEL) | errors(404),
+    responses=errors(404),
 )
 async def get_model(
-    model: Annotated[str, Path(examples=["sextant"])],
+    model: str,
     principal: Reader,  # noqa: ARG001 - a guard
 ) -> dict[str, Any]:
     """Describe one model."""
@@ -56,7 +47,7 @@ async def get_model(
 @router.post(
     "/chat/completions", response_model=ChatCompletion, responses={200: _STREAM, **_ERRORS}
 )
-async def chat_completions(request: Request, principal: Reader, chat: Chat) -> Response:
+async def chat_completions(request: Request, principal: Reader, chat: ChatRequest) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
     question = _read_request(chat, serving_of(request).settings.limits.history_turns)
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)

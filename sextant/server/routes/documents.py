@@ -19,11 +19,10 @@ from sextant.facade.library import Library
 from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
-from sextant.server.openapi import answers, as_json, problems
+from sextant.server.openapi import problems
 from sextant.server.problems import problem_of, request_id_of
 from sextant.server.routing.router import DocumentId, Reader, Writer, accepted_language, rag_of
 from sextant.server.routing.router import router as new_router
-from sextant.server.schemas import document_examples as examples
 from sextant.server.schemas.documents import (
     BoxesBody,
     DocumentBody,
@@ -37,9 +36,8 @@ from sextant.server.schemas.documents import (
     UploadBody,
     UploadedBody,
 )
-from sextant.server.schemas.examples import STRUCTURE
 from sextant.server.schemas.wire import OfAnyGraph
-from sextant.server.sse import MEDIA_TYPE, EventStream, frame
+from sextant.server.sse import EventStream, frame
 from sextant.server.uploading import Received, Watch
 from sextant.stores.api_keys import Idempotency
 from sextant.stores.work.queue import UploadStatus
@@ -65,38 +63,52 @@ DocumentName = Annotated[
         description="Which of its names goes: its `source` (the default), or one of its `copies`.",
     ),
 ]
+# The two bodies that an upload may have.
+_UPLOAD: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                        "graphId": {"type": "string", "minLength": 1, "maxLength": 200},
+                        "externalId": {"type": "string", "minLength": 1, "maxLength": 200},
+                        "metadata": {"type": "string", "description": "A JSON object."},
+                        "replace": {
+                            "type": "string",
+                            "enum": ["true", "false"],
+                            "description": "Whether files take the place of documents of their names.",
+                        },
+                    },
+                }
+            },
+            "application/json": {"schema": TextUpload.model_json_schema()},
+        },
+    }
+}
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `progress`, at least every two seconds, then `done` or `failed`.",
-        "content": {MEDIA_TYPE: {"schema": {}, "example": examples.EVENTS}},
     }
 }
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The file, to be saved: no browser shows it as a page of this server.",
-        "content": {
-            "application/octet-stream": {
-                "schema": {"type": "string", "format": "binary"},
-                "example": examples.FILE,
-            }
-        },
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 _PICTURE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The page as WebP, its longer edge `SEXTANT_LIMITS__PAGE_EDGE` pixels at most.",
-        "content": {
-            "image/webp": {
-                "schema": {"type": "string", "format": "binary"},
-                "example": "RIFF…WEBP",
-            }
-        },
+        "content": {"image/webp": {"schema": {"type": "string", "format": "binary"}}},
     },
     304: {"description": "The page is the one of that `If-None-Match`."},
 }
-PageNumber = Annotated[
-    int, Path(ge=1, le=1_000_000, examples=[1], description="From 1 to the last one.")
-]
+PageNumber = Annotated[int, Path(ge=1, le=1_000_000, description="From 1 to the last one.")]
 IfNoneMatch = Annotated[
     str | None,
     Header(alias="If-None-Match", description="The `ETag` of the picture that you have."),
@@ -106,8 +118,8 @@ IfNoneMatch = Annotated[
 @router.post(
     "/documents",
     status_code=202,
-    responses=answers(examples.UPLOADED, 400, 408, 409, 415, status=202),
-    openapi_extra=examples.upload_body(TextUpload),
+    responses=problems(400, 408, 409, 415),
+    openapi_extra=_UPLOAD,
 )
 async def upload(
     request: Request, principal: Writer, idempotency_key: IdempotencyKey = None
@@ -146,7 +158,7 @@ async def _accept(request: Request, principal: Principal, received: Received) ->
     )
 
 
-@router.get("/documents", responses=answers(examples.PAGE, 404))
+@router.get("/documents", responses=problems(404))
 async def list_documents(
     request: Request, principal: Reader, options: Annotated[DocumentsQuery, Query()]
 ) -> DocumentPage:
@@ -173,7 +185,7 @@ async def list_documents(
     )
 
 
-@router.get("/documents/{documentId}", responses=answers(examples.DOCUMENT, 404))
+@router.get("/documents/{documentId}", responses=problems(404))
 async def get_document(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> DocumentBody:
@@ -190,7 +202,6 @@ async def get_document(
         200: {
             "model": DocumentBody,
             "description": "It stays under another name.",
-            "content": as_json(examples.DOCUMENT),
         },
         **problems(404),
     },
@@ -217,7 +228,7 @@ async def delete_document(
 @router.post(
     "/documents/{documentId}/retry",
     status_code=202,
-    responses=answers(examples.PROGRESS, 404, 409, status=202),
+    responses=problems(404, 409),
 )
 async def retry_document(
     request: Request, principal: Writer, document_id: DocumentId
@@ -228,7 +239,7 @@ async def retry_document(
     return ProgressBody.of(await library.standing(document_id), accepted_language(request))
 
 
-@router.post("/documents/{documentId}/cancel", responses=answers(examples.PROGRESS, 404, 409))
+@router.post("/documents/{documentId}/cancel", responses=problems(404, 409))
 async def cancel_document(
     request: Request, principal: Writer, document_id: DocumentId
 ) -> ProgressBody:
@@ -269,7 +280,7 @@ async def _frame_events(
         watch.end()
 
 
-@router.get("/documents/{documentId}/structure", responses=answers(STRUCTURE, 404))
+@router.get("/documents/{documentId}/structure", responses=problems(404))
 async def get_structure(
     request: Request,
     principal: Reader,
@@ -283,7 +294,7 @@ async def get_structure(
     return StructureBody.of(document_id, graph_id, root)
 
 
-@router.get("/documents/{documentId}/text", responses=answers(examples.SLICE, 404))
+@router.get("/documents/{documentId}/text", responses=problems(404))
 async def get_text(
     request: Request,
     principal: Reader,
@@ -296,7 +307,7 @@ async def get_text(
     return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
 
 
-@router.get("/documents/{documentId}/boxes", responses=answers(examples.BOXES, 404))
+@router.get("/documents/{documentId}/boxes", responses=problems(404))
 async def get_boxes(
     request: Request,
     principal: Reader,

@@ -17,10 +17,9 @@ from sextant.ingestion.progress import OnStage, silent
 from sextant.retrievers.cursor import ListingKey
 from sextant.server.connections import content_type_of, is_encoded, lines_of
 from sextant.server.lifespan import serving_of
-from sextant.server.openapi import answers, as_json, problems
+from sextant.server.openapi import problems
 from sextant.server.routing.router import Admin, Reader, Writer, accepted_language, rag_of
 from sextant.server.routing.router import router as new_router
-from sextant.server.schemas import examples
 from sextant.server.schemas.graphs import (
     ExamplesBody,
     ExamplesQuery,
@@ -38,33 +37,29 @@ router = new_router("graphs")
 LINES = "application/x-ndjson"
 _LINES = frozenset({LINES, "application/jsonl", "application/jsonlines"})
 
-GraphId = Annotated[
-    str, Path(alias="graphId", min_length=1, max_length=LONGEST_NAME, examples=[examples.GRAPH])
-]
+GraphId = Annotated[str, Path(alias="graphId", min_length=1, max_length=LONGEST_NAME)]
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": "JSON Lines (docs/import.md), read as they come.",
-        "content": {LINES: {"schema": {"type": "string"}, "example": examples.IMPORT}},
+        "content": {LINES: {"schema": {"type": "string"}}},
     }
 }
 _IMPORTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "What was brought; with `Accept: text/event-stream` as the event `done`, after events "
         "`progress` that say how far it is.",
-        "content": as_json(examples.IMPORTED)
-        | {MEDIA_TYPE: {"schema": {}, "example": examples.IMPORT_EVENTS}},
     }
 }
 _EXPORT: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "JSON Lines as an import takes them; a transfer that breaks off was a failure.",
-        "content": {LINES: {"schema": {"type": "string"}, "example": examples.IMPORT}},
+        "content": {LINES: {"schema": {"type": "string"}}},
     }
 }
 
 
-@router.get("/api/graphs", responses=answers(examples.GRAPHS))
+@router.get("/api/graphs")
 async def list_graphs(
     request: Request, principal: Reader, options: Annotated[GraphQuery, Query()]
 ) -> GraphPage:
@@ -80,7 +75,7 @@ async def list_graphs(
     )
 
 
-@router.get("/api/graphs/{graphId:path}/questions", responses=answers(examples.QUESTIONS, 404))
+@router.get("/api/graphs/{graphId:path}/questions", responses=problems(404))
 async def example_questions(
     request: Request,
     principal: Reader,

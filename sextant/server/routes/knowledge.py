@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Body, Path, Query, Request
+from fastapi import Path, Query, Request
 
 from sextant.domain.questions import in_range
 from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.retrievers.entity_search.response import SearchResponse
-from sextant.server.openapi import answers
+from sextant.server.openapi import problems
 from sextant.server.routing.router import Reader, rag_of, search_turn
 from sextant.server.routing.router import router as new_router
-from sextant.server.schemas import examples
 from sextant.server.schemas.entities import (
     DuplicatePage,
     DuplicatesQuery,
@@ -28,12 +27,13 @@ from sextant.stores.graph.communities.store import CommunityCursor
 
 router = new_router("knowledge")
 
-Asked = Annotated[EntitySearchBody, Body(examples=[examples.ENTITY_SEARCH])]
-EntityId = Annotated[UUID, Path(alias="entityId", examples=[examples.ENTITY_ID])]
+EntityId = Annotated[UUID, Path(alias="entityId")]
 
 
-@router.post("/api/knowledge/entities/search", responses=answers(examples.ENTITIES_FOUND, 404, 409))
-async def search_entities(request: Request, principal: Reader, body: Asked) -> SearchResponse:
+@router.post("/api/knowledge/entities/search", responses=problems(404, 409))
+async def search_entities(
+    request: Request, principal: Reader, body: EntitySearchBody
+) -> SearchResponse:
     """Search entities by meaning, words and the graph around the best."""
     rag = rag_of(request, principal)
     options = body.options()
@@ -41,7 +41,7 @@ async def search_entities(request: Request, principal: Reader, body: Asked) -> S
         return await rag.search_entities(body.query, graph_id=body.graph_id, options=options)
 
 
-@router.get("/api/knowledge/entities/duplicates", responses=answers(examples.DUPLICATES, 404))
+@router.get("/api/knowledge/entities/duplicates", responses=problems(404))
 async def list_duplicates(
     request: Request, principal: Reader, options: Annotated[DuplicatesQuery, Query()]
 ) -> DuplicatePage:
@@ -51,7 +51,7 @@ async def list_duplicates(
         return DuplicatePage.of(await entities.duplicates(options.limit, options.cursor))
 
 
-@router.get("/api/knowledge/entities/{entityId}", responses=answers(examples.ENTITY, 404))
+@router.get("/api/knowledge/entities/{entityId}", responses=problems(404))
 async def get_entity(
     request: Request,
     principal: Reader,
@@ -63,7 +63,7 @@ async def get_entity(
     return EntityDetail.of_view(await entities.get(entity_id, options.limit))
 
 
-@router.get("/api/knowledge/graph", responses=answers(examples.SUBGRAPH, 404))
+@router.get("/api/knowledge/graph", responses=problems(404))
 async def get_graph(
     request: Request, principal: Reader, options: Annotated[SubGraphQuery, Query()]
 ) -> SubGraphBody:
@@ -73,7 +73,7 @@ async def get_graph(
     return SubGraphBody.of(part)
 
 
-@router.get("/api/knowledge/communities", responses=answers(examples.COMMUNITIES, 404))
+@router.get("/api/knowledge/communities", responses=problems(404))
 async def list_communities(
     request: Request, principal: Reader, options: Annotated[CommunityQuery, Query()]
 ) -> CommunityPage:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import orjson
-from fastapi import Body, Header, Path, Request, Response
+from fastapi import Header, Path, Request, Response
 
 from sextant.domain.answers import (
     Answer,
@@ -26,11 +26,10 @@ from sextant.facade.questions import Options
 from sextant.server.answers import AnswerRequest, ResumeRequest, resume_stream, stream_answer, whole
 from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
-from sextant.server.openapi import as_json, problems
+from sextant.server.openapi import problems
 from sextant.server.problems import problem_fields
 from sextant.server.routing.router import Reader
 from sextant.server.routing.router import router as new_router
-from sextant.server.schemas import answer_examples as examples
 from sextant.server.schemas.answers import (
     Pending,
     QueryRequest,
@@ -43,18 +42,11 @@ from sextant.server.sse import MEDIA_TYPE, frame
 
 router = new_router("answers", prefix="/api/query")
 
-_EVENTS: dict[str, Any] = {"schema": {}, "example": examples.EVENTS}
-_STREAM: dict[str, Any] = {
-    "description": "The answer; with `stream` or `Accept: text/event-stream` its events.",
-    "content": as_json(examples.ANSWER) | {MEDIA_TYPE: _EVENTS},
-}
+_STREAM = {"description": "The answer; with `stream` or `Accept: text/event-stream` its events."}
 _PENDING: dict[int | str, dict[str, Any]] = {
     202: {"description": "A person must decide before there is an answer.", "model": Pending}
 }
-_AGAIN: dict[str, Any] = {
-    "description": "The events, from the beginning or after `Last-Event-ID`.",
-    "content": {MEDIA_TYPE: _EVENTS},
-}
+_AGAIN = {"description": "The events, from the beginning or after `Last-Event-ID`."}
 
 LastEventId = Annotated[
     str | None, Header(description="The last event that came: the stream goes on after it.")
@@ -65,7 +57,6 @@ RunId = Annotated[
         alias="runId",
         description="What the ids of its events begin with.",
         max_length=64,
-        examples=[examples.RUN_ID],
     ),
 ]
 
@@ -78,7 +69,7 @@ RunId = Annotated[
 async def ask(
     request: Request,
     principal: Reader,
-    question: Annotated[QueryRequest, Body(examples=[examples.QUERY])],
+    question: QueryRequest,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
     last_event_id: LastEventId = None,
 ) -> Response:
@@ -107,7 +98,7 @@ async def ask(
 async def resume_answer(
     request: Request,
     principal: Reader,
-    body: Annotated[ResumeBody, Body(examples=[examples.RESUME])],
+    body: ResumeBody,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """Decide what an answer stopped for, or resume a report that was stopped, and have the rest of it."""

@@ -9,21 +9,20 @@ from fastapi import Path, Query, Request, Response
 
 from sextant.graph.threads import LONGEST_THREAD, Thread
 from sextant.retrievers.cursor import ListingKey, not_a_cursor
-from sextant.server.openapi import answers, problems
+from sextant.server.openapi import problems
 from sextant.server.routing.router import Reader, rag_of
 from sextant.server.routing.router import router as new_router
-from sextant.server.schemas import answer_examples as examples
 from sextant.server.schemas.answers import ThreadBody, ThreadPage, ThreadQuery, TurnsBody
 
 router = new_router("threads", prefix="/api/threads")
 
 ThreadId = Annotated[
     str,
-    Path(alias="threadId", min_length=1, max_length=LONGEST_THREAD, examples=[examples.THREAD_ID]),
+    Path(alias="threadId", min_length=1, max_length=LONGEST_THREAD),
 ]
 
 
-@router.get("", responses=answers(examples.THREADS))
+@router.get("")
 async def list_threads(
     request: Request, principal: Reader, options: Annotated[ThreadQuery, Query()]
 ) -> ThreadPage:
@@ -38,7 +37,7 @@ async def list_threads(
     )
 
 
-@router.get("/{threadId:path}", responses=answers(examples.THREAD, 404))
+@router.get("/{threadId:path}", responses=problems(404))
 async def get_thread(request: Request, principal: Reader, thread_id: ThreadId) -> TurnsBody:
     """Return what was said in a conversation, the oldest first."""
     turns = await rag_of(request, principal).conversations().turns(thread_id)

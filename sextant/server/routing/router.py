@@ -26,7 +26,6 @@ from sextant.facade import Sextant
 from sextant.server.auth.caller import Principal
 from sextant.server.connections import is_encoded, is_json
 from sextant.server.lifespan import serving_of
-from sextant.server.schemas import examples
 from sextant.server.sse import while_connected
 
 
@@ -129,7 +128,7 @@ def is_guarded(route: RouteContext) -> bool:
     return dependant is not None and any(guards_of(dependant))
 
 
-DocumentId = Annotated[UUID, Path(alias="documentId", examples=[examples.SOME_ID])]
+DocumentId = Annotated[UUID, Path(alias="documentId")]
 
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]

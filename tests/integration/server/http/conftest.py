@@ -10,10 +10,11 @@ from fastapi import FastAPI
 
 from sextant.facade import Sextant
 from sextant.server.lifespan import Serving
-from sextant.server.schemas import examples
+from sextant.server.openapi import examples
 from tests.integration.server.calling import calling
 
 LINES = {"content-type": "application/x-ndjson"}
+IMPORT: str = examples()["requests"]["importGraph"]
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -27,7 +28,7 @@ async def book(app: FastAPI, rag: Sextant) -> dict[str, Any]:
     """Return the examples' knowledge base, imported over HTTP; the answer."""
     async with calling(app) as client:
         answer = await client.post(
-            f"/api/graphs/{examples.GRAPH}/import", content=examples.IMPORT.encode(), headers=LINES
+            "/api/graphs/rust/import", content=IMPORT.encode(), headers=LINES
         )
     assert answer.status_code == 200, answer.text
     brought = answer.json()
@@ -40,7 +41,7 @@ async def foreign(rag: Sextant) -> Sextant:
     """Return somebody else, who has a knowledge base of the same content under another name."""
 
     async def lines() -> AsyncIterator[bytes]:
-        for line in examples.IMPORT.encode().splitlines():
+        for line in IMPORT.encode().splitlines():
             yield line
 
     other = rag.as_user("somebody-else")

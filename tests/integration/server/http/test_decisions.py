@@ -8,8 +8,6 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sextant.server.schemas import examples
-
 APPROVED = {"decisions": [{"type": "approve"}]}
 
 
@@ -18,7 +16,7 @@ def asked() -> dict[str, Any]:
     """Return a question whose sources are to be approved."""
     return {
         "query": "Rust 的所有权规则是什么？",
-        "graphId": examples.GRAPH,
+        "graphId": "rust",
         "threadId": f"t-{uuid4()}",
         "interrupts": True,
         "approveSources": True,

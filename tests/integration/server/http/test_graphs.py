@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from sextant.facade import Sextant
-from sextant.server.schemas import examples
+from sextant.server.openapi import examples
 
 LINES = {"content-type": "application/x-ndjson"}
 
@@ -32,8 +32,10 @@ async def brought(
 async def test_what_was_imported_is_exported_and_imports_again_to_the_same(
     client: httpx.AsyncClient, graph: str
 ) -> None:
-    first = await brought(client, graph, examples.IMPORT)
-    assert first.json() == examples.IMPORTED | {"graphId": graph}
+    first = await brought(client, graph, examples()["requests"]["importGraph"])
+    assert first.json() == examples()["answers"]["importGraph"]["application/json"] | {
+        "graphId": graph
+    }
     exported = await client.get(f"/api/graphs/{graph}/export")
     assert exported.headers["content-type"].startswith("application/x-ndjson")
     kinds = [json.loads(line)["type"] for line in exported.text.splitlines()]
@@ -58,12 +60,14 @@ async def test_a_graph_alone_is_said_to_be_so_and_its_facts_become_passages(
 
 async def test_lines_come_however_the_body_is_cut(client: httpx.AsyncClient, graph: str) -> None:
     async def drops() -> AsyncIterator[bytes]:
-        content = examples.IMPORT.encode()
+        content = examples()["requests"]["importGraph"].encode()
         for start in range(0, len(content), 7):
             yield content[start : start + 7]
 
     answer = await client.post(f"/api/graphs/{graph}/import", content=drops(), headers=LINES)
-    assert answer.json() == examples.IMPORTED | {"graphId": graph}
+    assert answer.json() == examples()["answers"]["importGraph"]["application/json"] | {
+        "graphId": graph
+    }
 
 
 async def test_a_bad_line_is_told_by_its_number_and_the_good_ones_stay(

@@ -15,16 +15,17 @@ import pytest
 from sextant.domain.scope import DEFAULT_USER
 from sextant.domain.settings import HttpSettings
 from sextant.retrievers.cursor import ListingKey
-from sextant.server.schemas import answer_examples, examples
+from sextant.server.openapi import examples
 
+SOME_ID = examples()["parameters"]["documentId"]
 pytestmark = pytest.mark.usefixtures("book")
 
 JSON = {"content-type": "application/json"}
 BODIES: dict[str, dict[str, Any]] = {
-    "/search": examples.SEARCH | {"mode": None, "cursor": "AAAA"},
-    "/api/knowledge/entities/search": examples.ENTITY_SEARCH | {"cursor": "AAAA"},
-    "/api/query": answer_examples.QUERY,
-    "/v1/chat/completions": answer_examples.CHAT,
+    "/search": examples()["requests"]["search"] | {"mode": None, "cursor": "AAAA"},
+    "/api/knowledge/entities/search": examples()["requests"]["searchEntities"] | {"cursor": "AAAA"},
+    "/api/query": examples()["requests"]["ask"],
+    "/v1/chat/completions": examples()["requests"]["chatCompletions"],
 }
 ROUTES = sorted(BODIES)
 
@@ -176,8 +177,8 @@ async def test_no_value_in_any_field_makes_the_server_fail(
         "/api/knowledge/graph",
         "/api/knowledge/communities",
         "/api/knowledge/entities/duplicates",
-        f"/api/knowledge/entities/{examples.ENTITY_ID}",
-        f"/documents/{examples.SOME_ID}/structure",
+        f"/api/knowledge/entities/{SOME_ID}",
+        f"/documents/{examples()['parameters']['documentId']}/structure",
         "/documents",
         "/api/graphs",
     ],
@@ -189,9 +190,7 @@ async def test_no_value_of_a_parameter_makes_the_server_fail(
     client: httpx.AsyncClient, path: str, value: str
 ) -> None:
     for name in ("graphId", "seed", "limit", "depth", "level", "parentId", "cursor", "unknown"):
-        query = (
-            f"{name}={value}" if name == "graphId" else f"graphId={examples.GRAPH}&{name}={value}"
-        )
+        query = f"{name}={value}" if name == "graphId" else f"graphId={'rust'}&{name}={value}"
         answer = await client.get(f"{path}?{query}")
         assert answer.status_code < 500, (query, answer.text)
         if name == "unknown":
@@ -212,9 +211,9 @@ async def test_no_name_of_a_graph_makes_the_server_fail(
 @pytest.mark.parametrize(
     "key",
     [
-        [2**40, 1.5, str(examples.SOME_ID)],
-        [-1, 1.5, str(examples.SOME_ID)],
-        [1, 1e308, str(examples.SOME_ID)],
+        [2**40, 1.5, SOME_ID],
+        [-1, 1.5, SOME_ID],
+        [1, 1e308, SOME_ID],
         [1, 1.5, "no id"],
         [1, 1.5, "\0"],
     ],
@@ -223,8 +222,8 @@ async def test_no_name_of_a_graph_makes_the_server_fail(
 async def test_a_cursor_that_somebody_made_up_with_its_seal_makes_nothing_fail(
     client: httpx.AsyncClient, key: list[Any]
 ) -> None:
-    listing = ListingKey.of("communities", DEFAULT_USER, examples.GRAPH, None, None)
-    query = {"graphId": examples.GRAPH, "cursor": listing.cursor(key)}
+    listing = ListingKey.of("communities", DEFAULT_USER, "rust", None, None)
+    query = {"graphId": "rust", "cursor": listing.cursor(key)}
     answer = await client.get("/api/knowledge/communities", params=query)
     assert answer.status_code in {200, 422}
 
@@ -233,14 +232,14 @@ async def test_a_cursor_that_somebody_made_up_with_its_seal_makes_nothing_fail(
     "key", [["no time", "no id"], ["2026-01-01", "no id"], ["0001-01-01", "\0"]]
 )
 async def test_the_same_of_documents(client: httpx.AsyncClient, key: list[str]) -> None:
-    listing = ListingKey.of("documents", DEFAULT_USER, examples.GRAPH)
-    query = {"graphId": examples.GRAPH, "cursor": listing.cursor(key)}
+    listing = ListingKey.of("documents", DEFAULT_USER, "rust")
+    query = {"graphId": "rust", "cursor": listing.cursor(key)}
     assert_refused(await client.get("/documents", params=query))
 
 
 @pytest.mark.parametrize("skip", [-5, 2**62])
 async def test_the_same_of_a_search_by_mode(client: httpx.AsyncClient, skip: int) -> None:
-    asked = {"query": "Rust", "graphId": examples.GRAPH, "mode": "naive", "limit": 1}
+    asked = {"query": "Rust", "graphId": "rust", "mode": "naive", "limit": 1}
     first = (await client.post("/search", json=asked)).json()
     sealed = base64.urlsafe_b64decode(first["nextCursor"] + "==")
     assert sealed.endswith(b"[1]")

@@ -21,7 +21,7 @@ from sextant.domain.settings import (
     WorkerSettings,
 )
 from sextant.server.app import create_app
-from sextant.server.schemas import examples
+from sextant.server.openapi import examples
 from sextant.stores.graph.extraction import ExtractionStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
@@ -53,7 +53,9 @@ def graph() -> str:
 
 async def brought(client: httpx.AsyncClient, graph: str) -> dict[str, Any]:
     answer = await client.post(
-        f"/api/graphs/{graph}/import", content=examples.IMPORT.encode(), headers=LINES
+        f"/api/graphs/{graph}/import",
+        content=examples()["requests"]["importGraph"].encode(),
+        headers=LINES,
     )
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
@@ -148,7 +150,7 @@ async def test_an_import_ends_before_anything_is_stored_where_the_embedding_mode
                 silent = True
                 answer = await client.post(
                     f"/api/graphs/{graph}/import",
-                    content=examples.IMPORT.encode(),
+                    content=examples()["requests"]["importGraph"].encode(),
                     headers=LINES | {"accept": accept},
                 )
                 graphs = (await client.get("/api/graphs")).json()["graphs"]
@@ -178,7 +180,7 @@ async def test_an_import_that_is_followed_says_how_far_it_is_and_ends_with_its_r
 ) -> None:
     answer = await client.post(
         f"/api/graphs/{graph}/import",
-        content=examples.IMPORT.encode(),
+        content=examples()["requests"]["importGraph"].encode(),
         headers=LINES | {"accept": "text/event-stream"},
     )
     assert answer.headers["content-type"].startswith("text/event-stream")

@@ -10,12 +10,12 @@ import pytest
 import pytest_asyncio
 
 from sextant.facade import Sextant
-from sextant.server.schemas import examples
+from sextant.server.openapi import examples
 
 pytestmark = pytest.mark.usefixtures("book")
 
-GRAPH = {"graphId": examples.GRAPH}
-ENTITY = f"/api/knowledge/entities/{examples.ENTITY_ID}"
+GRAPH = {"graphId": "rust"}
+ENTITY = f"/api/knowledge/entities/{examples()['parameters']['entityId']}"
 
 
 async def got(client: httpx.AsyncClient, path: str, **query: Any) -> dict[str, Any]:
@@ -27,7 +27,9 @@ async def got(client: httpx.AsyncClient, path: str, **query: Any) -> dict[str, A
 
 
 async def test_entities_are_found_in_the_shape_of_seed_001(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/api/knowledge/entities/search", json=examples.ENTITY_SEARCH)
+    answer = await client.post(
+        "/api/knowledge/entities/search", json=examples()["requests"]["searchEntities"]
+    )
     found = answer.json()
     assert found.keys() == {"results", "total", "query", "searchTimeMs"}
     best = found["results"][0]
@@ -43,7 +45,7 @@ async def test_entities_are_found_in_the_shape_of_seed_001(client: httpx.AsyncCl
 
 
 async def test_entities_come_in_pages(client: httpx.AsyncClient) -> None:
-    asked = examples.ENTITY_SEARCH | {"topK": 1}
+    asked = examples()["requests"]["searchEntities"] | {"topK": 1}
     first = (await client.post("/api/knowledge/entities/search", json=asked)).json()
     asked |= {"cursor": first["nextCursor"]}
     second = (await client.post("/api/knowledge/entities/search", json=asked)).json()
@@ -175,7 +177,7 @@ async def test_pairs_of_others_are_never_listed(
 async def test_sections_come_in_reading_order_each_after_the_one_it_lies_in(
     client: httpx.AsyncClient,
 ) -> None:
-    found = (await client.post("/search", json=examples.SEARCH)).json()
+    found = (await client.post("/search", json=examples()["requests"]["search"])).json()
     document = found["results"][0]["documentId"]
     structure = await got(client, f"/documents/{document}/structure")
     unsaid = await client.get(f"/documents/{document}/structure")
@@ -199,7 +201,7 @@ async def test_what_is_unknown_and_what_is_somebody_elses_answer_the_same(
         ("/api/knowledge/entities/{}", entity.id),
     ):
         told = list[dict[str, Any]]()
-        for asked in (own, examples.SOME_ID):
+        for asked in (own, examples()["parameters"]["documentId"]):
             answer = await client.get(path.format(asked), params=GRAPH)
             assert answer.status_code == 404
             problem = answer.json()

@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 from sextant.domain.settings import Settings
 from sextant.server.app import app as described
 from sextant.server.app import create_app
+from sextant.server.openapi import examples
 from sextant.server.routing.router import Route
-from sextant.server.schemas import examples
 from tests.integration.server.calling import started
 
 DOCUMENT = described.openapi()
@@ -74,25 +74,8 @@ RUN = sorted(OPERATIONS, key=lambda one: (one.method == "delete", "import" not i
 
 
 def example_of(content: dict[str, Any]) -> Any:
-    """Return the example of a body, wherever it stands; None where there is none."""
-    if "example" in content:
-        return content["example"]
-    if content.get("examples"):
-        first = next(iter(content["examples"].values()))
-        return first["value"]
-    schema = content.get("schema", {})
-    known = schema.get("examples") or resolved(schema).get("examples") or [None]
-    return known[0]
-
-
-def resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema that a reference means."""
-    reference = schema.get("$ref")
-    if not reference:
-        return schema
-    found = DOCUMENT["components"]["schemas"][reference.rpartition("/")[2]]
-    assert isinstance(found, dict)
-    return found
+    """Return the example of a body; None where there is none."""
+    return content.get("example")
 
 
 def fits(example: object, schema: dict[str, Any]) -> list[str]:
@@ -105,8 +88,7 @@ def fits(example: object, schema: dict[str, Any]) -> list[str]:
 def test_every_route_has_examples_that_fit(operation: Operation) -> None:
     for parameter in operation.said.get("parameters", ()):
         if parameter["in"] == "path":
-            schema = parameter["schema"]
-            assert parameter.get("example") or parameter.get("examples") or schema.get("examples")
+            assert parameter["example"]
     if operation.body:
         kind, content = operation.body
         assert example_of(content) is not None, "no example of the request"
@@ -173,13 +155,17 @@ async def reader(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 async def known(reader: httpx.AsyncClient) -> dict[str, str]:
     """Return ids that the server has given, by the parameter that takes them."""
     imported = await reader.post(
-        f"/api/graphs/{examples.GRAPH}/import",
-        content=examples.IMPORT.encode(),
+        "/api/graphs/rust/import",
+        content=examples()["requests"]["importGraph"].encode(),
         headers={"content-type": "application/x-ndjson"},
     )
     assert imported.status_code == 200
-    passages = (await reader.post("/search", json=examples.SEARCH)).json()["results"]
-    found = await reader.post("/api/knowledge/entities/search", json=examples.ENTITY_SEARCH)
+    passages = (await reader.post("/search", json=examples()["requests"]["search"])).json()[
+        "results"
+    ]
+    found = await reader.post(
+        "/api/knowledge/entities/search", json=examples()["requests"]["searchEntities"]
+    )
     return {
         "documentId": passages[0]["documentId"],
         "entityId": found.json()["results"][0]["entity"]["id"],
@@ -208,7 +194,10 @@ async def test_every_example_runs(
 def given(operation: Operation, place: str) -> dict[str, str]:
     """Return the examples of the parameters that have one."""
     parameters = [one for one in operation.said.get("parameters", ()) if one["in"] == place]
-    examples_of = {one["name"]: (one["schema"].get("examples") or [None])[0] for one in parameters}
+    examples_of = {
+        one["name"]: one.get("example") or (one["schema"].get("examples") or [None])[0]
+        for one in parameters
+    }
     return {name: str(example) for name, example in examples_of.items() if example is not None}
 
 

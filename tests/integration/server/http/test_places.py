@@ -13,13 +13,12 @@ from fastapi import FastAPI
 
 from sextant.domain.fair_semaphore import FairSemaphore
 from sextant.server.lifespan import Serving
-from sextant.server.schemas import examples
 from tests.integration.own_database import short_folder
 from tests.integration.server.served import serving_with
 
 SEARCHES = {
-    "/search": {"query": "Rust 的所有权和借用", "graphId": examples.GRAPH},
-    "/api/knowledge/entities/search": {"query": "Rust", "graphId": examples.GRAPH},
+    "/search": {"query": "Rust 的所有权和借用", "graphId": "rust"},
+    "/api/knowledge/entities/search": {"query": "Rust", "graphId": "rust"},
 }
 
 

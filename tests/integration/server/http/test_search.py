@@ -10,11 +10,12 @@ import pytest
 from fastapi import FastAPI
 
 from sextant.server.lifespan import Serving
-from sextant.server.schemas import examples
+from sextant.server.openapi import examples
 
+SOME_ID = examples()["parameters"]["documentId"]
 pytestmark = pytest.mark.usefixtures("book")
 
-ASKED = {"query": "Rust 的所有权和借用", "graphId": examples.GRAPH}
+ASKED = {"query": "Rust 的所有权和借用", "graphId": "rust"}
 
 
 async def search(client: httpx.AsyncClient, **options: object) -> dict[str, Any]:
@@ -93,7 +94,7 @@ async def test_pages_lead_through_all_results_once(
         ({"entityTypes": ["PERSON"]}, False),
         ({"parentSectionPath": ["借用"]}, True),
         ({"createdAfter": "2999-01-01"}, False),
-        ({"documentIds": [str(examples.SOME_ID)]}, False),
+        ({"documentIds": [SOME_ID]}, False),
     ],
 )
 async def test_filters_bound_what_is_found(

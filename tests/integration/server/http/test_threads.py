@@ -9,8 +9,6 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sextant.server.schemas import examples
-
 
 @pytest.fixture
 def thread() -> str:
@@ -19,7 +17,7 @@ def thread() -> str:
 
 
 async def ask(client: httpx.AsyncClient, thread: str, query: str, **more: Any) -> httpx.Response:
-    asked = {"query": query, "graphId": examples.GRAPH, "threadId": thread} | more
+    asked = {"query": query, "graphId": "rust", "threadId": thread} | more
     return await client.post("/api/query", json=asked)
 
 
