@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from sextant.models.offline.features import Sentence
 
 _PREFIX = re.compile(r"[a-z]+")
-# "Unit 148", "plan B"; a word that ends like a verb ("costs 300") counts something.
+# "Unit 148", "plan B", "Relay 2.5"; a word that ends like a verb ("costs 300") counts something.
 _NUMBERED = re.compile(
-    r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
+    r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}(?:\.\d{1,4})*|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
 )
 _CHINESE_NUMBERED = re.compile(
-    r"(?P<before>第?)(?P<mark>\d+|[一二三四五六七八九十]+) ?(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届型档](?![\u4e00-\u9fff]?间))"
+    r"(?<![\d.])(?P<before>第?)(?P<mark>\d+(?:\.\d+)*|[一二三四五六七八九十]+) ?(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届型档](?![\u4e00-\u9fff]?间))"
 )
 # 305会议室, with the noun's first two characters; a unit would count something.
 _CHINESE_ROOM = re.compile(
@@ -50,18 +50,14 @@ class Siblings:
     def __init__(self, question: str, passages: Sequence[RetrievedItem]) -> None:
         plain = plain_of(question)
         names = [] if _COMPARES.search(plain) else list(_find_names(question, passages))
-        self._named = [re.compile(named) for named, _ in names]
-        self._others = [re.compile(others) for _, others in names]
+        self._names = [(re.compile(named), re.compile(others)) for named, others in names]
         self._above = [plain_of(_read_heading(passage)) for passage in passages] if names else []
         self._texts = [passage.text for passage in passages]
 
     def stand_alone(self) -> bool:
         """Return whether something that is named stands in no passage, and others of its kind do."""
-        text = plain_of("\n".join([*self._above, *self._texts])) if self._named else ""
-        return any(
-            others.search(text) and not named.search(text)
-            for named, others in zip(self._named, self._others, strict=True)
-        )
+        text = plain_of("\n".join([*self._above, *self._texts])) if self._names else ""
+        return any(others.search(text) and not named.search(text) for named, others in self._names)
 
     def are_named(self, source: int, start: int, text: str) -> bool:
         """Return whether a sentence is about a sibling, by itself or by what stands over it like a title.
@@ -71,18 +67,29 @@ class Siblings:
             start: where it begins there.
             text: the sentence.
         """
-        if not self._named:
+        if not self._names:
             return False
         lines = self._texts[source][:start].split("\n")[::-1]
         titles = (
             plain_of(line) for line in lines if len(line) < _TITLE_CHARS and not is_ended(line)
         )
-        for plain in (plain_of(text), *titles, self._above[source]):
-            if any(named.search(plain) for named in self._named):
+        layers = [plain_of(text), *titles, self._above[source]]
+        return any(self._is_of_other(named, others, layers) for named, others in self._names)
+
+    def _is_of_other(
+        self, named: re.Pattern[str], others: re.Pattern[str], layers: Sequence[str]
+    ) -> bool:
+        """Return whether the nearest of some texts that names one of a kind names another one than is asked for."""
+        for plain in layers:
+            if named.search(plain):
                 return False
-            if any(others.search(plain) for others in self._others):
+            if any(not self._is_asked(found[0]) for found in others.finditer(plain)):
                 return True
         return False
+
+    def _is_asked(self, name: str) -> bool:
+        """Return whether a question names this one, too: "Does P-20 fit P-30?" asks for both."""
+        return any(named.search(name) for named, _ in self._names)
 
 
 def _read_heading(passage: RetrievedItem) -> str:
@@ -95,19 +102,19 @@ def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tu
     plain = plain_of(question)
     for code in codes_in(question):
         letters = "".join(_PREFIX.findall(plain_of(code))[:1])
-        yield spelling_of(code), rf"(?<![a-z\d-]){letters}[-_.]?\d"
+        yield spelling_of(code), rf"(?<![a-z\d-]){letters}[-_.]?\d[a-z\d-]*"
     for found in _NUMBERED.finditer(question):
         kind, mark = found["kind"].lower(), found["mark"].lower()
         if kind not in ENGLISH_STOP_WORDS:
-            other = r"\d+" if mark.isdigit() else "[a-z]"
+            other = "[a-z]" if mark.isalpha() else r"\d+(?:\.\d+)*"
             yield (
-                rf"(?<![\w.]){mark}(?!\w)",
+                _as_mark(mark, passages),
                 rf"\b(?<!above )(?<!below )(?<!from ){kind} {other}(?![\w.]){_BOUND}",
             )
     for found in _CHINESE_NUMBERED.finditer(plain):
-        number, kind = r"(?:\d+|[一二三四五六七八九十]+)", re.escape(found["kind"])
+        number, kind = r"(?:\d+(?:\.\d+)*|[一二三四五六七八九十]+)", re.escape(found["kind"])
         yield (
-            rf"(?<!\d){found['mark']}(?![\d一二三四五六七八九十])",
+            rf"(?<![\d.]){re.escape(found['mark'])}(?!\.?\d|[一二三四五六七八九十])",
             rf"{found['before']}{number} ?{kind}{_BOUND}",
         )
     for found in _CHINESE_ROOM.finditer(plain):
@@ -115,6 +122,14 @@ def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tu
         other = rf"(?<![\d.])\d{{2,6}}{found['kind']}"
         if any(re.search(_OPENS + other, plain_of(passage.text)) for passage in passages):
             yield rf"(?<![\d.]){found['mark']}(?!\d)", other
+
+
+def _as_mark(mark: str, passages: Sequence[RetrievedItem]) -> str:
+    """Return a pattern of a mark: of 2.5 itself, not 2.5.1, where it stands itself in the passages or above them."""
+    loose = rf"(?<![\w.]){re.escape(mark)}(?!\w)"
+    exact = rf"{loose}(?!\.\d)"
+    texts = (f"{_read_heading(passage)}\n{passage.text}" for passage in passages)
+    return exact if any(re.search(exact, plain_of(text)) for text in texts) else loose
 
 
 # Somebody by name and whose they are: "Maria Santos of Eastbank", "Eastbank's Maria Santos", 东岸银行的王芳.

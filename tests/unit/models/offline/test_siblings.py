@@ -68,6 +68,50 @@ async def test_what_stands_under_a_heading_belongs_to_what_that_names() -> None:
     ]
 
 
+RELEASES = [
+    replace(item(text), metadata={"section_path": (f"Relay {version}",)})
+    for version, text in (
+        ("2.4", "Published on 3 May 2024. Supports PostgreSQL 13 to 16."),
+        ("2.5", "Published on 18 November 2024. Drops PostgreSQL 13."),
+        ("2.5.1", "Published on 2 December 2024."),
+    )
+]
+ZH_RELEASES = "3.1 版于2023年6月12日发布，新增人脸识别。3.2 版于2024年1月5日发布，修复了时间错误。"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When was Relay 2.5 published?", ["Published on 18 November 2024."]),
+        ("When was Relay 2.5.1 published?", ["Published on 2 December 2024."]),
+        ("Does Relay 2.5 support PostgreSQL 13?", ["Drops PostgreSQL 13."]),
+        ("When was Relay 2.6 published?", []),
+    ],
+)
+async def test_a_version_is_not_one_of_another_number(question: str, expected: list[str]) -> None:
+    assert (await answers(question, *RELEASES))[:1] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("3.1版新增了什么？", ["3.1 版于2023年6月12日发布，新增人脸识别。"]),
+        ("3.2版什么时候发布的？", ["3.2 版于2024年1月5日发布，修复了时间错误。"]),
+        ("3.3版新增了什么？", []),
+    ],
+)
+async def test_a_chinese_version_is_not_one_of_another_number(
+    question: str, expected: list[str]
+) -> None:
+    assert await answers(question, item(ZH_RELEASES)) == expected
+
+
+def test_two_that_are_named_are_no_siblings_of_each_other() -> None:
+    sentence = "The motor M-7 runs at 1200 rpm."
+    start, items = MOTORS.index(sentence), [item(MOTORS)]
+    assert not Siblings("Does motor M-4 fit motor M-7?", items).are_named(0, start, sentence)
+
+
 async def test_what_is_counted_in_a_unit_is_no_name() -> None:
     assert await answers("45天内退货可以退款吗？", item("30天内退货全额退款。运费由买方承担。"))
 
