@@ -17,10 +17,12 @@ from sextant.tables.query.families import (
 )
 from sextant.tables.query.units import unit_of
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.word_forms import stem, synonym_patterns
 
 _LONGEST_CAPTION = 200  # a longer one is a text, whose words are not those of the table
 _OF_ALL = 0.9  # a word in so many rows is of all of them ("Store 1", "Store 2")
+_LEAST_NOUN = 4  # characters
 _WORD = re.compile(rf"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|%|[{IDEOGRAPHS}]+")
 _CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b")
 _MARK = re.compile(r"(?<!^)\b(?!I\b)[A-Z][A-Z\d]{0,3}\b")
@@ -71,6 +73,8 @@ class QuestionParts:
         used = {*self.named, *self.bound, *self.used}
         rest = without_implied(self.rest, [self.columns[at] for at in used])
         rest = EITHER.sub(" ", rest) if len(self.where) <= 1 else rest
+        if any(map(self._tells_rows_apart, self.grammar.filler.findall(rest))):
+            return True
         words = _WORD.findall(self.grammar.filler.sub(" ", rest))
         caption = about if len(about) <= _LONGEST_CAPTION else ""
         # What another column of numbers is called is not what is computed here.
@@ -89,14 +93,26 @@ class QuestionParts:
             for word in words
         )
 
+    def _tells_rows_apart(self, filler: str) -> bool:
+        """Return whether a word that keeps no row out of most tables stands in some rows of this one: oak table, oak chair."""
+        if len(filler) < _LEAST_NOUN or has_cjk(filler) or filler in ENGLISH_STOP_WORDS:
+            return False
+        share = self._share_of_rows(stem(filler))
+        return 0 < share < _OF_ALL
+
+    def _share_of_rows(self, word: str) -> float:
+        """Return in what share of the rows a stem stands."""
+        begins = re.compile(("" if has_cjk(word) else r"\b") + re.escape(word))
+        rows = [plain_of(" ".join(cells)) for cells in self.table.records]
+        return sum(begins.search(row) is not None for row in rows) / max(len(rows), 1)
+
     def _is_known(self, word: str, known: Collection[str], above: str) -> bool:
         """Return whether the table's names, its caption or nearly all of its rows say a word."""
         if stem(word) in known:
             return True
         if has_cjk(word) and (len(word) == 1 or word in above):
             return word in above
-        rows = [plain_of(" ".join(cells)) for cells in self.table.records]
-        return sum(stem(word) in row for row in rows) >= max(len(rows), 1) * _OF_ALL
+        return self._share_of_rows(stem(word)) >= _OF_ALL
 
     def _names_someone(self, question: str) -> bool:
         """Return whether a capitalised word that was not understood stands in a cell: Max, Count Basie."""

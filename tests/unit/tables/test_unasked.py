@@ -306,3 +306,38 @@ def test_a_bound_before_the_name_of_a_column_of_ranges_is_on_no_other_column() -
     bounded = parse_query("Who gets more than 27 days of leave?", leave)
     assert bounded is not None
     assert [condition.column for condition in bounded.where] == [2]
+
+
+FURNITURE = make_table(
+    [
+        ["product", "size", "price EUR", "stock"],
+        ["Oak table", "small", "320", "4"],
+        ["Pine table", "large", "260", "3"],
+        ["Oak chair", "one size", "95", "40"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the cheapest table?",
+        "Which table is the most expensive?",
+        "What is the average price of a table?",
+    ],
+)
+def test_a_word_that_some_rows_have_keeps_the_others_out(question: str) -> None:
+    assert not unasked(question, FURNITURE, "en")
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is the cheapest product in the list?", "95"),
+        ("What is the highest price in the list of products?", "320"),
+    ],
+)
+def test_a_word_that_no_row_has_keeps_none_out(question: str, value: str) -> None:
+    [found] = unasked(question, FURNITURE, "en")
+    assert value in found.text
