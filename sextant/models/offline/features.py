@@ -20,6 +20,7 @@ from sextant.models.offline.passages import (
     Span,
     find_key,
     find_unruled_tables,
+    introduces,
     is_row,
     names_above,
     quotable_spans,
@@ -292,7 +293,10 @@ class Evidence:
             "is_question": float(is_question(sentence.text)),
             "follows_question": float(before is not None and is_question(before.text)),
             "length": math.log(1 + len(sentence.terms)),
-            "says_nothing_new": float(said <= heading or said <= self._weights.keys()),
+            "says_nothing_new": float(
+                (said <= heading or said <= self._weights.keys())
+                and not introduces(self._items[source].text, sentence.start, sentence.end)
+            ),
             "other_language": float(sentence.language != self._language),
             "similarity": 0.0,
         }

@@ -269,6 +269,11 @@ def _choose_rows(
     return [row for row, count in zip(rows, shared, strict=True) if count == most]
 
 
+def introduces(text: str, start: int, end: int) -> bool:
+    """Return whether a line of a passage's text introduces a list, code or a table."""
+    return next(_read_below(text, start, end), None) is not None
+
+
 def _read_below(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield what a line introduces: items of a list, lines of code, or rows; nothing for a row or an item."""
     if is_row(text[start:end]) or text[end:].partition("\n")[0].strip(" *_"):

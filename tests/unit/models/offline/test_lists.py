@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import complete_lists, quotable_spans
 from tests.unit.models.offline.passages import item
 
@@ -78,3 +79,17 @@ def test_of_a_table_the_rows_are_quoted_that_have_what_the_caption_does_not_say(
 def test_a_line_of_code_without_a_word_is_not_quoted() -> None:
     text = "```json\n{\nport: 8080\n}\n```"
     assert [text[start:end] for start, end in quotable_spans(text)] == ["port: 8080"]
+
+
+async def test_a_line_that_says_only_the_question_tells_what_it_introduces() -> None:
+    usage = item(
+        "Start it with flowd start.\n\nTo run a job once:\n\n```bash\nflowd run backup --now\n```"
+    )
+    about = item("flowd runs scheduled jobs on one machine.")
+    found = await ExtractiveAnswerer().extract(
+        "How do I run a job once?", [usage, about], language="en"
+    )
+    assert [one.sentence for one in found.quotations][:2] == [
+        "To run a job once:",
+        "```bash\nflowd run backup --now\n```",
+    ]
