@@ -89,7 +89,8 @@ def read_named_section(
 ) -> list[Sentence]:
     """Return all sentences of the one short section whose title is all that `question` names: "What happens in week 3?".
 
-    What asks how something is done that a code names (E-17怎么处理) has the verb besides, whichever it is.
+    What asks how something is done that a code names (E-17怎么处理) has the verb besides, whichever it is. A code that
+    opens a sentence is the title of what follows, up to the next one: "E25 The cover is loose. Press it."
 
     Args:
         question: one that asks for nothing of a kind.
@@ -101,15 +102,33 @@ def read_named_section(
     is_how_to = bool(codes and _ASKS_HOW.search(plain_of(stated)))
     has_one_verb = len([word for word in words if not codes_in(word)]) == 1
     sections = defaultdict[tuple[str, ...], list[Sentence]](list)
+    code, before = "", None
     for one in sentences:
         path = tuple(items[one.source].metadata.get("section_path") or ())
-        title = simplify(" ".join(path[-1:]))
-        if (words and words == set(content_words(title))) or (
-            is_how_to and has_one_verb and codes == _read_codes(title)
-        ):
-            sections[document_of(items[one.source]), *path].append(one)
+        code = _read_opening_code(one) or (code if _goes_on(before, one, items) else "")
+        before = one
+        for title in (simplify(" ".join(path[-1:])), code):
+            if (words and words == set(content_words(title))) or (
+                is_how_to and has_one_verb and codes == _read_codes(title)
+            ):
+                sections[document_of(items[one.source]), *path].append(one)
+                break
     found = next(iter(sections.values())) if len(sections) == 1 else []
     return found if len(found) <= _QUOTES else []
+
+
+def _read_opening_code(sentence: Sentence) -> str:
+    """Return the code that opens a sentence; "" for none."""
+    opening = simplify(sentence.text).split()[:1]
+    return opening[0] if opening and codes_in(opening[0]) else ""
+
+
+def _goes_on(before: Sentence | None, sentence: Sentence, items: Sequence[RetrievedItem]) -> bool:
+    """Return whether a sentence stands right behind another one in its paragraph."""
+    if before is None or before.source != sentence.source:
+        return False
+    between = items[sentence.source].text[before.end : sentence.start]
+    return "\n" not in between and not between.strip()
 
 
 def _read_codes(text: str) -> set[str]:

@@ -52,6 +52,15 @@ async def quote(question: str, items: Sequence[RetrievedItem]) -> list[str]:
     return [one.sentence for one in found.quotations]
 
 
+LISTED_FAULTS = [
+    section(
+        "Errors",
+        "E15 Water in the base. Close the tap. E24 The hose is bent. Straighten it. "
+        "E25 The cover is loose. Press it.",
+    )
+]
+
+
 @pytest.mark.parametrize(
     ("question", "items", "answer"),
     [
@@ -89,6 +98,8 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
             [section("Fault P-3", "The paper is torn. Open flap B.")],
             ["The paper is torn.", "Open flap B."],
         ),
+        ("What should I do about E24?", LISTED_FAULTS, ["E24 The hose is bent.", "Straighten it."]),
+        ("What does E25 mean?", LISTED_FAULTS, ["E25 The cover is loose.", "Press it."]),
     ],
 )
 async def test_a_section_that_alone_is_named_is_told_in_its_order(
