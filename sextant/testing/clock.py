@@ -49,6 +49,10 @@ class VirtualClock:
         """Return seconds since the epoch."""
         return time.time() + self.passed
 
+    def monotonic(self) -> float:
+        """Return seconds that never go back."""
+        return time.monotonic() + self.passed
+
     async def sleep(self, seconds: float) -> None:
         """Let time pass, in steps between which others see that it does."""
         left = seconds

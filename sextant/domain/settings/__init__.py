@@ -166,7 +166,8 @@ class Settings(BaseSettings):
     model_timeout: float = Field(
         60.0,
         gt=0,
-        description="Seconds for one model call; unless set, as long as an answer may take, where that is longer.",
+        description="Seconds for one model call; unless set, as long as an answer may take, where that is longer, and in a "
+        "report as long as the first words of a slow endpoint need.",
     )
     model_retries: int = Field(
         2, ge=0, le=10, description="Retries of a model call on transient errors."
@@ -203,6 +204,13 @@ class Settings(BaseSettings):
     def for_report(self) -> Settings:
         """Return the settings with the limits of a report."""
         return self.model_copy(update={"limits": self.research.limits(self.limits)})
+
+    @property
+    def longest_silence(self) -> float:
+        """Return the seconds that an endpoint may need for its first words: of a report, where no timeout is set."""
+        if "model_timeout" in self.model_fields_set:
+            return self.model_timeout
+        return max(self.model_timeout, self.research.seconds)
 
     @property
     def sees_images(self) -> bool:

@@ -53,6 +53,8 @@ _NO_STREAM = "nostream"
 # No language of ours needs as many characters for a token, so an endpoint that says more than
 # this times the limit ignores the limit.
 _CHARS_PER_TOKEN = 8
+# How much longer than its speed lets expect the first words of an answer are waited for.
+_SLACK = 1.5
 # Seconds that an endpoint gets to close its stream, having said that the answer ended.
 _AFTER_END = 2.0
 _NO_ANSWER = ModelCalled(0, 0, EventOutcome.FAILED)
@@ -81,6 +83,7 @@ class ChatModel:
         llm: the model.
         retries: how often and how patiently a failed call is repeated.
         timeout: seconds for one whole call, and for each silence within a stream.
+        patience: seconds that the first words of an endpoint are waited for which is known to be slow; None: no longer.
         answer_tokens: the limit of one answer; one far longer is cut off: its endpoint ignores limits.
         json_only: only calls for JSON tell the endpoint of that limit.
         concurrency: how many answers it is asked for at a time, at most.
@@ -94,6 +97,7 @@ class ChatModel:
         *,
         retries: Retries | None = None,
         timeout: float = 60.0,
+        patience: float | None = None,
         answer_tokens: int = 2000,
         json_only: bool = False,
         concurrency: int = 8,
@@ -102,7 +106,7 @@ class ChatModel:
     ) -> None:
         self._llm = llm
         self._retries = retries or Retries()
-        self._timeout = timeout
+        self._timeout, self._patience = timeout, patience or timeout
         self._answer_chars = answer_tokens * _CHARS_PER_TOKEN
         self._service = service or Service(
             f"chat model {self.name}", label_zh=f"聊天模型 {self.name}"
@@ -289,7 +293,7 @@ class ChatModel:
     async def _pieces(
         self, tally: Tally, options: dict[str, Any], is_answer: Callable[[str], bool]
     ) -> AsyncGenerator[str | Restart]:
-        limit = min(_AFTER_END, self._timeout)
+        after_end, first = min(_AFTER_END, self._timeout), self._wait_for_first(tally)
         waits = [0.0, 0.0]  # for the first text, and for what follows it
         clock = asyncio.get_running_loop().time
         async with aclosing(
@@ -299,11 +303,14 @@ class ChatModel:
                 # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
                 # a cancellation that arrives with a chunk on Python 3.11.
                 started, begun = clock(), bool(tally.text or tally.undecided)
+                silence = self._timeout if begun else first
                 try:
-                    async with asyncio.timeout(limit if tally.ended else self._timeout):
+                    async with asyncio.timeout(after_end if tally.ended else silence):
                         chunk = await anext(open_chunks, None)
-                except Exception:
+                except Exception as error:
                     if not tally.ended:
+                        if is_silence(error) and not begun:
+                            self.speed.observe_silence(tally.prompt_tokens, clock() - started)
                         raise
                     chunk = None  # the answer is whole; what it has cost will not be told
                 waits[begun] += clock() - started
@@ -318,6 +325,11 @@ class ChatModel:
                 if chunk is None:
                     self._measure(tally, *waits)
                     return
+
+    def _wait_for_first(self, tally: Tally) -> float:
+        """Return how long the first words are waited for; of an endpoint that is known to be slow, as long as they take."""
+        expected = _SLACK * self.speed.seconds(tally.prompt_tokens, 0)
+        return min(max(self._timeout, expected), max(self._timeout, self._patience))
 
     def _measure(self, tally: Tally, first: float, rest: float) -> None:
         """Learn from an answer how fast the endpoint is."""
@@ -365,6 +377,7 @@ class ChatModel:
                     form = self._tried_next(lesser, form)
                     continue
                 if not patient and is_silence(error):
+                    self.speed.observe_silence(size, asyncio.get_running_loop().time() - started)
                     emit(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
                 await self._pause(error, attempt)

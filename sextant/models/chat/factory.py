@@ -65,6 +65,7 @@ def build_chat_model(settings: Settings, role: Role = Role.ANSWER) -> ChatModel 
         llm,
         retries=Retries.of(settings.model_retries, settings.model_timeout),
         timeout=settings.model_timeout,
+        patience=settings.longest_silence,
         answer_tokens=tokens,
         concurrency=settings.research.concurrency,
         service=Service(
@@ -96,7 +97,8 @@ def _openai_endpoint(
 
     from sextant.models.chat.openai_client import PlainStreams
 
-    timeout = Timeout(settings.model_timeout, connect=connect_seconds(settings.model_timeout))
+    # `ChatModel` times silence itself.
+    timeout = Timeout(settings.longest_silence, connect=connect_seconds(settings.model_timeout))
     # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
     client = DefaultAsyncHttpxClient(timeout=timeout)
     # A server of one's own often wants no key, but the SDK insists on one.
@@ -153,7 +155,7 @@ def _other_provider(spec: ModelSpec, settings: Settings, tokens: int) -> BaseCha
         names.get(name, name): value for name, value in chosen.items() if value is not None
     }
     options |= spec.extra_body
-    common = {"timeout": math.ceil(settings.model_timeout), "max_retries": 0} | _key_option(spec)
+    common = {"timeout": math.ceil(settings.longest_silence), "max_retries": 0} | _key_option(spec)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(
