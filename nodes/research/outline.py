@@ -26,6 +26,7 @@ from sextant.nodes.research.state import (
     passages_by_id,
     plain,
     topics_of,
+    without_subject,
 )
 
 # Topics from which on the chat model is asked for an outline.
@@ -73,7 +74,9 @@ async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
         "items": approved.items,
         "graph_items": approved.graph_items,
         "outline": plain([lead, *sections]),
-        "not_found": [topic.question for topic in topics if not topic.found],
+        "not_found": [
+            without_subject(topic.question, state.question) for topic in topics if not topic.found
+        ],
         **costs,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -27,10 +28,16 @@ from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext
 from sextant.nodes.decisions import settle_plan
 from sextant.nodes.judgements import ask
-from sextant.nodes.question.wording import clauses_of, telling_words, wording_of
+from sextant.nodes.question.wording import clauses_of, joined_parts, telling_words, wording_of
 from sextant.nodes.research.outline import LEAST_FOR_OUTLINE
 from sextant.nodes.research.search import MOST_OF_TOPIC
-from sextant.nodes.research.state import ResearchState, Topic, plain, topics_of
+from sextant.nodes.research.state import (
+    ResearchState,
+    Topic,
+    plain,
+    topics_of,
+    without_subject,
+)
 from sextant.text.characters import clean_text, normalise
 from sextant.text.vocabulary import Vocabulary
 
@@ -41,6 +48,8 @@ _MOST_QUESTIONS = 12
 _SHOWN, _LEADS = 20, 5
 # The share of each other's terms from which on two questions of a model are one.
 _SAME = 0.8
+# How much of one of several things a section must have.
+_LEAST_OF_PART = 0.5
 _ABOUT = {"en": "What do the documents say about {name}?", "zh": "关于{name}，文档中有哪些内容？"}
 
 
@@ -55,8 +64,9 @@ async def plan(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, 
     run = runtime.context
     most = run.deps.settings.research.questions
     suggested, costs = await _ask_for_plan(state, run)
-    by_rule = list(plan_by_rules(state))
-    topics = list(_distinct([*suggested, *([] if len(suggested) > 1 else by_rule)]))[:most]
+    parts = [part for part in _parts(state) if not _asks(suggested, part)]
+    by_rule = [] if len(suggested) > 1 else plan_by_rules(state)
+    topics = list(_distinct([*parts, *suggested, *by_rule]))[:most]
     estimate = estimate_report(state, run, topics)
     runtime.stream_writer(as_values(estimate))
     return {
@@ -93,35 +103,62 @@ async def confirm(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
 def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
     """Yield what a report may ask: the question's parts, its names, sections of what was found, what these lead on to.
 
-    One that asks for several things has said what it wants. What documents say of the whole, their own sections tell
-    best, those of the best passages first; then names in these that the graph knows, and subjects of reports.
+    One that asks for several things has said what it wants. What documents say of the whole, each of them tells; of
+    anything else their sections do best, those of the best passages first, then names in these that the graph knows.
     """
-    for part in state.subquestions:
-        yield Topic(_as_title(part, state.question), part, part)
+    parts = list(_parts(state))
+    yield from parts
     if clauses_of(state.question):
+        return
+    if state.strategy == Mode.GLOBAL:
+        yield from _documents(state)
         return
     words = telling_words(state.question)
     linked = [str(link["name"]) for link in state.linked]
-    reports = [str(item.metadata["title"]) for item in _of_kind(state, ItemKind.COMMUNITY)]
-    if state.strategy == Mode.GLOBAL:
-        yield from (_about(title, state, ()) for title in reports)
     if len(linked) > 1:
         yield from (_about(name, state, words) for name in linked)
-    yield from (_about(title, state, words, ids) for title, ids in _sections(state).items())
-    yield from (_about(name, state, words) for name in _next_names(state))
-    yield from (_about(title, state, ()) for title in reports)
+    yield from (_about(title, state, words, ids) for title, ids in _sections(state, parts).items())
+    if not parts:
+        yield from (_about(name, state, words) for name in _next_names(state))
 
 
-def _sections(state: ResearchState) -> dict[str, list[str]]:
+def _parts(state: ResearchState) -> Iterator[Topic]:
+    """Yield what the question itself asks for, where that is several things."""
+    for part in state.subquestions or joined_parts(state.question):
+        title = without_subject(part, state.question)
+        yield Topic(title[:1].upper() + title[1:], part, part)
+
+
+def _asks(topics: Sequence[Topic], part: Topic) -> bool:
+    """Return whether one of these topics asks for what a part asks for."""
+    claim = claim_of(part.question)
+    return any(TermLookup(topic.question).covers(claim) >= _SAME for topic in topics)
+
+
+def _documents(state: ResearchState) -> Iterator[Topic]:
+    """Yield the documents that passages are of, those of the best first, each with the ids of its passages."""
+    documents = defaultdict[str, list[RetrievedItem]](list)
+    for item in state.items:
+        documents[headings(item).partition(" > ")[0]].append(item)
+    for name, items in documents.items():
+        title = str(items[0].metadata.get("document_title") or name)
+        topic = _about(title, state, (), [item.id for item in items])
+        yield replace(topic, subject=name)
+
+
+def _sections(state: ResearchState, parts: Sequence[Topic]) -> dict[str, list[str]]:
     """Return the headings that passages stand under, those of the best first, each with the ids of its passages.
 
-    Passages that have nothing of the question are none of its matter.
+    Passages that have nothing of the question are none of its matter; nor, of one that asks for several things, are those
+    that have but a word of each.
     """
     sections, asked = defaultdict[str, list[str]](list), claim_of(state.question)
+    claims = [claim_of(part.question) for part in parts]
     for item in sorted(state.items, key=lambda item: item.score, reverse=True):
         path = [str(part) for part in item.metadata.get("section_path") or ()]
         lookup = TermLookup(f"{headings(item)}\n{item.text}")
-        if path and (lookup.held(asked) or not len(asked)):
+        is_about = any(lookup.covers(claim) > _LEAST_OF_PART for claim in claims)
+        if path and (is_about if claims else lookup.held(asked) or not len(asked)):
             shown = path[1:] or path  # the first is most often the document's title
             sections[" › ".join(map(_without_number, shown))].append(item.id)
     return sections
@@ -142,12 +179,6 @@ def _next_names(state: ResearchState) -> Iterator[str]:
         folded = normalise(name)
         if folded not in question and any(text.says(folded) for text in texts):
             yield name
-
-
-def _as_title(part: str, question: str) -> str:
-    """Return a part as a heading: without the subject that was added in brackets to make it stand alone."""
-    title = part if part in question else part.partition(" (")[0]
-    return title[:1].upper() + title[1:]
 
 
 def _about(
@@ -227,7 +258,7 @@ def estimate_report(state: ResearchState, run: RunContext, topics: Sequence[Topi
         "prompt_tokens": limits.prompt_tokens,
         "seconds": limits.answer_seconds,
     }
-    questions = tuple(topic.question for topic in topics)
+    questions = tuple(without_subject(topic.question, state.question) for topic in topics)
     if chat is None or state.unreachable:
         return Planned(questions, seconds=0.0, limits=bounds)
     written = 1 + len(topics)

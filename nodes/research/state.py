@@ -79,6 +79,11 @@ def outline_of(state: ResearchState) -> list[PlannedSection]:
     return [PlannedSection(**values) for values in state.outline]
 
 
+def without_subject(part: str, question: str) -> str:
+    """Return a part of a question without the subject that was added in brackets to make it stand alone."""
+    return part if part in question else part.partition(" (")[0]
+
+
 def plain(records: Iterable[Topic | PlannedSection]) -> list[dict[str, Any]]:
     """Return topics or sections as a state holds them."""
     return [asdict(record) for record in records]

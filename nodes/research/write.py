@@ -23,6 +23,7 @@ from sextant.domain.answers import (
     Usage,
     as_values,
 )
+from sextant.domain.breadth import find_other_subjects, is_broad
 from sextant.domain.errors import DependencyError
 from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
@@ -48,6 +49,7 @@ from sextant.nodes.research.state import (
     ResearchState,
     outline_of,
     passages_by_id,
+    without_subject,
 )
 from sextant.nodes.state import State
 
@@ -208,6 +210,7 @@ async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     report = Report(state.language)
     events = [event for section in sections for event in report.add(section)]
     missing = unanswered(sections, in_parts=bool(state.subquestions)) if sections else []
+    missing = [without_subject(question, state.question) for question in missing]
     not_found = list(dict.fromkeys([*state.not_found, *missing]))
     rest = [*([] if state.streamed else events), *report.close(sections, not_found)]
     sources: tuple[Source, ...] = tuple(report.sources.values())
@@ -286,7 +289,7 @@ class SectionAnswerer(ExtractiveAnswerer):
         """
         if not subject:
             return ()
-        named, asked = claim_of(subject), claim_of(self._question)
+        named, asked = claim_of(subject), claim_of(matter_of(self._question))
         quotations = list[Quotation]()
         for source, item in enumerate(items):
             above = headings(item)
@@ -302,6 +305,11 @@ class SectionAnswerer(ExtractiveAnswerer):
                 _, (start, end) = max(found, key=lambda one: one[0])
                 quotations.append(Quotation(item.text[start:end], source, start, end))
         return quotations[:_MOST]
+
+
+def matter_of(question: str) -> str:
+    """Return what a question is about, which may be nothing in particular."""
+    return find_other_subjects(question) if is_broad(question) else question
 
 
 def _is_above_rows(text: str, end: int) -> bool:

@@ -31,7 +31,7 @@ from sextant.domain.answers import (
 )
 from sextant.domain.errors import ConversationNotFound
 from sextant.domain.scope import Scope
-from sextant.domain.settings import AnswerSettings, ResearchSettings
+from sextant.domain.settings import AnswerSettings, ResearchSettings, Settings
 from sextant.domain.warnings import WarningCode
 from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
@@ -40,11 +40,15 @@ from sextant.graph.dependencies import dependencies_over
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import create_query_workflow
 from sextant.models.chat.roles import ChatModels, Role
+from sextant.nodes import budget
 from sextant.nodes.context import Context
+from sextant.nodes.research import write as writing
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
+from sextant.testing.clock import VirtualClock
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from sextant.testing.pace import EndpointPace
 from sextant.testing.replies import Reply, as_json, empty, endless, failing, invalid_json, refusal
 from tests.integration.graph.conftest import Running
 
@@ -116,10 +120,15 @@ def researching(database: Database, arta: Scope) -> Open:
 
     @asynccontextmanager
     async def start(
-        script: Script | None = None, checkpointer: Any = None, **settings: Any
+        script: Script | None = None,
+        checkpointer: Any = None,
+        *,
+        pace: EndpointPace | None = None,
+        clock: VirtualClock | None = None,
+        **settings: Any,
     ) -> AsyncIterator[Running]:
         async with (
-            ScriptedOpenAI(script or ()) as endpoint,
+            ScriptedOpenAI(script or (), pace=pace, clock=clock) as endpoint,
             dependencies_over(database, HashEmbedder(384)) as offline,
         ):
             chosen = offline.settings.model_copy(
@@ -321,6 +330,27 @@ async def test_a_model_that_never_ends_leaves_a_report_within_its_time(researchi
     assert WarningCode.QUOTED_WITHOUT_MODEL in codes(answer)
     assert any("SEXTANT_RESEARCH__SECONDS" in warning for warning in answer.warnings)
     assert not any("LIMITS__" in warning for warning in answer.warnings)
+
+
+@pytest.mark.parametrize(
+    ("pace", "model"),
+    [(EndpointPace(6, 4), "scripted"), (EndpointPace(0.5, 4), "extractive")],
+    ids=["slow", "hopeless"],
+)
+async def test_a_slow_endpoint_writes_in_the_time_of_the_report_or_leaves_the_dossier_in_it(
+    researching: Open, monkeypatch: pytest.MonkeyPatch, pace: EndpointPace, model: str
+) -> None:
+    clock = VirtualClock.of_running_loop()
+    for module in (budget, writing):
+        monkeypatch.setattr(module, "time", clock)
+    began = clock.passed
+    async with researching(researcher, pace=replace(pace), clock=clock, model_retries=2) as running:
+        answer = answer_in(await events_of(running))
+        seconds = Settings(_env_file=None).research.seconds
+    assert clock.passed - began < seconds
+    assert answer.model == model
+    assert "1612" in answer.answer
+    assert answer.citations
 
 
 @pytest.mark.parametrize("most", [2, 4])

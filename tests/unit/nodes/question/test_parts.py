@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.question.wording import MOST_PARTS, clauses_of, sides_of, telling_words
+from sextant.nodes.question.wording import (
+    MOST_PARTS,
+    clauses_of,
+    joined_parts,
+    sides_of,
+    telling_words,
+)
 
 
 def test_the_telling_words_of_a_question_are_whole_in_any_script() -> None:
@@ -44,7 +50,26 @@ def parts_of(question: str) -> list[str]:
             ["Are Duke Energy based in Massachusetts?", "Are Pizza Inn based in Massachusetts?"],
         ),
         ("付款节点有哪些，违约金是多少？", ["付款节点有哪些", "违约金是多少？ (付款, 节点)"]),
+        (
+            "What are the signs of gout, and how is it treated?",
+            ["What are the signs of gout", "how is it treated? (signs, gout)"],
+        ),
+        (
+            "Compare the treatment and the diet advice for gout.",
+            ["the treatment for gout", "the diet advice for gout"],
+        ),
+        (
+            "Compare the treatment of gout with the advice",
+            ["the treatment of gout", "the advice"],
+        ),
+        (
+            "What is the difference between the Gold plan and the Silver plan?",
+            ["the Gold plan", "the Silver plan"],
+        ),
         ("胰岛素和二甲双胍有什么区别？", ["胰岛素有什么区别？", "二甲双胍有什么区别？"]),
+        ("请比较一下痛风的治疗与饮食", ["请比较一下痛风的治疗", "请比较一下痛风的饮食"]),
+        ("比较年假和病假的天数", ["年假的天数", "病假的天数"]),
+        ("年假与病假分别有几天？", ["年假分别有几天？", "病假分别有几天？"]),
         (
             "E51 报警怎么办，保修期多长，多久清洁一次？",
             ["E51 报警怎么办", "保修期多长 (E51)", "多久清洁一次？ (E51)"],
@@ -80,8 +105,29 @@ def test_a_question_that_asks_one_thing_has_no_parts(question: str) -> None:
     assert parts_of(question) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "What does it say about leave and travel?",
+            ["What does it say about leave?", "What does it say about travel?"],
+        ),
+        ("Explain annual leave and sick leave", ["Explain annual leave", "Explain sick leave"]),
+        ("痛风的治疗和饮食建议是什么？", ["痛风的治疗是什么？", "痛风的饮食建议是什么？"]),
+        ("补贴、限额以及流程有哪些？", ["补贴有哪些？", "限额有哪些？", "流程有哪些？"]),
+        ("How long is the probation?", []),
+        ("多久清洁一次？", []),
+    ],
+)
+def test_things_that_are_joined_without_being_compared_are_parts_too(
+    question: str, parts: list[str]
+) -> None:
+    assert parts_of(question) == []
+    assert joined_parts(question) == parts
+
+
 @given(st.text(max_size=200))
 def test_there_are_none_or_two_to_four_parts_that_say_something(question: str) -> None:
-    parts = parts_of(question)
+    parts = parts_of(question) or joined_parts(question)
     assert not parts or 2 <= len(parts) <= MOST_PARTS
     assert all(part.strip() for part in parts)

@@ -62,18 +62,19 @@ def titles(of: ResearchState) -> list[str]:
 
 
 def test_rules_plan_by_parts_names_and_subjects() -> None:
-    assert titles(state()) == ["Arachthos", "Bridges"]
+    assert titles(state()) == ["Arachthos"]
     both = [{"name": "Arta", "ids": ["1"]}, {"name": "Ioannina", "ids": ["2"]}]
     parts = ["when was it built? (Arta)"]
     assert titles(state(linked=both, subquestions=parts)) == [
-        "When was it built?", "Arta", "Ioannina", "Arachthos", "Bridges",
+        "When was it built?", "Arta", "Ioannina",
     ]  # fmt: skip
     parts = ["When was it built?", "who built it?"]
     several = "When was Arta's bridge built, and who built it?"
     assert titles(state(question=several, subquestions=parts, linked=both)) == [
         "When was it built?", "Who built it?",
     ]  # fmt: skip
-    assert titles(state(strategy="global"))[0] == "Bridges"
+    joined = state(question="Compare the river and the bridge of Arta.")
+    assert titles(joined) == ["The river of Arta", "The bridge of Arta"]
     assert titles(state(items=[], graph_items=[])) == []
 
 
@@ -91,7 +92,34 @@ def test_rules_plan_by_the_sections_of_what_was_found_the_best_first() -> None:
         ("Arta", ["p2"]),
         ("1.2.0 (March) › New", ["p3"]),
         ("Repairs › Costs", ["p1", "p4"]),
-        ("Bridges", []),
+    ]
+
+
+def test_what_the_whole_tells_is_planned_by_the_documents() -> None:
+    report = report_on("Arta, Pindus and 27 more")
+    first, second = [under("The Pindus is high.", name, "Part") for name in ("p1", "p2")]
+    first = replace(
+        first, metadata={**first.metadata, "document_title": "A journey", "filename": "j.md"}
+    )
+    topics = list(
+        plan_by_rules(state(strategy="global", items=[first, second], graph_items=[report]))
+    )
+    assert [(topic.title, topic.subject, topic.found) for topic in topics] == [
+        ("A journey", "j.md", ["p1"]),
+        ("p2", "p2", ["p2"]),
+    ]
+
+
+async def test_parts_of_the_question_that_a_model_forgets_are_planned_all_the_same(
+    bench: Build,
+) -> None:
+    reply = '{"questions": ["What is the river of Arta?", "What is the Arachthos?"]}'
+    asked = "Compare the river and the bridge of Arta."
+    update = await plan(state(question=asked), bench(chat=chat(reply)).runtime)
+    assert [one["question"] for one in update["topics"]] == [
+        "the bridge of Arta",
+        "What is the river of Arta?",
+        "What is the Arachthos?",
     ]
 
 
