@@ -68,7 +68,7 @@ _FORMATS = {
     FileType.IPYNB: ("application/x-ipynb+json", "ipynb"),
     FileType.XML: ("application/xml", "xml fb2 dbk rss atom"),
     FileType.DOC: ("application/msword", "doc dot"),
-    FileType.XLS: ("application/vnd.ms-excel", "xls xlt"),
+    FileType.XLS: ("application/vnd.ms-excel", "xls xlt xlsb"),
     FileType.PPT: ("application/vnd.ms-powerpoint", "ppt pps pot"),
 }
 EXTENSIONS = {
@@ -102,6 +102,7 @@ _MAIN_PARTS = {
     re.compile(r"word[/\\]document\d*\.xml"): FileType.DOCX,
     re.compile(r"ppt[/\\]presentation\d*\.xml"): FileType.PPTX,
     re.compile(r"xl[/\\]workbook\d*\.xml"): FileType.XLSX,
+    re.compile(r"xl[/\\]workbook\d*\.bin"): FileType.XLS,
 }
 # What the entry `mimetype` of a zip archive begins with; templates have a suffix.
 _PACKAGES = {

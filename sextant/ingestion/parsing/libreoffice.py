@@ -53,7 +53,7 @@ async def convert(content: bytes, filename: str, target: str, limits: Limits) ->
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if program is None:
         raise FileTypeUnknown(
-            f"{filename} is of an Office format before 2007, which only LibreOffice reads, and that is not installed.",
+            f"{filename} is of a binary format of Office, which only LibreOffice reads, and that is not installed.",
             next_step=f"Save it as {target.upper()}, or install LibreOffice (its program soffice must be on the PATH).",
         )
     with tempfile.TemporaryDirectory(

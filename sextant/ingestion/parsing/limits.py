@@ -148,7 +148,9 @@ def check_container(content: bytes, file_type: FileType, limits: Limits) -> None
         FileEncrypted: an entry needs a password.
         FileBroken: the container's directory cannot be read.
     """
-    if file_type not in CONTAINERS:
+    if file_type not in CONTAINERS or not content.startswith(
+        b"PK"
+    ):  # OpenDocument may be one file of XML
         return
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:

@@ -27,7 +27,7 @@ from sextant.ingestion.parsing.formats.docx_text import (
 )
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
-from sextant.ingestion.parsing.formats.stories import StoryWriter
+from sextant.ingestion.parsing.formats.stories import StoryWriter, write_comment
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note
@@ -60,9 +60,6 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     furniture = list(_furniture(context, main))
     omissions = context.omissions
     omissions.add_damaged(package.damaged_parts())
-    for part in main.related("comments"):
-        for _ in part.root.iter(qn("w:comment")) if part.root is not None else ():
-            omissions.add_part("comment")
     return context.document(body, furniture, title)
 
 
@@ -76,11 +73,9 @@ class _Context(StoryWriter):
             self.styles = Styles(self._root(main, "styles"))
         with self.omissions.survive("numbering part"):
             self.numbering = Numbering(self._root(main, "numbering"))
-        self.notes = NoteTexts(self._root(main, "footnotes"), self._root(main, "endnotes"))
-        self.note_parts = {
-            qn("w:footnote"): next(main.related("footnotes"), main),
-            qn("w:endnote"): next(main.related("endnotes"), main),
-        }
+        kinds = ("footnote", "endnote", "comment")
+        self.notes = NoteTexts({kind: self._root(main, f"{kind}s") for kind in kinds})
+        self.note_parts = {qn(f"w:{kind}"): next(main.related(f"{kind}s"), main) for kind in kinds}
 
     def _root(self, main: PackagePart, kind: str) -> Element | None:
         part = next(main.related(kind), None)
@@ -161,7 +156,10 @@ class _StoryReader:
                 blocks += self._drawings.blocks(one)
         for mark, element in line.notes:
             reader = _StoryReader(self._context, self._context.note_parts[element.tag])
-            if text := "\n".join(lines_of(reader.blocks(element))):
+            text = "\n".join(lines_of(reader.blocks(element)))
+            if element.tag == qn("w:comment") and text:
+                blocks.append(write_comment(element.get(qn("w:author"), ""), text))
+            elif text:
                 blocks.append(Paragraph(f"{note(mark)} {text}".strip(), kind=TextKind.NOTE))
         if self._anchored is None:
             yield from blocks

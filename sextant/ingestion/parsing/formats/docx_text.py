@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
@@ -30,7 +31,7 @@ _SKIPPED = {
 }  # fmt: skip
 DELETED = "deleted under review"
 _DELETED = {qn("w:del"), qn("w:moveFrom")}
-_NOTE_REFERENCES = {qn("w:footnoteReference"), qn("w:endnoteReference")}
+_NOTE_REFERENCES = {qn(f"w:{kind}Reference") for kind in ("footnote", "endnote", "comment")}
 _OBJECTS = {qn("w:drawing"), qn("w:pict"), qn("w:object")}
 _FORMULAS = {qn("m:oMath"), qn("m:oMathPara")}
 _PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
@@ -140,8 +141,6 @@ class TextReader:
             self._code(element)
         elif tag in _NOTE_REFERENCES:
             self._note(element, line)
-        elif tag == qn("w:commentReference"):
-            self._omissions.add_part("comment")
         elif tag == qn("mc:AlternateContent"):
             for chosen in chosen_content(element):
                 self._in_run(chosen, style, line, address)
@@ -196,10 +195,8 @@ class TextReader:
         if found is None:
             self._omissions.add_part("note")
         else:
-            mark, element = found
-            if not is_custom(reference):
-                line.text.add(note(mark))
-            line.notes.append((mark if not is_custom(reference) else "", element))
+            line.text.add(note(found[0]))
+            line.notes.append(found)
 
     def _ruby(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         """Return base text with its reading behind it: 漢字(かんじ)."""
@@ -211,35 +208,29 @@ class TextReader:
 
 
 class NoteTexts:
-    """Footnotes and endnotes by their ids, numbered in the order in which they are referred to."""
+    """Notes and comments by their ids; notes are numbered in the order in which they are referred to."""
 
-    def __init__(self, footnotes: Element | None, endnotes: Element | None) -> None:
-        self._texts = {
-            qn("w:footnoteReference"): _by_id(footnotes),
-            qn("w:endnoteReference"): _by_id(endnotes),
+    def __init__(self, roots: Mapping[str, Element | None]) -> None:
+        """`roots`: by kind ("footnote") the element that holds all of them."""
+        self._elements = {
+            (f"w:{kind}Reference", one.get(qn("w:id"), "")): one
+            for kind, root in roots.items()
+            for one in (root.iterchildren(qn(f"w:{kind}")) if root is not None else ())
+            if one.get(qn("w:type"), "normal") == "normal"  # separators have a type
         }
-        self._marks: dict[tuple[str, str], str] = {}
-        self._counts = dict.fromkeys(self._texts, 0)
+        self._marks = {"footnote": dict[str, str](), "endnote": dict[str, str]()}
 
     def find(self, reference: Element) -> tuple[str, Element] | None:
-        """Return the mark and the element of the note that is referred to."""
-        kind, note_id = reference.tag, reference.get(qn("w:id"), "")
-        element = self._texts[kind].get(note_id)
+        """Return the mark and the element that is referred to; a comment, or a note whose mark is written by hand, has none."""
+        kind, note_id = reference.tag.rpartition("}")[2], reference.get(qn("w:id"), "")
+        element = self._elements.get((f"w:{kind}", note_id))
+        marks = self._marks.get(kind.removesuffix("Reference"))
         if element is None:
             return None
-        if (kind, note_id) not in self._marks:
-            self._counts[kind] += not is_custom(reference)
-            number = self._counts[kind]
-            is_footnote = kind == qn("w:footnoteReference")
-            self._marks[kind, note_id] = (
-                str(number) if is_footnote else format_number(number, "lowerRoman")
-            )
-        return self._marks[kind, note_id], element
-
-
-def is_custom(reference: Element) -> bool:
-    """Return whether a note's mark is written by hand behind the reference."""
-    return reference.get(qn("w:customMarkFollows"), "0") in {"1", "true", "on"}
+        if marks is None or reference.get(qn("w:customMarkFollows"), "0") in {"1", "true", "on"}:
+            return "", element
+        style = "decimal" if "footnote" in kind else "lowerRoman"
+        return marks.setdefault(note_id, format_number(len(marks) + 1, style)), element
 
 
 def without_page_numbers(text: str) -> str:
@@ -304,14 +295,3 @@ def plain_text(element: Element | None) -> str:
         return ""
     texts = (node.text or "" for node in element.iter(qn("w:t"), qn("w:delText")))
     return "".join(texts)
-
-
-def _by_id(root: Element | None) -> dict[str, Element]:
-    """Return the notes themselves; separators have a type."""
-    if root is None:
-        return {}
-    return {
-        one.get(qn("w:id"), ""): one
-        for one in root.iterchildren(qn("w:footnote"), qn("w:endnote"))
-        if one.get(qn("w:type"), "normal") == "normal"
-    }

@@ -17,10 +17,12 @@ from sextant.ingestion.parsing.formats.odf_text import (
     OdfContext,
     OdfReader,
     count_of,
+    read_comment,
     rows_of,
     spans_of,
 )
 from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.stories import write_comment
 from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import write_raised
@@ -140,8 +142,7 @@ class _Sheet:
 
     def _add_comments(self, cell: Element, name: str) -> None:
         for comment in cell.iterchildren(qn("office:annotation")):
-            words = " ".join(" ".join(line.itertext()) for line in comment.iter(qn("text:p")))
-            self._notes.append(f"{name}: {' '.join(words.split())}")
+            self._notes.append(": ".join(filter(None, (name, *read_comment(comment)))))
 
     def _shown(self, cell: Element) -> str:
         """Return what a cell displays; a value that is kept without text is written as it is kept."""
@@ -174,9 +175,8 @@ def _slide(context: OdfContext, slide: Element, page: int) -> Iterator[Block]:
         if shape.get(qn("presentation:class")) == "notes"
         for block in reader.drawn(shape)
     ]
-    comments = slide.findall(qn("office:annotation"))
-    for _ in comments:
-        context.omissions.add_part("comment", page)
+    comments = slide.iterchildren(qn("office:annotation"))
+    notes += (write_comment(*read_comment(comment), page) for comment in comments)
     if title or shapes or notes:
         yield HeadingBlock(title or f"#{page}", 1, page=page)
     for _, blocks in in_reading_order(shapes, lambda shape: shape[0]):

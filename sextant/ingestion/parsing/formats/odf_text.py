@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.formats.odf_styles import (
     qn,
 )
 from sextant.ingestion.parsing.formats.opc import Element
-from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter
+from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter, write_comment
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note
@@ -183,7 +183,7 @@ class OdfReader:
         elif tag == qn("text:ruby-text"):
             self._add(f"({''.join(child.itertext())})", style, line, address)
         elif tag == qn("office:annotation"):
-            self._context.omissions.add_part("comment")
+            line.hanging.append(write_comment(*read_comment(child), self._page))
         elif tag in DRAWN:
             line.hanging += self.drawn(child, line.text)
         elif isinstance(tag, str) and tag not in _SKIPPED:
@@ -295,6 +295,12 @@ class OdfReader:
                     budget.spend(1)
                     yield SpannedCell(at, left, text, min(height, len(rows) - at), width)
                 column += repeated
+
+
+def read_comment(element: Element) -> tuple[str, str]:
+    """Return a reviewer and what this one says (`office:annotation`)."""
+    words = " ".join(" ".join(line.itertext()) for line in element.iter(qn("text:p")))
+    return element.findtext(qn("dc:creator")) or "", " ".join(words.split())
 
 
 def _formula(root: Element) -> str:

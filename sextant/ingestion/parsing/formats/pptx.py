@@ -24,6 +24,7 @@ from sextant.ingestion.parsing.formats.drawingml import (
 )
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.stories import write_comment
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import could_be_heading
@@ -230,22 +231,19 @@ class _Slide:
                     yield Paragraph(f"{label}{text}", self._page, kind=TextKind.NOTE)
 
     def _comments(self) -> Iterator[Block]:
-        """Yield what reviewers say of the slide, a line each, with their names."""
+        """Yield what reviewers say of the slide."""
         for part in self._part.related("comments"):
             if part.root is None:
                 self._omissions.add_part("comment thread", self._page)
                 continue
             authors = self._authors()
-            lines = list[str]()
             for comment in part.root.iter("{*}cm", "{*}reply"):
                 body = comment.find("{*}txBody")
                 texts = (body if body is not None else comment).iter(qn("p:text"), qn("a:t"))
                 text = " ".join("".join(one.text or "" for one in texts).split())
                 author = authors.get(comment.get("authorId", ""), "")
-                lines += [f"{author}: {text}" if author else text] if text else []
-            if lines:
-                label = "批注：" if has_cjk("".join(lines)) else "Comments: "
-                yield Paragraph(label + "\n".join(lines), self._page, kind=TextKind.NOTE)
+                if text:
+                    yield write_comment(author, text, self._page)
 
     def _authors(self) -> dict[str, str]:
         """Return the names of reviewers by their ids."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, Image, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.docx_styles import heading_level
 from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.formats.rtf_text import RtfLexer, RtfState
-from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter
+from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter, write_comment
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions
@@ -39,7 +41,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         blocks = html_blocks("".join(reader.html), limits, omissions)
         return Blocks(blocks, reader.title, warnings=omissions.warnings(), omissions=omissions)
     body = reader.end().blocks
-    return reader.document(body, reader.furniture(), reader.title.strip())
+    return reader.document(body, reader.furniture(), reader.title)
 
 
 @dataclass(slots=True)
@@ -66,9 +68,12 @@ class _RtfStory:
     blocks: list[Block] = field(default_factory=list[Block])
     line: StoryLine = field(default_factory=StoryLine)
     label: str = ""
-    cell: list[str] = field(default_factory=list[str])
-    inner_row: list[str] = field(default_factory=list[str])
-    cells: list[str] = field(default_factory=list[str])
+    cell: list[tuple[int, str]] = field(
+        default_factory=list[tuple[int, str]]
+    )  # lines by depth of their table
+    cells: defaultdict[int, list[str]] = field(
+        default_factory=lambda: defaultdict[int, list[str]](list)
+    )
     rows: list[_RtfRow] = field(default_factory=list[_RtfRow])
     has_mark: bool = False
     has_page: bool = False
@@ -78,6 +83,7 @@ class _RtfStory:
 class _RtfParagraph:
     level: int | None = None
     in_table: bool = False
+    depth: int = 1  # of the table that it stands in, one inside another
 
 
 class _RtfReader(StoryWriter):
@@ -85,7 +91,7 @@ class _RtfReader(StoryWriter):
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
-        self.title = ""
+        self._names = {"title": "", "atnauthor": ""}  # of the document, and of who comments it
         self.html: list[str] | None = None
         self._budget = CellBudget(limits)
         self._stories = [_RtfStory()]
@@ -102,6 +108,11 @@ class _RtfReader(StoryWriter):
         self._style_level: int | None = None
         self._notes = 0
         self._furniture: dict[str, Block] = {}
+
+    @property
+    def title(self) -> str:
+        """Return what the document says it is called."""
+        return self._names["title"].strip()
 
     @property
     def _story(self) -> _RtfStory:
@@ -126,8 +137,8 @@ class _RtfReader(StoryWriter):
             self._style_name += text
             if ";" in text:
                 self._define_style()
-        elif destination == "title":
-            self.title += text
+        elif destination in self._names:
+            self._names[destination] += text
         elif destination == "pict":
             self._picture.append(text)
         elif destination == "fldinst":
@@ -152,6 +163,8 @@ class _RtfReader(StoryWriter):
             self._stories.append(_RtfStory())
             self._outer.append(replace(self._paragraph))
             self._paragraph = _RtfParagraph()
+        elif destination in self._names:
+            self._names[destination] = ""
         elif destination == "field":
             self._fields.append("")
         elif destination == "fldrslt" and self._fields:
@@ -179,7 +192,7 @@ class _RtfReader(StoryWriter):
     def _keep_story(self, destination: str, story: _RtfStory) -> None:
         text = "\n".join(lines_of(story.blocks))
         if destination == "annotation":
-            self.omissions.add_part("comment")
+            self._story.line.hanging.append(write_comment(self._names["atnauthor"].strip(), text))
         elif destination == "footnote":
             number = note(str(self._notes)) if story.has_mark else ""
             self._story.line.hanging.append(Paragraph(f"{number} {text}".strip()))
@@ -204,7 +217,9 @@ class _RtfReader(StoryWriter):
         if self.html is not None or word == "fromhtml":
             self._html_word(word, number, state)
         elif word in _TABLE_WORDS:
-            self._table_word(word, number)
+            # How wide the columns of a table inside another are makes no difference to its lines.
+            if word == "nestrow" or state.destination != "nesttableprops":
+                self._table_word(word, number)
         elif state.destination == "stylesheet":
             self._style_word(word, number)
         elif word in _PARAGRAPH_WORDS:
@@ -253,18 +268,21 @@ class _RtfReader(StoryWriter):
             self._story.line.text.add(note(str(self._notes)), state.address)
 
     def _table_word(self, word: str, number: int | None) -> None:
-        story = self._story
-        if word == "intbl":
-            self._paragraph.in_table = True
-        elif word == "row":
-            self._end_row()
-        elif word == "nestrow":
-            story.cell.append(", ".join(filter(None, story.inner_row)))
-            story.inner_row = []
-        elif word in {"cell", "nestcell"}:
-            self._end_cell(story.cells if word == "cell" else story.inner_row)
-        else:
-            self._define_row(word, number or 0)
+        story, inner = self._story, max(self._paragraph.depth, 2)
+        match word:
+            case "intbl":
+                self._paragraph.in_table = True
+            case "itap":
+                self._paragraph.depth = number or 1
+            case "row":
+                self._end_row()
+            case "nestrow":
+                row = ", ".join(filter(None, story.cells.pop(inner, ())))
+                story.cell.append((inner - 1, f"{row};"))
+            case "cell" | "nestcell":
+                self._end_cell(1 if word == "cell" else inner)
+            case _:
+                self._define_row(word, number or 0)
 
     def _define_row(self, word: str, number: int) -> None:
         match word:
@@ -283,21 +301,24 @@ class _RtfReader(StoryWriter):
                 self._definitions.append(replace(self._next, edge=number))
                 self._next = _CellDefinition(0)
 
-    def _end_cell(self, cells: list[str]) -> None:
+    def _end_cell(self, depth: int) -> None:
+        """End a cell, of which the rows of tables inside it are lines."""
         self._paragraph.in_table = True
         self._end_paragraph()
         self._budget.spend(1)
-        cells.append("\n".join(self._story.cell))
-        self._story.cell = []
+        lines = self._story.cell
+        mine = [*takewhile(lambda line: line[0] >= depth, reversed(lines))]
+        del lines[len(lines) - len(mine) :]
+        self._story.cells[depth].append("\n".join(text for _, text in reversed(mine)))
 
     def _end_row(self) -> None:
         story = self._story
-        if any(self._story.cell):
-            story.cells.append("\n".join(story.cell))
-        story.cell = []
-        if story.cells:
-            story.rows.append(_RtfRow(story.cells, self._definitions, self._left, self._is_header))
-        story.cells = []
+        lines, story.cell = story.cell, []
+        if lines:
+            story.cells[1].append("\n".join(text for _, text in lines))
+        if cells := story.cells.pop(1, []):
+            story.rows.append(_RtfRow(cells, self._definitions, self._left, self._is_header))
+        story.cells.clear()
 
     def _end_paragraph(self) -> None:
         story = self._story
@@ -306,7 +327,8 @@ class _RtfReader(StoryWriter):
         text = str(line.text).strip()
         label = label if any(map(str.isalnum, label)) or not label else BULLET
         if self._paragraph.in_table:
-            story.cell += filter(None, [f"{label} {text}".strip(), *lines_of(line.hanging)])
+            lines = filter(None, [f"{label} {text}".strip(), *lines_of(line.hanging)])
+            story.cell += ((self._paragraph.depth, line) for line in lines)
             story.blocks += (block for block in line.hanging if isinstance(block, Image))
             return
         if text:
@@ -317,7 +339,7 @@ class _RtfReader(StoryWriter):
 
     def _end_table(self) -> None:
         story = self._story
-        if any(story.cell) or story.cells:
+        if story.cell or story.cells:
             self._end_row()
         rows, story.rows = story.rows, []
         if not rows:
@@ -332,7 +354,7 @@ class _RtfReader(StoryWriter):
 
 _PARAGRAPH_WORDS = frozenset({"par", "sect", "page", "pard", "s", "outlinelevel"})
 _TABLE_WORDS = frozenset({
-    "intbl", "trowd", "trleft", "trhdr", "clmrg", "clvmrg", "cellx", "cell", "row", "nestcell", "nestrow",
+    "intbl", "trowd", "trleft", "trhdr", "clmrg", "clvmrg", "cellx", "cell", "row", "nestcell", "nestrow", "itap",
 })  # fmt: skip
 
 

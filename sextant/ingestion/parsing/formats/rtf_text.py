@@ -28,19 +28,31 @@ _CHARACTERS = {
 _SYMBOLS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}"}
 # Groups behind `\*` that hold text all the same; other such groups are for programs that know them.
 _STARRED = frozenset(
-    {"shptxt", "shpinst", "footnote", "fldinst", "shppict", "htmltag", "listtext", "pntext"}
+    {
+        "shptxt",
+        "shpinst",
+        "footnote",
+        "annotation",
+        "atnauthor",
+        "fldinst",
+        "shppict",
+        "htmltag",
+        "listtext",
+        "pntext",
+        "nesttableprops",
+    }
 )
 # Groups without text of the document.
 _SKIPPED = frozenset({
     "colortbl", "listtable", "listoverridetable", "filetbl", "revtbl", "datastore", "themedata", "nonshppict", "objdata",
     "bkmkstart", "bkmkend", "sp", "template", "private", "xe", "tc", "nextfile", "ftnsep", "ftnsepc", "aftnsep", "author",
     "operator", "company", "doccomm", "keywords", "subject", "manager", "category", "comment", "creatim", "revtim",
-    "printim", "buptim", "atnid", "atnauthor", "hlinkbase", "fontemb", "falt", "panose", "nesttableprops", "pntxta",
+    "printim", "buptim", "atnid", "hlinkbase", "fontemb", "falt", "panose", "nonesttables", "pntxta",
     "pntxtb", "ffdata", "mmathPr",
 })  # fmt: skip
 # Groups whose text is something of its own.
 _DESTINATIONS = frozenset({
-    "fonttbl", "stylesheet", "title", "pict", "fldinst", "fldrslt", "field", "footnote", "annotation", "listtext", "pntext",
+    "fonttbl", "stylesheet", "title", "pict", "fldinst", "fldrslt", "field", "footnote", "annotation", "atnauthor", "listtext", "pntext", "nesttableprops",
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "shptxt", "htmltag",
 })  # fmt: skip
 _DEEPEST = 2_000

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_headings
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, write_raised
 from sextant.ingestion.parsing.structure import Omissions
+from sextant.text.characters import has_cjk
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,15 @@ def mark_by_look(text: str, look: Look) -> str:
     """Mark text that stands raised or lowered."""
     mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised)
     return mark(text) if mark else text
+
+
+def write_comment(author: str, text: str, page: int | None = None) -> Paragraph:
+    """Return what a reviewer says as a note with the reviewer's name."""
+    words = " ".join(text.split())
+    pattern = (
+        ("批注（{}）：{}", "批注：{1}") if has_cjk(words) else ("Comment ({}): {}", "Comment: {1}")
+    )
+    return Paragraph(pattern[not author].format(author, words), page, kind=TextKind.NOTE)
 
 
 @dataclass(slots=True)

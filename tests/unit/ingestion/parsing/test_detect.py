@@ -35,6 +35,7 @@ def archive(*names: str) -> bytes:
         (archive("word/document.xml"), "a.docx", FileType.DOCX),
         (archive("ppt/presentation.xml"), "a.pptx", FileType.PPTX),
         (archive("xl/workbook.xml"), "a.xlsx", FileType.XLSX),
+        (archive("xl/workbook.bin"), "a.xlsb", FileType.XLS),
     ],
 )
 def test_a_file_is_what_its_content_and_its_name_agree_on(

@@ -160,11 +160,11 @@ class TestOpenDocument:
         )
         body = (
             "<draw:page>" + frame.format("outline", 12, box.format("Below")) + frame.format("table", 6, table)
-            + frame.format("title", 1, box.format("Plan"))
+            + frame.format("title", 1, box.format("Plan")) + "<office:annotation><text:p>Too long.</text:p></office:annotation>"
             + "<presentation:notes>" + frame.format("notes", 1, box.format("Say this.")) + "</presentation:notes></draw:page>"
         )  # fmt: skip
         blocks = read(FileType.ODP, open_document("presentation", body, Pictures_table__png=PNG))
-        assert lines(blocks) == ["# Plan", "a | b", "Below", "Say this."]
+        assert lines(blocks) == ["# Plan", "a | b", "Below", "Say this.", "Comment: Too long."]
         assert blocks.page_count == 1
 
     def test_formulas_stand_in_their_line(self) -> None:
@@ -182,7 +182,9 @@ class TestOpenDocument:
             ' office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>'
             "<text:p>Flat.</text:p></office:text></office:body></office:document>"
         ).encode()
-        assert lines(read(FileType.ODT, content)) == ["Flat."]
+        assert (
+            parse(content, "a.fodt", LIMITS).text == "Flat."
+        )  # and not refused for being no archive
 
     def test_a_password_is_named(self) -> None:
         manifest = '<m><x xmlns="u"><encryption-data/></x></m>'
@@ -247,6 +249,19 @@ class TestRichText:
             rb"{\*\htmltag92 </b>}\htmlrtf }\htmlrtf0{\*\htmltag72 </p>}}"
         )
         assert lines(read(FileType.RTF, content)) == ["Hello there"]
+
+    def test_a_table_in_a_cell_and_a_comment_are_read(self) -> None:
+        """Word repeats such a table for older programs, one paragraph a cell (`nonesttables`)."""
+        inner = rb"{\*\nesttableprops\trowd\cellx900\cellx1800\nestrow}{\nonesttables\par}"
+        content = (
+            rb"{\rtf1 \trowd\cellx4000\cellx8000\pard\intbl Rooms\par "
+            rb"\pard\intbl\itap2 Hall\nestcell 40\nestcell" + inner + rb"\pard\intbl\itap2 Attic\nestcell 9\nestcell"
+            + inner + rb"\pard\intbl end\cell other\cell\row "
+            rb"\pard Free.{\*\atnid A}{\*\atnauthor Ann}\chatn{\*\annotation\pard Since May?}\par}"
+        )  # fmt: skip
+        assert lines(read(FileType.RTF, content)) == [
+            "Rooms\nHall, 40;\nAttic, 9;\nend | other", "Free.", "Comment (Ann): Since May?",
+        ]  # fmt: skip
 
 
 class TestBooks:

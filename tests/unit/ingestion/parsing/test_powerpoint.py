@@ -346,4 +346,4 @@ class TestParts:
 def test_comments_stand_below_their_slide(comments: str) -> None:
     related = {"c1": Related("comments", "comment1.xml", comments)}
     parsed = read(deck(shape(line(run("Plan"))), related=related))
-    assert shown(parsed) == ["Plan", "Comments: Too long."]
+    assert shown(parsed) == ["Plan", "Comment: Too long."]

@@ -217,6 +217,16 @@ class TestNotes:
         assert table(parsed).rows[1] == ["Taxi", "40 EUR [note 2]"]
 
 
+class TestComments:
+    def test_a_comment_stands_below_its_paragraph_with_who_says_it(self) -> None:
+        said = '<w:comment w:id="7" w:author="Ann"><w:p><w:r><w:t>Too</w:t></w:r></w:p><w:p><w:r><w:t>long.</w:t></w:r></w:p></w:comment>'
+        parsed = parse(
+            line(run("Plan"), '<w:r><w:commentReference w:id="7"/></w:r>') + line(run("End")),
+            {"c": Related("comments", "comments.xml", xml("w:comments", said))},
+        )
+        assert shown(parsed) == ["Plan", "Comment (Ann): Too long.", "End"]
+
+
 class TestLinks:
     def test_an_address_stands_behind_the_words_that_hide_it_once_a_link(self) -> None:
         parsed = parse(
