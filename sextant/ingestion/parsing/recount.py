@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from email.message import Message
 
 _WRITTEN = re.compile(
-    r"word/(?:document\d*|(?:foot|end)notes|header\d*|footer\d*)\.xml|ppt/(?:slides|notesSlides)/[^/]+\.xml"
+    r"word/(?:document\d*|(?:foot|end)notes|comments|header\d*|footer\d*)\.xml|ppt/(?:slides|notesSlides)/[^/]+\.xml"
 )
 _DRAWN = re.compile(r"(?:word|ppt|xl)/(?:charts/chart|diagrams/data)[^/]*\.xml")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
