@@ -10,6 +10,7 @@ from functools import cached_property
 from math import log
 
 from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.distractors import Siblings
 from sextant.nodes.citing.evidence import EvidencePart, all_parts
 from sextant.nodes.citing.support import ITEM, headings
 from sextant.nodes.citing.terms import find_separators, terms_of
@@ -90,6 +91,17 @@ class EvidenceIndex:
     def parts(self) -> list[EvidencePart]:
         """Return the clauses and cells of all passages."""
         return all_parts(self.items)
+
+    def parts_about(self, sentence: str) -> list[EvidencePart]:
+        """Return the parts that are not of a sibling of what the question names, or the sentence where it names another."""
+        named = Siblings(self.question, self.items)
+        if named.are_stated(sentence):
+            named = Siblings(sentence, self.items)
+        return [
+            part
+            for part in self.parts
+            if not named.are_named(part.passage, part.span[0], part.sentence)
+        ]
 
     @cached_property
     def text(self) -> str:

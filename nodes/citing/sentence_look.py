@@ -77,7 +77,8 @@ class SentenceLook:
         self._sentence = sentence
         self._facts = facts
         self._preferred = preferred
-        self._parts = [part for part in evidence.parts if part.passage not in withheld]
+        about = evidence.parts_about(sentence)
+        self._parts = [part for part in about if part.passage not in withheld]
         self._whole = [part for part in self._parts if not part.is_clause]
         self._language = language_of_sentence(sentence)
         self._question = plain_of(evidence.question)

@@ -76,6 +76,11 @@ class Siblings:
         layers = [plain_of(text), *titles, self._above[source]]
         return any(self._is_of_other(named, others, layers) for named, others in self._names)
 
+    def are_stated(self, text: str) -> bool:
+        """Return whether a text itself names a sibling, and not what is asked for."""
+        plain = plain_of(text)
+        return any(self._is_of_other(named, others, [plain]) for named, others in self._names)
+
     def _is_of_other(
         self, named: re.Pattern[str], others: re.Pattern[str], layers: Sequence[str]
     ) -> bool:
