@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
@@ -11,7 +11,6 @@ from sextant.nodes.citing.evidence_index import EvidenceIndex, StatedFact, langu
 from sextant.nodes.citing.subjects import (
     SubjectWord,
     contains_mark,
-    contains_other_mark,
     find_misnamed,
     find_owners,
     find_swapped,
@@ -277,19 +276,6 @@ class SubjectLook(SentenceLook):
             self._level(part, word.term) >= least for part in parts
         )
 
-    def _misses_mark(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a part lacks a number or a letter that tells things apart, type 2: it has another, or others it."""
-        texts = self._evidence.question, fact.text
-        marks = [word for text in texts for word in subject_words(text) if word.is_mark]
-        return not self._is_foreign(part) and any(
-            not _names(part, word, contains_mark)
-            and (
-                _names(part, word, contains_other_mark)
-                or any(_names(other, word, contains_mark) for other in self._whole)
-            )
-            for word in marks
-        )
-
     def _is_measure(self, word: SubjectWord) -> bool:
         """Return whether a word says only what is measured, or asked for in other words: the price, asked how much."""
         return word.is_measure or any(
@@ -355,12 +341,6 @@ class SubjectLook(SentenceLook):
 
     def _is_stated(self, value: TextValue) -> bool:
         return value.unit != ORDINAL and any(value.matches(stated) for stated in self._values)
-
-
-def _names(part: EvidencePart, word: SubjectWord, test: Callable[[str, SubjectWord], bool]) -> bool:
-    """Return whether a part, its row or its headings have what a test looks for."""
-    texts = [text.plain for level, text in part.layers if level >= HEADING]
-    return any(test(text, word) for text in (*texts, plain_of(part.row)))
 
 
 def _first_number(text: str) -> int:

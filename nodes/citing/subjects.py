@@ -241,14 +241,6 @@ def contains_mark(text: str, word: SubjectWord) -> bool:
     return any(one in compact for one in word.joined)
 
 
-def contains_other_mark(text: str, word: SubjectWord) -> bool:
-    """Return whether a number stands in a plain text beside the same word as this one in its statement: type 2, 2型."""
-    forms = [
-        re.sub(r"\d+", r"\\d+", re.escape(one)) for one in word.joined if re.search(r"\d", one)
-    ]
-    return any(re.search(rf"(?<!\d){form}(?!\d)", _compact(text)) for form in forms)
-
-
 def _adverb(word: str) -> str:
     """Return a word that says how often, which is no term where it counts by a period: the monthly fee."""
     return stem(word) if word.isascii() and rates_in(word) else ""

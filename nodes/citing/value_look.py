@@ -66,7 +66,6 @@ class WordLook(SubjectLook):
         if (
             (self._is_brief and not (is_near and self._is_together(part, telling)))
             or self._misses_name(fact, (part,))
-            or self._misses_mark(part, fact)
             or self._replaces(part, fact)
             or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
             or self._is_at_another_value(part, fact)
