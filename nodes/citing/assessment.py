@@ -27,6 +27,7 @@ from sextant.nodes.citing.support import SupportedQuote, is_opposed
 from sextant.nodes.citing.terms import Text
 from sextant.nodes.citing.value_look import ValueLook
 from sextant.text.statements import negates
+from sextant.text.values import normalise_values
 
 _ASKS_WHETHER = re.compile(
     r"\A\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b|吗\s*[?？]?\s*\Z|[能可]否|是否",
@@ -43,6 +44,16 @@ class DenialLook(SentenceLook):
             return False
         whole = " ".join(dict.fromkeys(part.sentence for part in same))
         return is_opposed(self._sentence, whole)
+
+    def _is_bounded_otherwise(self, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether parts have a number of the sentence only as the other bound: at most for more than."""
+        there = [one.value for part in parts for one in normalise_values(part.sentence)]
+        stated = (one.value for one in normalise_values(self._sentence))
+        return any(
+            (same := [other for other in there if value.matches(other)])
+            and all(map(value.opposes, same))
+            for value in stated
+        )
 
     def _is_denied_elsewhere(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a clause denies what the sentence affirms of the same things, or the question asks for.
@@ -184,7 +195,11 @@ class _Look(ValueLook, DenialLook):
         worst = min(one.support for one in outcomes)
         share = sum(one.share for one in outcomes) / len(outcomes)
         if worst >= Support.SUPPORTED and share >= ENOUGH:
-            if self._is_denied(parts) or self._is_denied_elsewhere(parts):
+            if (
+                self._is_denied(parts)
+                or self._is_bounded_otherwise(parts)
+                or self._is_denied_elsewhere(parts)
+            ):
                 return Assessment(Support.CONTRADICTED, share, parts)
             of_another = self._are_of_another(parts)
             return Assessment(Support.PARTIAL if of_another else worst, share, parts)

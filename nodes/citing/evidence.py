@@ -13,8 +13,8 @@ from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import complete_denials, split_joined
-from sextant.text.units import ORDINAL, TextValue
-from sextant.text.values import normalise_values, unit_of_heading
+from sextant.text.units import COUNT, ORDINAL, SHARE, TextValue
+from sextant.text.values import normalise_values, scale_of_heading, unit_of_heading
 
 # How much a term says for a part: in itself; ahead of it in its sentence, where the part has a subject of its own or
 # none; in its headings; elsewhere in its sentence; in the next ones.
@@ -101,19 +101,22 @@ def cut_rows(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     caption = " ".join(line for _, line in _lines(f"{context}\n{item.text}") if not ROW.match(line))
     above, heads = Text(f"{headings(item)} {caption}"), Text(" ".join(head))
     units = [unit_of_heading(name) for name in head]
-    columns = _Columns(head, units, heads, above)
+    of_all = next(filter(None, map(scale_of_heading, [*head[:1], caption])), None)
+    scales = [scale_of_heading(name) or of_all for name in head]
+    columns = _Columns(head, units, heads, above, scales)
     for span, cells in body:
         yield from _cells_of_row(index, span, item.text[slice(*span)], cells, columns)
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The names of a table's columns, the units that these give, and what stands above the table."""
+    """The names of a table's columns, the units and scales that these give, and what stands above the table."""
 
     names: Sequence[str]
     units: Sequence[str]
     all_names: Text
     above: Text
+    scales: Sequence[tuple[int, str] | None] = ()
 
 
 def _cells_of_row(
@@ -129,7 +132,11 @@ def _cells_of_row(
         (of_columns[at] if at < len(of_columns) else "") or (of_row if at else "")
         for at in range(len(cells))
     ]
-    values = [_values_in(cell, unit) for cell, unit in zip(cells, units, strict=True)]
+    scales = [columns.scales[at] if at < len(columns.scales) else None for at in range(len(cells))]
+    values = [
+        _values_in(cell, unit, scale)
+        for cell, unit, scale in zip(cells, units, scales, strict=True)
+    ]
     every = tuple(value for some in values for value in some)
     words = [cell for cell, some in zip(cells, values, strict=True) if not some or at_words(cell)]
     for at, cell in enumerate(cells):
@@ -161,12 +168,23 @@ def _cells_of_row(
         named = [*(word for word in words if word is not cell), name]
         for clause in several:
             layers = ((OWN, Text(" ".join([*named, clause]))), *around)
-            clause_values = _values_in(clause, units[at])
+            clause_values = _values_in(clause, units[at], scales[at])
             yield replace(whole, layers=layers, values=clause_values, is_clause=True)
 
 
-def _values_in(cell: str, unit: str) -> tuple[TextValue, ...]:
-    return tuple(_with_unit(one.value, unit) for one in normalise_values(cell))
+def _values_in(cell: str, unit: str, scale: tuple[int, str] | None) -> tuple[TextValue, ...]:
+    found = [one.value for one in normalise_values(cell)]
+    if scale is None or unit == SHARE:
+        return tuple(_with_unit(value, unit) for value in found)
+    return tuple(one for value in found for one in _scaled(value, *scale))
+
+
+def _scaled(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
+    """Return what a number of a column in thousands or millions says: as it is written, without a unit, and as it is meant."""
+    if value.unit:
+        return (value,)
+    meant = replace(value, number=value.number * 10**power, unit=unit)
+    return (meant, replace(value, unit=COUNT))
 
 
 def at_words(cell: str) -> bool:
@@ -227,7 +245,22 @@ def parts_of(index: int, item: RetrievedItem) -> list[EvidencePart]:
     """Return the parts of a passage; none of a table that came with the question, whose cells are checked by value."""
     if is_table(item):
         return []
-    return [*_computed_parts(index, item), *cut_rows(index, item), *_clauses(index, item)]
+    parts = [*_computed_parts(index, item), *cut_rows(index, item), *_clauses(index, item)]
+    return [*parts, *_heading_part(index, item, parts)]
+
+
+def _heading_part(
+    index: int, item: RetrievedItem, parts: Sequence[EvidencePart]
+) -> Iterator[EvidencePart]:
+    """Yield the headings of a passage where they have a date, and what stands below them has none."""
+    dates = tuple(
+        found.value for found in normalise_values(headings(item)) if found.value.date is not None
+    )
+    if not dates or not parts or any(value.date for part in parts for value in part.values):
+        return
+    layers = ((OWN, _heading_text(item)), (BEHIND, Text(item.text)))
+    first = parts[0]
+    yield EvidencePart(index, first.span, first.sentence, layers, dates, wording=headings(item))
 
 
 def _computed_parts(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
-from sextant.nodes.citing.evidence import AHEAD, BEHIND, COLUMNS, HEADING, NEAR, OWN, EvidencePart
+from sextant.nodes.citing.evidence import AHEAD, BEHIND, COLUMNS, HEADING, OWN, EvidencePart
 from sextant.nodes.citing.evidence_index import EvidenceIndex, StatedFact, language_of_sentence
 from sextant.nodes.citing.subjects import (
     SubjectWord,
@@ -23,12 +23,15 @@ from sextant.nodes.citing.terms import (
     other_words,
     phrases_of,
     terms_of,
+    topic_of,
     wording_of,
 )
 from sextant.text.characters import plain_of
 from sextant.text.units import ORDINAL, WEEKDAY, TextValue
 from sextant.text.values import normalise_values
 
+# A longer word is named by half of it: 滤波 for 滤波器.
+_IN_PART = 0.25
 OF_CITED = 0.05
 """Of several parts that say it one of a passage that the model cites goes first."""
 
@@ -152,6 +155,9 @@ class SubjectLook(SentenceLook):
 
     def _are_of_another(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether parts say of something else what the question asks of a thing that no passage names."""
+        topic = topic_of(self._question)
+        if topic and not any(map(self._is_foreign, parts)) and not self._is_anywhere(topic):
+            return True
         asked = {
             owned: owners
             for owned, owners in find_owners(self._question).items()
@@ -168,7 +174,7 @@ class SubjectLook(SentenceLook):
         names = names_in(fact.text).intersection(fact.new) if same else ()
         return any(
             all(
-                self._level(part, name) < NEAR or self._names_someone_else(part, name)
+                self._level(part, name) < _IN_PART or self._names_someone_else(part, name)
                 for part in same
             )
             for name in names
@@ -176,7 +182,7 @@ class SubjectLook(SentenceLook):
 
     def _names_someone_else(self, part: EvidencePart, name: str) -> bool:
         """Return whether a part has other names in the place of one that stands elsewhere in its sentence or next to it."""
-        if part.is_row or self._level(part, name) > BEHIND:
+        if part.is_row or self._level(part, name) > BEHIND or part.layers[0][1].has(name):
             return False
         others = names_in(part.wording) - {*self._subject, *terms_of(self._sentence)}
         return bool(others)

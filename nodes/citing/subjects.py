@@ -39,19 +39,21 @@ _COPULA = re.compile(r"(?<![a-z])(?:is|are|was|were|be|been|equals?|of)(?![a-z])
 _AUXILIARIES = re.compile(
     r"[\s-]*(?:(?:is|are|was|were|be|been|do|does|did|has|have|had|can|may|must|shall|should|will)(?![a-z])\s*)*"
 )
+# Lighter than gold: in the place of "heavier" it says the opposite.
+_THAN = "than"
 # The symptoms of a stroke, 中风的症状.
 _OF = re.compile(r"\s+of\s+(?:(?:an?|the)\s+)?|\s*的\s*")
 # 第二次, 二级: a number that tells things of one kind apart, whichever way it is written.
 _LABEL = re.compile(
-    r"第\s?(?P<nth>\d{1,3}|[一二三四五六七八九十]{1,3})|(?P<grade>\d{1,2}|[一二三四五六七八九十]{1,2})\s?(?P<kind>[级档审期])"
+    r"第\s?(?P<nth>\d{1,3}|[一二三四五六七八九十]{1,3})|(?P<grade>\d{1,2}|[一二三四五六七八九十]{1,2})\s?(?P<kind>[级档审期线类型等代])"
 )
 # What a value is called by what it measures, whatever it is of.
 _MEASURES = re.compile(
     r"amount|sum|price|cost|fee|charg|total|valu\w*|duration|length|term|period|time|number|count|quantit\w*|rate|share|percentag\w*"
     r"|level|limit|figur\w*|weight|height|width|distans|.*(?:金额|数额|总额|价格|价钱|价款|费用|期限|时长|时间|期间|周期|数量|总数|人数|比例|比率|标准|额度|限额|上限|下限)"
 )
-# What the segmenter joins with the word ahead of it.
-_JOINED = "是为"
+# What the segmenter joins with the word ahead of it; with one of a single character 于 is a word.
+_JOINED = re.compile(r".+[是为]|..+于")
 # jieba's tags of nouns, short forms and places.
 _NOUNS = ("n", "j", "s")
 
@@ -210,9 +212,7 @@ def _whole_words(run: str) -> list[tuple[str, str]]:
         piece
         for word, tag in cut_tagged_words(run)
         for piece in (
-            [(word[:-1], tag), (word[-1], "")]
-            if len(word) > 1 and word[-1] in _JOINED
-            else [(word, tag)]
+            [(word[:-1], tag), (word[-1], "")] if _JOINED.fullmatch(word) else [(word, tag)]
         )
     ]
     words = list[tuple[str, str]]()
@@ -252,14 +252,22 @@ def find_swapped(statement: str, other: str) -> frozenset[str]:
     Of numbers and of what a value is said to be also those behind the same word: Heron 4 for Heron 3.
     """
     mine, its = subject_words(statement), subject_words(other)
-    stated, there = {one.term for one in mine}, {one.term for one in its}
+    there = {one.term for one in its}
     slots = defaultdict[tuple[str, str], set[str]](set)
     for slot, term in _slots(its, is_stated=False):
         slots[slot].add(term)
+    stated = list(_slots(mine, is_stated=True))
+    shared = {(slot, term) for slot, term in stated if term in slots[slot]}
+    filled = {slot for slot, _ in shared}
+    # What stands in its own place on both sides was not moved into another's.
+    moved = {one.term for one in mine} - {term for _, term in shared}
     return frozenset(
         term
-        for slot, term in _slots(mine, is_stated=True)
-        if term not in there and slots[slot] and slots[slot].isdisjoint(stated)
+        for slot, term in stated
+        if term not in there
+        and slots[slot]
+        and slot not in filled
+        and slots[slot].isdisjoint(moved)
     )
 
 
@@ -279,7 +287,7 @@ def _slots(
     """Yield each word by the one that it stands beside, and by what stands between."""
     for word, head in pairwise(words):
         gap = _gap(word, head)
-        if gap is not None and not word.is_predicate:
+        if gap == _THAN or (gap is not None and not word.is_predicate):
             yield (f"{gap}>", head.term), word.term
         if word.joins_next and (head.is_mark or head.is_attribute or not is_stated):
             yield ("<", word.term), head.term
@@ -288,6 +296,8 @@ def _slots(
 def _gap(word: SubjectWord, head: SubjectWord) -> str | None:
     """Return what stands between two words beside fillers and auxiliaries; None: they make no phrase."""
     if head.text.isascii():
+        if word.behind.strip() == _THAN:
+            return _THAN
         return "" if _AUXILIARIES.fullmatch(word.behind) else None
     between = word.behind
     return "".join(

@@ -11,7 +11,14 @@ from itertools import pairwise
 from sextant.domain.retrieval import RetrievedItem
 from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, simplify
 from sextant.text.sentences import sentence_spans
-from sextant.text.statements import clauses, complete_denials, negates, without_ban
+from sextant.text.statements import (
+    clauses,
+    complete_denials,
+    find_denied,
+    negates,
+    without_ban,
+    without_shared_denials,
+)
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,
@@ -32,6 +39,8 @@ _LONGER_QUOTE = 0.15
 # of the statement's in the quote, of the quote's in the statement. docs/experiments/citing.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
+_ALL_BUT_ONE = 0.8
+_TOKEN_OF_CLAIM = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|\w+")
 # Stands between the names of a table's columns and its rows.
 _RULE = "\n| --- |"
 
@@ -221,9 +230,12 @@ def is_opposed(statement: str, quote: str) -> bool:
     """
     if not (negates(statement) or negates(quote)):
         return False
-    said, quoted = _Denials(statement), _Denials(quote)
-    return said.turn_round(quoted, _DENIED_BY_STATEMENT) or quoted.turn_round(
-        said, _DENIED_BY_QUOTE
+    said = _Denials(without_shared_denials(statement, quote))
+    quoted = _Denials(without_shared_denials(quote, statement))
+    return (
+        said.turn_round(quoted, _DENIED_BY_STATEMENT)
+        or quoted.turn_round(said, _DENIED_BY_QUOTE)
+        or quoted.deny_all_of(said)
     )
 
 
@@ -235,9 +247,9 @@ class _Denials:
         self._letters = _letters(sentence)
         self._denied = [part for part in parts if negates(part)]
         self._complete = complete_denials(parts)
-        affirmed = [part for part in parts if part not in self._denied]
-        self._affirmed = TermLookup("\n".join(affirmed))
-        self._affirmed_clauses = [TermLookup(part) for part in affirmed]
+        self._affirmed_parts = [part for part in parts if part not in self._denied]
+        self._affirmed = TermLookup("\n".join(self._affirmed_parts))
+        self._affirmed_clauses = [TermLookup(part) for part in self._affirmed_parts]
 
     def turn_round(self, other: _Denials, least: float) -> bool:
         """Return whether `other` says something that is denied here."""
@@ -249,6 +261,20 @@ class _Denials:
             other.affirms(claim_of(part), 1.0, banned=True)
             and other.affirms(claim_of(whole), least)
             for part, whole in self._complete.items()
+        )
+
+    def deny_all_of(self, other: _Denials) -> bool:
+        """Return whether a long clause denies what a short one of `other` says: all of it, from the first word denied on."""
+        return any(
+            len(claim := claim_of(part)) >= _LEAST_TERMS
+            and not any(clause.covers(claim) >= _ALL_BUT_ONE for clause in self._affirmed_clauses)
+            and any(
+                TermLookup(denied).covers(claim) >= _ALL_BUT_ONE
+                and _first_denied(denied)
+                and TermLookup(part).held(_first_denied(denied))
+                for denied in self._denied
+            )
+            for part in other._affirmed_parts
         )
 
     def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
@@ -266,6 +292,14 @@ class _Denials:
             or any(denial.held(claim) < held for held in clauses)
             for denial in denials
         )
+
+
+def _first_denied(clause: str) -> Claim:
+    """Return the first word, or pair of ideographs, that a clause denies."""
+    _, denied = find_denied(clause)
+    plain = plain_of(denied)
+    words = [one[0] for one in _TOKEN_OF_CLAIM.finditer(plain)]
+    return next((claim for word in words if len(claim := claim_of(word))), claim_of(""))
 
 
 def _letters(text: str) -> str:

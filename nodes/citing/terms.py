@@ -46,7 +46,7 @@ _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
 _POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
 # 工作满十年的，年假 10 天: what ends in 的 is the condition of what follows.
 CLAUSE = re.compile(
-    r"(?<!的)，|[;；：]|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
+    r"(?<!的)，|[;；：]|(?=（(?:其中|包[括含]|含))|\s(?=\((?:including|incl\.|of which)(?![a-z]))|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
 _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
@@ -104,6 +104,14 @@ def _without(plain: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _stem(word: str) -> str:
     return stem(american(word.partition("'")[0].partition("’")[0]))
+
+
+@lru_cache(maxsize=256)
+def topic_of(question: str) -> str:
+    """Return the noun that a Chinese question begins with, which says what it is about; "" for none."""
+    run = _HAN_RUN.match(plain_of(question))
+    word, tag = next(iter(cut_tagged_words(run[0])), ("", "")) if run else ("", "")
+    return word if tag.startswith("n") and len(word) > 1 else ""
 
 
 @lru_cache(maxsize=1024)

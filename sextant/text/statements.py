@@ -75,14 +75,20 @@ def has_who(question: str) -> bool:
     return _WHO.search(question) is not None
 
 
-# What contains such a word without denying anything, or bounds a number (不超过, no more than).
+# A number that is bounded (不得超过二年, must not exceed 8 kg) is not denied.
+_BOUNDS_ZH = r"(?:得|能|可|应当?|會|会|许|准)(?:超过|超過|[低高多少大小早晚短长]于)[^，。；]{0,10}[\d一二三四五六七八九十百千万两半]"
+_BOUNDS_EN = (
+    r" (?:be |to )?(?:exceed|(?:more|less|fewer|longer|later|earlier|sooner) than|over|under|above|below)\b[^,.;:]{0,16}"
+    r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half)\b)"
+)
+# What contains such a word without denying anything; 非 names kinds of things, and denies with a word ahead of it.
 _CHINESE = re.compile(
-    r"没有|沒有|没|沒|(?<!除)非(?![常洲遗遺])|不(?![同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可或|可分)"
+    rf"没有|沒有|没|沒|(?<=[并並绝絕决決而实實远遠均皆])非|不(?!{_BOUNDS_ZH}|[同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可或|可分)"
     r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號])|勿|严禁|嚴禁|禁止|禁用"
 )
 _ENGLISH = re.compile(
-    r"\b(?:not(?! only)|cannot|never|neither|nor|none|nobody|nothing|without"
-    r"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b",
+    rf"\b(?:not(?! only|{_BOUNDS_EN})|cannot(?!{_BOUNDS_EN})|never|neither|nor|none|nobody|nothing|without"
+    rf"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b(?!{_BOUNDS_EN})",
     re.IGNORECASE,
 )
 # Behind "and" what denies is a clause for certain: on the deck and not in the hall. Others: `split_joined`.
@@ -144,6 +150,21 @@ def find_denied(text: str) -> tuple[str, str]:
         return "", ""
     behind = _BESIDE.sub("", text[found.end() :])
     return text[: found.start()], next(iter(_CLAUSE.split(behind)))
+
+
+_SHARED_HAN = re.compile(r"[\u4e00-\u9fff]{3}")
+
+
+def without_shared_denials(text: str, other: str) -> str:
+    """Return a text without the Chinese words of denial that the other has ahead of the same: 无固定期限 names a kind."""
+    kept, start = list[str](), 0
+    for found in _CHINESE.finditer(text):
+        beside = _BESIDE.match(text[found.end() :])
+        behind = _SHARED_HAN.match(text, found.end() + (beside.end() if beside else 0))
+        if behind and text[found.start() : behind.end()] in other:
+            kept.append(text[start : found.start()])
+            start = found.end()
+    return "".join([*kept, text[start:]])
 
 
 def split_joined(text: str) -> list[str]:

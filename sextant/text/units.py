@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sextant.text.characters import plain_of
@@ -36,10 +36,25 @@ UNITS: dict[str, tuple[str, Fraction, str]] = {
     "g": ("mass", Fraction(1), "g|grams?|克"),
     "mg": ("mass", Fraction(1, 1000), "mg|milligrams?|毫克"),
     "tonne": ("mass", Fraction(10**6), "t|tonnes?|tons?|吨"),
+    "µg": ("mass", Fraction(1, 10**6), "[µμ]g|mcg|micrograms?|微克"),
+    "lb": ("mass", Fraction(45359237, 100000), "lbs?|磅"),
+    "oz": ("mass", Fraction(45359237, 1600000), "oz|ounces?|盎司"),
     "km": ("length", Fraction(1000), "km|kilomet(?:er|re)s?|公里|千米"),
     "m": ("length", Fraction(1), "m|met(?:er|re)s?|米"),
     "cm": ("length", Fraction(1, 100), "cm|centimet(?:er|re)s?|厘米|公分"),
     "mm": ("length", Fraction(1, 1000), "mm|millimet(?:er|re)s?|毫米"),
+    "inch": ("length", Fraction(254, 10000), "inch(?:es)?|英寸"),
+    "ft": ("length", Fraction(3048, 10000), "ft|foot|feet|英尺"),
+    "mile": ("length", Fraction(1609344, 1000), "miles?|英里"),
+    "m2": ("area", Fraction(1), "m2|sq ?m|square met(?:er|re)s?|平方米|平米"),
+    "km2": ("area", Fraction(10**6), "km2|sq ?km|square kilomet(?:er|re)s?|平方公里|平方千米"),
+    "ha": ("area", Fraction(10**4), "ha|hectares?|公顷"),
+    "mu": ("area", Fraction(2000, 3), "亩"),
+    "acre": ("area", Fraction(40468564224, 10**7), "acres?|英亩"),
+    "sq ft": ("area", Fraction(9290304, 10**8), "sq ?ft|square f(?:oo|ee)t|平方英尺"),
+    "sq mile": ("area", Fraction(2589988110336, 10**6), "sq ?mi(?:les?)?|square miles?|平方英里"),
+    "m3": ("volume", Fraction(10**6), "m3|cubic met(?:er|re)s?|立方米"),
+    "mph": ("speed", Fraction(1609344, 10**6), "mph|miles (?:per|an) hour|英里/小时|英里每小时"),
     "m/s": ("speed", Fraction(36, 10), "m/s|met(?:er|re)s? (?:per|a) second|米/秒|米每秒"),
     "km/h": ("speed", Fraction(1), "km/h|kilomet(?:er|re)s? (?:per|an) hour|公里/小时|公里每小时"),
     "kW": ("power", Fraction(1000), "kw|kilowatts?|千瓦"),
@@ -49,15 +64,22 @@ UNITS: dict[str, tuple[str, Fraction, str]] = {
     "A": ("current", Fraction(1), "a(?= (?:type|circuit|fuse))|amp(?:ere)?s?|安培"),
     "Nm": ("torque", Fraction(1), "nm|newton met(?:er|re)s?|牛米"),
     "N": ("force", Fraction(1), "n|newtons?|牛顿?"),
+    "kWh": ("energy", Fraction(1), "kwh|kilowatt[- ]?hours?|千瓦时"),
     "Hz": ("frequency", Fraction(1), "hz|hertz|赫兹?"),
+    "kHz": ("frequency", Fraction(10**3), "khz|千赫兹?"),
+    "MHz": ("frequency", Fraction(10**6), "mhz|兆赫兹?"),
+    "GHz": ("frequency", Fraction(10**9), "ghz|吉赫兹?"),
     "dB": ("sound", Fraction(1), r"db(?:\(a\))?|decibels?|分贝"),
     "C": ("temperature", Fraction(1), "°c|℃|degrees?(?: celsius)?|摄氏度|度"),
+    "F": ("fahrenheit", Fraction(1), "°f|℉|degrees? fahrenheit|华氏度"),
     "mmol/L": ("mmol/l", Fraction(1), "mmol/l|毫摩尔/升|毫摩尔每升"),
     "ml": ("volume", Fraction(1), "ml|millilit(?:er|re)s?|毫升"),
     "l": ("volume", Fraction(1000), "l|lit(?:er|re)s?|升"),
     "cent": ("cent", Fraction(1), "cents?|美分|欧分"),
     "GB": ("data", Fraction(1024), "gb|gigabytes?"),
     "MB": ("data", Fraction(1), "mb|megabytes?"),
+    "TB": ("data", Fraction(1024**2), "tb|terabytes?"),
+    "KB": ("data", Fraction(1, 1024), "kb|kilobytes?"),
     "times": ("times", Fraction(1), "times|次(?![数序品要])"),
     "point": ("point", Fraction(1), "percentage points?|个?百分点"),
 }
@@ -101,12 +123,14 @@ class TextValue:
         unit: canonical; "" where none is written.
         bound: `max` or `min` where the text says so.
         date: year, month and day of a date, None for what is not said.
+        slack: of what is said to be about so much, by how much what is meant may differ from it.
     """
 
     number: Fraction
     unit: str = ""
     bound: str = ""
     date: tuple[int | None, int | None, int | None] | None = None
+    slack: Fraction = field(default=Fraction(0), compare=False)
 
     @property
     def dimension(self) -> str:
@@ -121,7 +145,7 @@ class TextValue:
         return self.unit
 
     def matches(self, other: TextValue) -> bool:
-        """Return whether `other` says the same number: converted units count, a unit left out is any."""
+        """Return whether `other` says the same number, or rounds to it: converted units count, a unit left out is any."""
         if self.date or other.date:
             return self._matches_date(other)
         if "cent" in (self.unit, other.unit) and "money" in (self.dimension, other.dimension):
@@ -132,11 +156,14 @@ class TextValue:
         is_exact = not {TIME, WEEKDAY}.isdisjoint((self.unit, other.unit))
         is_loose = not (self.unit and other.unit) or {self.unit, other.unit} in _INTERCHANGED
         if is_loose and not is_exact:
-            return self.number == other.number
+            return self._is_near(other.number)
         if self.unit in UNITS and other.unit in UNITS:
             (dimension, factor, _), (its, its_factor, _) = UNITS[self.unit], UNITS[other.unit]
-            return dimension == its and self.number * factor == other.number * its_factor
-        return self.unit == other.unit and self.number == other.number
+            return dimension == its and self._is_near(other.number * its_factor / factor)
+        return self.unit == other.unit and self._is_near(other.number)
+
+    def _is_near(self, number: Fraction) -> bool:
+        return abs(self.number - number) <= self.slack
 
     def opposes(self, other: TextValue) -> bool:
         """Return whether one is a lower and the other an upper bound."""
@@ -222,6 +249,22 @@ def with_bound(value: TextValue, start: int, end: int, plain: str) -> TextValue:
     if _AT_LEAST_BEHIND.match(behind):
         return replace(value, bound="min")
     return value
+
+
+_ABOUT_AHEAD = re.compile(
+    r"(?:约|大概|差不多|将近|接近|≈|~|(?<![a-z])(?:about|around|approximately|approx\.?|roughly|circa))[是为]?\s?[^\d\s]{0,4}\s?\Z"
+)
+_ABOUT_BEHIND = re.compile(r"[^\d\s,，。;；]{0,3}(?:左右|上下)|\s?[a-z]* or so(?![a-z])")
+# What "about" leaves open at most, however roughly the number is written.
+_MOST_SLACK = Fraction(1, 20)
+
+
+def slack_of(number: Fraction, place: Fraction, start: int, end: int, plain: str) -> Fraction:
+    """Return how far what is meant may lie from a number that a text says to be about so much: half its last place."""
+    is_about = _ABOUT_AHEAD.search(plain, max(0, start - 16), start) or _ABOUT_BEHIND.match(
+        plain, end
+    )
+    return min(place / 2, abs(number) * _MOST_SLACK) if is_about else Fraction(0)
 
 
 _RATE = re.compile(

@@ -39,6 +39,7 @@ from sextant.text.units import (
     FoundValue,
     TextValue,
     canonical_unit,
+    slack_of,
     with_bound,
 )
 
@@ -60,7 +61,7 @@ _RAISED = r"(?:\^|(?=[⁻⁺⁰¹²³⁴-⁹]))(?P<power>[-−+⁻⁺]?[\d⁰¹�
 # 4,99 and 1.234,50, as most of Europe writes them.
 _DECIMAL_COMMA = r"(?<!\d,)(?:\d{1,3}(?:[.\u2009\u202f ]\d{3})+|\d+),\d{1,2}(?![\d,])"
 _UP_TO = re.compile(rf"\s?(?:[-–—~]|to)\s?{_DECIMAL_COMMA}")
-_GROUP, _TEN = 3, 10
+_GROUP, _TEN, _MONTHS_A_YEAR = 3, 10, 12
 _SCALE = "万亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
 _MONTHS = {
     name: at
@@ -90,6 +91,7 @@ _FORMS: Sequence[tuple[str, str]] = (
     ("date", rf"(?<![a-z]){_MONTH.format('mon')} (?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?:,? (?P<y>(?:19|20)\d\d))?(?![\d%a-z])"),
     ("date", rf"(?<![a-z]){_MONTH.format('mon')},? (?P<y>(?:19|20)\d\d)(?!\d)"),
     ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年(?!\d)"),
+    ("slashed", r"(?<![\d./])(?P<one>3[01]|[12]\d|0?[1-9])/(?P<two>3[01]|[12]\d|0?[1-9])(?:/(?P<y>(?:19|20)?\d\d))?(?![\d/])"),
     ("fraction", rf"(?P<den>[{HAN_NUMERALS}]{{1,3}}|\d{{1,5}})分之(?P<num>[{HAN_NUMERALS}]{{1,6}}(?:点[{HAN_NUMERALS}]{{1,4}})?|\d+(?:\.\d+)?)"),
     ("time", r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?"),
     ("time", r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?"),
@@ -144,8 +146,42 @@ def normalise_values(text: str) -> list[FoundValue]:
     found.sort(key=lambda one: one.start)
     # One time, one of them: a bare 1 says as little as "a".
     return [
-        one for one in _with_shared_units(found, plain) if one.value.number != 1 or one.value.unit
+        one
+        for one in _added_up(list(_with_shared_units(found, plain)), plain)
+        if one.value.number != 1 or one.value.unit
     ]
+
+
+_ADDS = re.compile(r"\s?(?:and|零|又)?\s?")
+
+
+def _added_up(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
+    """Yield values, those that follow each other in ever smaller units as one: 3 hours and 42 minutes."""
+    last: FoundValue | None = None
+    for one in found:
+        total = last and _total_of(last, one, plain)
+        if last and not total:
+            yield last
+        last = total or one
+    if last:
+        yield last
+
+
+def _total_of(one: FoundValue, other: FoundValue, plain: str) -> FoundValue | None:
+    """Return two values as one, in the unit of the second; None where they are two."""
+    unit, end = other.value.unit, other.end
+    if one.value.unit == "hour" and not unit and plain[end : end + 1] == "分":
+        unit, end = "minute", end + 1
+    if not (one.value.unit in UNITS and unit in UNITS):
+        return None
+    (dimension, factor, _), (its, its_factor, _) = UNITS[one.value.unit], UNITS[unit]
+    is_smaller = dimension == its and other.value.number * its_factor < factor
+    if not is_smaller or not _ADDS.fullmatch(plain, one.end, other.start):
+        return None
+    number = one.value.number * factor / its_factor + other.value.number
+    bound = one.value.bound or other.value.bound
+    value = replace(other.value, number=number, unit=unit, bound=bound)
+    return FoundValue(value, one.start, end)
 
 
 def unit_of_heading(text: str) -> str:
@@ -157,6 +193,34 @@ def unit_of_heading(text: str) -> str:
             if not ("一" <= plain[match.start()] <= "鿿") or before in {"(", "/", "（"}:
                 return canonical_unit(unit)
     return SHARE if "%" in plain else ""
+
+
+_MONEY_NAMES = [
+    (form, unit) for form, unit in UNIT_FORMS if TextValue(Fraction(0), unit).dimension == "money"
+]
+_MONEY_NAME = "|".join(f"(?P<{{0}}{at}>{form})" for at, (form, _) in enumerate(_MONEY_NAMES))
+# In millions of CHF, USD '000, €m, 单位：万元, 金额（亿元）; "3 million cars" scales itself.
+_HEADING_SCALE = re.compile(
+    rf"(?:(?<![a-z])(?:{_MONEY_NAME.replace('{0}', 'a')})\s?)?(?:in\s)?"
+    rf"(?:(?<![a-z0-9])(?<!\d\s)(?P<en>thousand|million|billion|trillion)s?(?![a-z])|(?P<noughts>['’]000)(?!\d)|(?<=[$€£])\s?(?P<short>mn?|bn|k)(?![a-z]))"
+    rf"(?:\s(?:of\s)?(?:{_MONEY_NAME.replace('{0}', 'b')})(?![a-z]))?"
+    rf"|(?:单位\s?[:：]?|[(（/,，])\s?(?:人民币)?(?P<zh>[十百千]?[万亿]|[百千](?![克米瓦分]))(?:{_MONEY_NAME.replace('{0}', 'c')}|[^\W\d]{{0,2}})(?=[)）\s;；,，]|\Z)"
+)
+
+
+def scale_of_heading(text: str) -> tuple[int, str] | None:
+    """Return the power of ten, and the unit or "", by which a heading or a caption has numbers read; None for neither."""
+    found = _HEADING_SCALE.search(plain_of(text))
+    if found is None:
+        return None
+    named = next(
+        (name for name, form in found.groupdict().items() if form and name[1:].isdigit()), None
+    )
+    scale = found["en"] or found["short"] or found["zh"]
+    return (
+        SCALE_POWERS[scale] if scale else _GROUP,
+        _MONEY_NAMES[int(named[1:])][1] if named else "",
+    )
 
 
 def _with_currency(value: TextValue, start: int, end: int, plain: str) -> tuple[int, int]:
@@ -186,11 +250,9 @@ def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[Foun
 def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, int] | None:
     groups = {name: text for name, text in match.groupdict().items() if text is not None}
     end = match.end()
-    if kind == "date":
-        year = int(groups["y"]) if "y" in groups else None
-        month = _MONTHS[groups["mon"][:3]] if "mon" in groups else _number_or_none(groups.get("m"))
-        day = TextValue(Fraction(0), DATE, "", (year, month, _number_or_none(groups.get("d"))))
-        return with_bound(day, match.start(), end, plain), end
+    if kind in {"date", "slashed"}:
+        day = _date_of(groups) if kind == "date" else _slashed_date_of(groups)
+        return (with_bound(day, match.start(), end, plain), end) if day else None
     if kind in {"weekday", "time"}:
         value = _time_of(groups) if kind == "time" else _weekday_of(groups)
         return with_bound(value, match.start(), end, plain), end
@@ -203,6 +265,29 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
         number = ORDINALS.index(groups["ew"]) + 1 if raw is None else parse_whole(raw)
         return (TextValue(Fraction(number), ORDINAL), end) if number is not None else None
     return _number_of(kind, groups, match, plain)
+
+
+def _date_of(groups: dict[str, str]) -> TextValue:
+    year = int(groups["y"]) if "y" in groups else None
+    month = _MONTHS[groups["mon"][:3]] if "mon" in groups else _number_or_none(groups.get("m"))
+    return TextValue(Fraction(0), DATE, "", (year, month, _number_or_none(groups.get("d"))))
+
+
+def _slashed_date_of(groups: dict[str, str]) -> TextValue | None:
+    """Return 12/20/24 as a date, of which only the year is sure where either could be the month; None for 1/2 and 24/7."""
+    numbers, year = [int(groups["one"]), int(groups["two"])], groups.get("y")
+    months = [number for number in numbers if number <= _MONTHS_A_YEAR]
+    is_sure = len(months) == 1
+    if not months or not (year or (is_sure and months == numbers[:1])):
+        return None
+    full = None if year is None else int(year) if len(year) > 2 else _century_of(int(year))
+    month, day = (months[0], max(numbers)) if is_sure else (None, None)
+    return TextValue(Fraction(0), DATE, "", (full, month, day))
+
+
+def _century_of(year: int) -> int:
+    """Return a year of two figures as POSIX does: 69 and later are of the last century."""
+    return year + (1900 if year >= 69 else 2000)
 
 
 def _number_of(
@@ -232,7 +317,14 @@ def _number_of(
         return None
     if not unit and number != 1 and plain[end : end + 1] in set(_COUNTERS):
         unit = COUNT
-    return with_bound(TextValue(number, unit), match.start(), end, plain), end
+    slack = slack_of(number, _last_place(groups, number), match.start(), end, plain)
+    return with_bound(TextValue(number, unit, slack=slack), match.start(), end, plain), end
+
+
+def _last_place(groups: dict[str, str], number: Fraction) -> Fraction:
+    """Return what one more in the last figure of a number is worth that is no nought at its end; 0 for one in words."""
+    figures = re.sub(r"\D", "", groups.get("n", "")).strip("0")
+    return abs(number) / int(figures) if figures else Fraction(0)
 
 
 def _stated_number(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sextant.text.characters import plain_of
 from sextant.text.units import TextValue
-from sextant.text.values import normalise_values, unit_of_heading
+from sextant.text.values import normalise_values, scale_of_heading, unit_of_heading
 
 
 def values_of(text: str) -> list[TextValue]:
@@ -49,6 +49,12 @@ def values_of(text: str) -> list[TextValue]:
         ("10^6 units", "10⁶ units", "1,000,000 units", "1 million units"),
         ("3.2 × 10^6 cells", "3.2 × 10⁶ cells", "3,200,000 cells"),
         ("10^-3 m", "10⁻³ m", "1 mm"),
+        ("3 hours and 42 minutes", "222 minutes", "3 小时 42 分钟", "3小时42分", "3.7 hours"),
+        ("一年零六个月", "18 months", "1 year and 6 months"),
+        ("2 feet 3 inches", "27 inches"),
+        ("16 oz", "1 lb", "453.59237 g"),
+        ("1.5 km²", "150 公顷", "1,500,000 平方米"),
+        ("12/20/24", "12/20/2024", "20 December 2024", "2024年12月20日"),
     ],
 )  # fmt: skip
 def test_a_value_is_the_same_however_it_is_written(same: tuple[str, ...]) -> None:
@@ -71,12 +77,40 @@ def test_a_value_is_the_same_however_it_is_written(same: tuple[str, ...]) -> Non
         ("4 具", "4公斤"),
         ("a cable of 5m", "5 million"),
         ("每日3次", "once a day"),
+        ("2.2 lb", "2.2 kg"),
+        ("98 °F", "98 °C"),
+        ("3 hours and 42 minutes", "3 hours"),
+        ("12/20/24", "12"),
     ],
 )
 def test_other_numbers_units_and_days_are_other_values(one: str, other: str) -> None:
     [value], [its] = values_of(one), values_of(other)
     assert not value.matches(its)
     assert not its.matches(value)
+
+
+@pytest.mark.parametrize(
+    ("about", "exact", "matches"),
+    [
+        ("约 1.641 万平方公里", "16410.54 平方公里", True),
+        ("约 1.65 万平方公里", "16410.54 平方公里", False),
+        ("1.641 万平方公里", "16410.54 平方公里", False),
+        ("约为 170 万元", "168 万元", True),
+        ("约为 160 万元", "168 万元", False),
+        ("about CNY 4.4 trillion", "43,760.70 亿元", True),
+        ("300 人左右", "312 人", True),
+        ("about 3 days", "4 days", False),
+        ("about 12,553", "12,554", False),
+    ],
+)
+def test_what_is_said_to_be_about_so_much_rounds(about: str, exact: str, *, matches: bool) -> None:
+    [rough], [value] = values_of(about), values_of(exact)
+    assert rough.matches(value) is matches
+
+
+@pytest.mark.parametrize("text", ["24/7", "1/2 cup", "10/100 Mbit"])
+def test_a_slash_alone_makes_no_date(text: str) -> None:
+    assert all(value.date is None for value in values_of(text))
 
 
 def test_bounds_are_told() -> None:
@@ -101,6 +135,25 @@ def test_a_range_shares_its_unit() -> None:
 )
 def test_a_columns_name_gives_its_unit(name: str, unit: str) -> None:
     assert unit_of_heading(name) == unit
+
+
+@pytest.mark.parametrize(
+    ("heading", "scale"),
+    [
+        ("In millions of CHF, January–June 2023", (6, "CHF")),
+        ("USD '000", (3, "USD")),
+        ("Revenue (€m)", (6, "EUR")),
+        ("Sales (in thousands)", (3, "")),
+        ("单位：万元", (4, "CNY")),
+        ("金额（亿元）", (8, "CNY")),
+        ("人数（万人）", (4, "")),
+        ("重量（千克）", None),
+        ("We sold 3 million cars", None),
+        ("Price (CNY)", None),
+    ],
+)
+def test_a_heading_scales_numbers(heading: str, scale: tuple[int, str] | None) -> None:
+    assert scale_of_heading(heading) == scale
 
 
 @given(

@@ -121,6 +121,73 @@ def test_days_rates_denials_and_roles_are_told_apart(
     assert (found is Support.SUPPORTED) is is_supported
 
 
+REVIEW = "In millions of CHF\n\n| | Sales | Profit |\n| --- | --- | --- |\n| North | 12,553 | 2,713 |\n| South | 9,467 | 1,570 |"
+BUDGET = "| 项目 | 金额（万元） | 占比 |\n| --- | --- | --- |\n| 设备 | 168 | 42% |\n| 软件 | 232 | 58% |"
+STOPPED = "The line stood still for 3 hours and 42 minutes."
+NETWORK = "The network has 29 lines (including 24 metro lines and 5 tram lines)."
+PARCEL = "The parcel weighs 1 kg (2.2 lb)."
+HEAVY = "Parcels must not exceed 8 kg."
+BREAD = "The newspaper had an article advising that geese should not be fed with bread because it harms them and the water."
+PART_TIME = "非全日制用工双方当事人不得约定试用期。"
+OFFICES = "租赁公司应当与被派遣司机订立两年以上的合同。用车公司支付加班费。"
+PROBATION = "合同期限一年以上不满三年的，试用期不得超过二个月；三年以上的，试用期不得超过六个月。"
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "is_supported"),
+    [
+        ("What were the sales of North?", "North had sales of CHF 12.553 billion.", REVIEW, True),
+        ("What were the sales of North?", "CHF 12,553 million.", REVIEW, True),
+        ("What were the sales of North?", "CHF 12,553.", REVIEW, False),
+        ("What were the sales of North?", "CHF 12,553 thousand.", REVIEW, False),
+        ("设备的金额是多少？", "1,680,000元。", BUDGET, True),
+        ("设备的金额是多少？", "168元。", BUDGET, False),
+        ("设备的占比是多少？", "42%。", BUDGET, True),
+        ("How long did the line stand still?", "222 minutes.", STOPPED, True),
+        ("How long did the line stand still?", "3 hours.", STOPPED, False),
+        ("How many lines does the network have?", "It has 29 lines.", NETWORK, True),
+        ("How many lines does the network have?", "It has 24 lines.", NETWORK, False),
+        ("How many metro lines are there?", "24 metro lines.", NETWORK, True),
+        ("How heavy is the parcel?", "It weighs 2.2 kg.", PARCEL, False),
+        ("How heavy is the parcel?", "It weighs 2.2 lb.", PARCEL, True),
+        ("May parcels exceed 8 kg?", "Yes, parcels may exceed 8 kg.", HEAVY, False),
+        ("How heavy may a parcel be?", "At most 8 kg.", HEAVY, True),
+        ("Should geese be fed with bread?", "Yes, geese should be fed with bread.", BREAD, False),
+        ("Should geese be fed with bread?", "No, geese should not be fed with bread.", BREAD, True),
+        ("非全日制用工可以约定试用期吗？", "可以，非全日制用工可以约定试用期。", PART_TIME, False),
+        ("非全日制用工可以约定试用期吗？", "不可以，非全日制用工不得约定试用期。", PART_TIME, True),
+        ("被派遣司机与谁订立合同？", "被派遣司机与用车公司订立两年以上的合同。", OFFICES, False),
+        ("被派遣司机与谁订立合同？", "被派遣司机与租赁公司订立两年以上的合同。", OFFICES, True),
+        ("合同期限一年以上不满三年的，试用期多久？", "试用期最多2个月。", PROBATION, True),
+        ("Which wood is lighter?", "Pine is heavier than oak.", "Pine is lighter than oak.", False),
+        ("二线用药是什么？", "二线用药是阿卡波糖。", "一线用药是阿卡波糖。", False),
+        ("肝硬化用什么药？", "首选恩替卡韦。", "乙肝患者首选恩替卡韦抗病毒治疗。", False),
+        ("乙肝用什么药？", "首选恩替卡韦。", "乙肝患者首选恩替卡韦抗病毒治疗。", True),
+    ],
+)  # fmt: skip
+def test_scales_units_parts_and_denials_are_told_apart(
+    question: str, statement: str, passage: str, *, is_supported: bool
+) -> None:
+    found = assess(statement, passage, question=question)
+    assert (found is Support.SUPPORTED) is is_supported
+
+
+@pytest.mark.parametrize(
+    ("statement", "support"),
+    [
+        ("It was published on 21 March 2025.", Support.SUPPORTED),
+        ("It was published on 23 March 2025.", Support.CONTRADICTED),
+    ],
+)
+def test_a_date_may_stand_in_the_heading_alone(statement: str, support: Support) -> None:
+    passage = item("The panel no longer freezes.", "release-notes.md")
+    passage = replace(
+        passage, metadata={**passage.metadata, "section_path": ["Release 3.4.1 (21 March 2025)"]}
+    )
+    evidence = AnswerEvidence([passage], "When was release 3.4.1 published?")
+    assert evidence.assess(statement).support is support
+
+
 FEES = "The day ticket costs €12 and the monthly ticket €48. The trial period is two weeks, the notice period four weeks."
 COVER = "甲方购买的意外险保额为50万元，医疗险保额为20万元。1 级高血压首选氨氯地平，2 级高血压首选缬沙坦。"
 SIZES = "| Property | Crane 2 | Crane 2 L |\n| --- | --- | --- |\n| Weight | 310 kg | 470 kg |"
