@@ -29,13 +29,57 @@ _IN_JSON = {
 }
 
 
-def describe_error(fault: Mapping[str, Any]) -> str:
-    """Return the sentence of one of `ValidationError.errors()`, without its full stop.
+# The same in Chinese, by the type of the fault; and what our own checks say.
+_IN_CHINESE = {
+    "missing": "缺少这一项",
+    "extra_forbidden": "没有这一项",
+    "string_type": "应为文本",
+    "int_type": "应为整数",
+    "int_parsing": "应为整数",
+    "int_from_float": "应为整数",
+    "float_type": "应为数字",
+    "float_parsing": "应为数字",
+    "finite_number": "应为有限的数字",
+    "bool_type": "应为 true 或 false",
+    "bool_parsing": "应为 true 或 false",
+    "list_type": "应为列表",
+    "tuple_type": "应为列表",
+    "set_type": "应为列表",
+    "dict_type": "应为对象",
+    "model_type": "应为对象",
+    "model_attributes_type": "应为对象",
+    "string_too_long": "最多 {max_length} 个字符，请缩短",
+    "string_too_short": "至少 {min_length} 个字符",
+    "too_long": "最多 {max_length} 项",
+    "too_short": "至少 {min_length} 项",
+    "greater_than_equal": "应不小于 {ge}",
+    "greater_than": "应大于 {gt}",
+    "less_than_equal": "应不大于 {le}",
+    "less_than": "应小于 {lt}",
+    "literal_error": "应为 {expected} 之一",
+    "enum": "应为 {expected} 之一",
+    "datetime_parsing": "应为 ISO 8601 格式的时间",
+    "datetime_from_date_parsing": "应为 ISO 8601 格式的时间",
+    "datetime_type": "应为 ISO 8601 格式的时间",
+    "uuid_parsing": "应为 UUID",
+    "must not be empty": "不能为空",
+    "must be a number": "应为数字",
+    "must lie within the years 1 to 9999 in every time zone": "在任何时区都应在公元 1 至 9999 年之间",
+    "must be a list of three texts, [subject, relation, object]": "应为三个文本的列表：[主体, 关系, 客体]",
+}
+
+
+def describe_error(fault: Mapping[str, Any], language: str = "en") -> str:
+    """Return the sentence of one of `ValidationError.errors()` in `zh` or `en`, without its full stop.
 
     A text that was cleaned or hidden before it was measured is a `Value` with items to pydantic. How long
     one is, is told where it is too long, which is hard to see; where it is too short it may be a secret.
     """
     limits: Mapping[str, Any] = fault.get("ctx") or {}
+    if language == "zh":
+        own = str(fault["msg"]).removeprefix("Value error, ")
+        known = _IN_CHINESE.get(own) or _IN_CHINESE.get(str(fault["type"]))
+        return known.format(**limits) if known else own
     text = fault.get("input")
     most, least = limits.get("max_length"), limits.get("min_length")
     if (

@@ -12,9 +12,16 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from sextant.domain.errors import DocumentNotFound, FileRejected, OptionInvalid, Superseded
+from sextant.domain.errors import (
+    DocumentNotFound,
+    FileRejected,
+    OptionInvalid,
+    Superseded,
+    Wording,
+    describe_reason,
+)
 from sextant.domain.scope import Scope
-from sextant.domain.warnings import CodedWarning, word_warnings
+from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
 from sextant.ingestion.facts.verbaliser import FactVerbaliser
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
@@ -36,10 +43,6 @@ from sextant.stores.graph.record import GraphCounts, GraphRecord
 _BATCH = 20  # documents at a time: two groups of small ones
 # A file of nothing but bad lines is a wrong file: the first so many say so.
 _MOST_PROBLEMS = 1000
-_OVERTAKEN = (
-    "The document was replaced or deleted by somebody else, or its ingestion cancelled, while it was stored "
-    "from here. If this is what it shall be, import it again."
-)
 
 
 @dataclass(slots=True)
@@ -191,11 +194,12 @@ class Importer:
     ) -> None:
         """Take down under which ids a document was stored, or why it was not."""
         if isinstance(stored.error, FileRejected):
-            run.note([LineProblem(number, str(stored.error))])
+            reason = {"reason": describe_reason(stored.error)}
+            run.note([LineProblem(number, CodedWarning(WarningCode.LINE_REJECTED, reason))])
             return
         overtaken = isinstance(stored.error, Superseded | DocumentNotFound)
         if overtaken and run.standing.is_there:
-            run.note([LineProblem(number, _OVERTAKEN)])
+            run.note([LineProblem(number, CodedWarning(WarningCode.LINE_OVERTAKEN))])
             return
         if stored.error is not None:
             await run.standing.fail(stored.error)
@@ -216,15 +220,30 @@ class _ImportRun:
     def note(self, problems: Sequence[LineProblem]) -> None:
         for problem in problems:
             if self.strict and not problem.kept:
-                raise OptionInvalid(
-                    f"Line {problem.line}: {problem.reason}",
-                    next_step="Mend the line, or leave `strict` out: such lines are then passed over.",
-                    field="strict",
-                )
+                raise _stopped_at(problem)
         self.report.problem_count += len(problems)
         self.report.left_out += sum(not problem.kept for problem in problems)
         left = _MOST_PROBLEMS - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, left)])
+
+
+def _stopped_at(problem: LineProblem) -> OptionInvalid:
+    """Return why an import with `strict` ends at a line."""
+    reasons = {language: problem.coded.in_language(language) for language in ("en", "zh")}
+    error = OptionInvalid.worded(
+        {
+            "en": Wording(
+                f"Line {problem.line}: {reasons['en']}",
+                "Mend the line, or leave `strict` out: such lines are then passed over.",
+            ),
+            "zh": Wording(
+                f"第 {problem.line} 行：{reasons['zh']}",
+                "请修正该行，或不用 `strict`：这样的行会被略过。",
+            ),
+        }
+    )
+    error.field = "strict"
+    return error
 
 
 def _is_usable(
@@ -246,31 +265,28 @@ def _uploads(
     return [upload(one.line, chunks) for one, chunks in documents]
 
 
-def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
-    """Return why a document cannot be stored, as a sentence; empty when it can."""
+def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> CodedWarning | None:
+    """Return why a document cannot be stored; None when it can."""
     if not chunks and not (line.text or "").strip():
-        return "The document has neither text nor chunks."
+        return CodedWarning(WarningCode.LINE_DOCUMENT_EMPTY)
     try:
         if not line.text:  # else its sections were checked when the line was read
             check_sections(line.sections, len(GAP.join(chunk.text for chunk in chunks)))
     except LineInvalid as error:
-        return str(error)
-    return ""
+        return error.coded
+    return None
 
 
-def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]:
+def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[CodedWarning]:
     """Yield a remark on each chunk that names a section or a place which its document does not have."""
     for chunk, start in _elsewhere(line.text or "", chunks):
-        yield (
-            f"Its chunk {chunk.id!r:.80} does not stand at {chunk.start} of its text, where `start` puts it; "
-            f"it was put at {start}. Count characters, not bytes."
-        )
+        params = {"chunk": f"{chunk.id!r:.80}", "said": chunk.start, "start": start}
+        yield CodedWarning(WarningCode.LINE_CHUNK_ELSEWHERE, params)
     for chunk in chunks:
         if chunk.section is not None and chunk.section >= len(line.sections):
-            yield (
-                f"Its chunk {chunk.id!r:.80} names section {chunk.section}, of "
-                f"{len(line.sections)} (from 0); it was put in none."
-            )
+            params = {"chunk": f"{chunk.id!r:.80}", "section": chunk.section}
+            params |= {"sections": len(line.sections)}
+            yield CodedWarning(WarningCode.LINE_SECTION_UNKNOWN, params)
 
 
 def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, int]]:
@@ -282,7 +298,7 @@ def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, 
     return [(one, start) for one, start in pairs if one.start not in (None, start)]
 
 
-def _unused_warnings(line: DocumentLine) -> Iterator[str]:
+def _unused_warnings(line: DocumentLine) -> Iterator[CodedWarning]:
     """Yield a remark on what is said only of a document that comes with its chunks."""
     fields_given = {
         "sections": line.sections,
@@ -290,10 +306,7 @@ def _unused_warnings(line: DocumentLine) -> Iterator[str]:
         "pageCount": line.page_count,
     }
     if given := [name for name, value in fields_given.items() if value]:
-        yield (
-            f"Without chunks its text is cut as a text file's is; {', '.join(given)} were passed over. "
-            "Give its chunks, too, to keep them."
-        )
+        yield CodedWarning(WarningCode.LINE_KEYS_UNUSED, {"keys": given})
 
 
 def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:

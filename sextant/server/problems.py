@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 
 from sextant.domain.answers import Failed
 from sextant.domain.configuration import describe_error
-from sextant.domain.errors import UNFORESEEN, SettingsInvalid, SextantError, error_of
+from sextant.domain.errors import UNFORESEEN, SettingsInvalid, SextantError, Wording, error_of
 from sextant.domain.questions import field_at
 from sextant.server.schemas.wire import Problem
 from sextant.server.sse import ClientLeft
@@ -109,7 +109,9 @@ async def _ours(request: Request, error: Exception) -> Response:
 
 async def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    return answer_with(_of_validation(error.errors(), request_id_of(request)))
+    is_chinese = request.headers.get("accept-language", "").lower().startswith("zh")
+    language = "zh" if is_chinese else "en"
+    return answer_with(_of_validation(error.errors(), request_id_of(request), language))
 
 
 async def answer_to_http(request: Request, error: Exception) -> Response:
@@ -148,21 +150,36 @@ def request_id_of(request: Request) -> str | None:
     return found
 
 
-def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) -> Problem:
+_NOT_JSON = {
+    "en": Wording(
+        "The body is not JSON: {fault} at character {place}.",
+        "Write it as RFC 8259 has it: no NaN, no comments, names in double quotes.",
+    ),
+    "zh": Wording(
+        "请求体不是 JSON：第 {place} 个字符处出错（{fault}）。",
+        "请按 RFC 8259 书写：没有 NaN，没有注释，名称用双引号。",
+    ),
+}
+_LISTED = {"en": "/docs lists every field with its bounds.", "zh": "/docs 列出了每个字段及其限制。"}
+
+
+def _of_validation(
+    errors: Sequence[Mapping[str, Any]], request_id: str | None, language: str
+) -> Problem:
     # Never what was sent: it may be a secret, or not JSON at all (NaN, lone surrogates).
     first = errors[0]
     invalid = partial(
         Problem, title="Request invalid", status=422, code="request_invalid", request_id=request_id
     )
     if first["type"] == "json_invalid":
-        return invalid(
-            detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
-            next_step="Write it as RFC 8259 has it: no NaN, no comments, names in double quotes.",
-        )
+        message, next_step = _NOT_JSON[language]
+        detail = message.format(fault=first["ctx"]["error"], place=first["loc"][-1])
+        return invalid(detail=detail, next_step=next_step)
     field = field_at(first["loc"][1:]) or str(first["loc"][0])
-    others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    more = {"en": f" ({len(errors) - 1} more)", "zh": f"（另有 {len(errors) - 1} 处）"}
+    others = more[language] if len(errors) > 1 else ""
     return invalid(
-        detail=f"{field}: {describe_error(first)}{others}",
-        next_step="/docs lists every field with its bounds.",
+        detail=f"{field}: {describe_error(first, language)}{others}",
+        next_step=_LISTED[language],
         field=field,
     )

@@ -317,11 +317,11 @@ def _number_of(
         return None
     if not unit and number != 1 and plain[end : end + 1] in set(_COUNTERS):
         unit = COUNT
-    slack = slack_of(number, _last_place(groups, number), match.start(), end, plain)
+    slack = slack_of(number, _value_of_last_figure(groups, number), match.start(), end, plain)
     return with_bound(TextValue(number, unit, slack=slack), match.start(), end, plain), end
 
 
-def _last_place(groups: dict[str, str], number: Fraction) -> Fraction:
+def _value_of_last_figure(groups: dict[str, str], number: Fraction) -> Fraction:
     """Return what one more in the last figure of a number is worth that is no nought at its end; 0 for one in words."""
     figures = re.sub(r"\D", "", groups.get("n", "")).strip("0")
     return abs(number) / int(figures) if figures else Fraction(0)

@@ -25,6 +25,7 @@ from sextant.domain.documents import (
 )
 from sextant.domain.errors import FileBroken, GraphNotFound, SextantError
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, EntityLine, created_at
 from sextant.ingestion.transfer.spool import Numbered
@@ -73,13 +74,15 @@ def identify_entities(
         yield Identified(number, said, line, entity)
 
 
-def id_taken(known: Mapping[str, Known], line: EntityLine) -> str:
+def id_taken(known: Mapping[str, Known], line: EntityLine) -> CodedWarning:
     """Return why a line whose id is another entity's is left out."""
     before = known[line.id or ""]
-    return (
-        f"The id {before.external_id!r:.80} is that of {before.name!r:.80}. Give {line.name!r:.80} as "
-        "an alias of it, or an id of its own."
-    )
+    params = {
+        "id": f"{before.external_id!r:.80}",
+        "owner": f"{before.name!r:.80}",
+        "entity": f"{line.name!r:.80}",
+    }
+    return CodedWarning(WarningCode.LINE_ID_TAKEN, params)
 
 
 def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.graph.extraction.chunk_evidence import Bearer
 from sextant.ingestion.graph.index import link_names
 from sextant.ingestion.transfer.documents import id_taken, identify_entities
@@ -78,11 +79,11 @@ class Ends:
                 ends |= await look(lost)
         return ends
 
-    def lost(self, end: str) -> str:
-        """Return why an end is none of what was found, as a sentence."""
-        if end in self._shared:
-            return f"Several entities have the alias {end!r:.80}; give the id of the one you mean."
-        return f"There is no entity {end!r:.80}."
+    def lost(self, end: str) -> CodedWarning:
+        """Return why an end is none of what was found."""
+        is_shared = end in self._shared
+        code = WarningCode.LINE_ALIAS_SHARED if is_shared else WarningCode.LINE_ENTITY_UNKNOWN
+        return CodedWarning(code, {"entity": f"{end!r:.80}"})
 
     def _of_import(self, named: Collection[str]) -> dict[str, End]:
         """Return the entities that this import brings under these ids; once all are noted they stay so."""
@@ -346,14 +347,18 @@ class EvidenceWriter:
 
     def _stated(
         self, line: SpooledRelation, ends: Mapping[str, End], chunks: Mapping[str, UUID]
-    ) -> tuple[list[RelationRow], list[str]]:
+    ) -> tuple[list[RelationRow], list[CodedWarning]]:
         missing = [end for end in (line.source, line.target) if end not in ends]
         if missing:
             return [], [self._ends.lost(end) for end in missing]
         source, target = ends[line.source].id, ends[line.target].id
         if source == target:
             return [], [_one_entity(line)]
-        reasons = [f"There is no chunk {one!r:.80}." for one in line.chunk_ids if one not in chunks]
+        reasons = [
+            CodedWarning(WarningCode.LINE_CHUNK_UNKNOWN, {"chunk": f"{one!r:.80}"})
+            for one in line.chunk_ids
+            if one not in chunks
+        ]
         passages = [chunks[one] for one in line.chunk_ids if one in chunks]
         return [
             RelationRow(source, target, line.relation_type, passage, line.weight, line.description)
@@ -378,8 +383,9 @@ def _collect_names(batch: Sequence[Numbered[SpooledRelation | DecisionLine]]) ->
     return {end for _, line in batch for end in (line.source, line.target)}
 
 
-def _one_entity(line: SpooledRelation | DecisionLine) -> str:
-    return f"{line.source!r:.80} and {line.target!r:.80} are one entity."
+def _one_entity(line: SpooledRelation | DecisionLine) -> CodedWarning:
+    params = {"source": f"{line.source!r:.80}", "target": f"{line.target!r:.80}"}
+    return CodedWarning(WarningCode.LINE_ONE_ENTITY, params)
 
 
 def _entity_mention(entity: UUID, line: EntityLine) -> MentionRow:

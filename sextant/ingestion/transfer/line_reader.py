@@ -24,6 +24,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import field_at
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.transfer.lines import (
     DESCRIBED,
     LONG_PASSAGE,
@@ -68,7 +69,7 @@ def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[LineProblem]:
         try:
             line, remarks = read_line(raw)
         except LineInvalid as error:
-            problems.append(LineProblem(number, str(error)))
+            problems.append(LineProblem(number, error.coded))
             continue
         lines.append(Numbered(number, line))
         problems += [LineProblem(number, *remark) for remark in remarks]
@@ -144,12 +145,14 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     """
     line, lost = _check_line(_object(raw))
     if isinstance(line, RelationLine | DecisionLine) and line.source == line.target:
-        raise LineInvalid(f"The {line.type} joins {line.source!r:.80} to itself.")
+        raise LineInvalid(
+            WarningCode.LINE_JOINS_ITSELF, type=line.type, entity=f"{line.source!r:.80}"
+        )
     remarks = [*_unknown_keys(line)]
     if isinstance(line, DocumentLine):
         check_sections(line.sections, len(line.text) if line.text else None)
         for index, section in enumerate(line.sections):
-            remarks += (f"sections[{index}]: {remark}" for remark in _unknown_keys(section))
+            remarks += _unknown_keys(section, f"sections[{index}]: ")
         remarks += _overlaps(line.sections)
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
@@ -167,9 +170,9 @@ def _check_line(values: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     for fault in faults:
         match fault["loc"]:
             case _, str(key), int(place), *_ if key in _LISTS:
-                lost.setdefault((key, place), Remark(_reason(fault), kept=False))
+                lost.setdefault((key, place), Remark(_fault_of(fault), kept=False))
             case _:
-                raise LineInvalid(_reason(fault))
+                raise LineInvalid(WarningCode.LINE_FAULT, **_fault_of(fault).params)
     left = {
         key: [one for index, one in enumerate(values[key]) if (key, index) not in lost]
         for key, _ in lost
@@ -186,17 +189,18 @@ def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
     for index, section in enumerate(sections):
         if section.start > section.end:
             raise LineInvalid(
-                f"sections[{index}].start: {section.start} lies behind its end, {section.end}. "
-                "Give both as offsets into the document's text, the smaller one first."
+                WarningCode.LINE_SECTION_ENDS_BEFORE,
+                index=index,
+                start=section.start,
+                end=section.end,
             )
         if length is not None and section.end > length:
             raise LineInvalid(
-                f"sections[{index}].end: {section.end} lies beyond the document's text, which has "
-                f"{length} characters. Count characters, not bytes, and end at {length} at most."
+                WarningCode.LINE_SECTION_BEYOND_TEXT, index=index, end=section.end, length=length
             )
 
 
-def _overlaps(sections: Sequence[SectionLine]) -> Iterator[str]:
+def _overlaps(sections: Sequence[SectionLine]) -> Iterator[CodedWarning]:
     """Yield a remark on each section that begins inside the one before it on its level.
 
     No fault: passages that overlap, each with a title, are stored as such sections, and exported so.
@@ -211,73 +215,79 @@ def _overlaps(sections: Sequence[SectionLine]) -> Iterator[str]:
             and section.start < before_it.end
             and before_it.start < section.end
         ):
-            yield (
-                f"sections[{index}].start: {section.start} lies inside sections[{other}], which ends at "
-                f"{before_it.end} and has the same level. Both are kept; if it is a part of that one, give "
-                f"it level {section.level + 1}."
-            )
+            params = {"index": index, "start": section.start, "other": other}
+            params |= {"end": before_it.end, "level": section.level + 1}
+            yield CodedWarning(WarningCode.LINE_SECTION_OVERLAPS, params)
 
 
 def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(raw, Mapping):
         return raw
     if not isinstance(raw, bytes | bytearray | str):
-        raise LineInvalid("Not a line: give a dict, or JSON as bytes or text.")
+        raise LineInvalid(WarningCode.LINE_IS_NO_LINE)
     try:
         found: object = json.loads(raw.rstrip(b"\r\n"))
     except json.JSONDecodeError as error:
-        raise LineInvalid(f"Not JSON: {error.msg}, at character {error.pos + 1}.") from None
+        raise LineInvalid(WarningCode.LINE_NOT_JSON, fault=error.msg, place=error.pos + 1) from None
     except UnicodeDecodeError as error:
-        raise LineInvalid(f"Not JSON: no text in UTF-8, at byte {error.start + 1}.") from None
+        raise LineInvalid(WarningCode.LINE_NOT_UTF8, place=error.start + 1) from None
     except RecursionError:
-        raise LineInvalid(
-            "Not JSON that can be read: lists or objects in each other too deep."
-        ) from None
+        raise LineInvalid(WarningCode.LINE_TOO_DEEP) from None
     except ValueError:  # the one that is left: Python's limit against slow conversions
         most = f"{sys.get_int_max_str_digits():,}"
-        raise LineInvalid(
-            f"Not JSON that can be read: a number of more than {most} digits."
-        ) from None
+        raise LineInvalid(WarningCode.LINE_NUMBER_TOO_LONG, most=most) from None
     if not isinstance(found, dict):
-        raise LineInvalid("Not a JSON object.")
+        raise LineInvalid(WarningCode.LINE_NO_OBJECT)
     return found
 
 
-def _reason(fault: Mapping[str, Any]) -> str:
-    """Return a fault as a sentence, with the key it is in."""
+_TYPES = "document, chunk, entity, relation or decision"
+_UNKNOWN_TYPE = {
+    "en": f"must be {_TYPES}",
+    "zh": f"应为 {_TYPES.replace(' or ', ', ').replace(', ', '、')} 之一",
+}
+
+
+def _fault_of(fault: Mapping[str, Any]) -> CodedWarning:
+    """Return a fault with the key it is in."""
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        return "type: must be document, chunk, entity, relation or decision."
+        return CodedWarning(WarningCode.LINE_FAULT, {"where": "type: ", "fault": _UNKNOWN_TYPE})
     # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
-    field_name = field_at([step for step in fault["loc"][1:] if step not in (NAMED, DESCRIBED)])
-    return f"{field_name}: {describe_error(fault)}." if field_name else f"{describe_error(fault)}."
+    name = field_at([step for step in fault["loc"][1:] if step not in (NAMED, DESCRIBED)])
+    said = {"en": describe_error(fault), "zh": describe_error(fault, "zh")}
+    where = f"{name}: " if name else ""
+    return CodedWarning(WarningCode.LINE_FAULT, {"where": where, "fault": said})
 
 
-def _unknown_keys(line: ImportLine) -> Iterator[str]:
+def _unknown_keys(line: ImportLine, where: str = "") -> Iterator[CodedWarning]:
     if not line.model_extra:
         return
     known = [field.alias or name for name, field in type(line).model_fields.items()]
     for key in line.model_extra:
-        near = difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Keys: {', '.join(known)}."
-        yield f"The key {key!r:.80} is not known and was passed over. {hint}"
+        params = {"where": where, "key": f"{key!r:.80}"}
+        if near := difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT):
+            yield CodedWarning(WarningCode.LINE_KEY_MISSPELT, params | {"meant": repr(near[0])})
+        else:
+            yield CodedWarning(WarningCode.LINE_KEY_UNKNOWN, params | {"keys": known})
 
 
-def _too_long(text: str) -> Iterator[str]:
+def _too_long(text: str) -> Iterator[CodedWarning]:
     """Yield a remark on a passage whose vector cannot stand for all of it."""
     # Most have fewer characters than that, and so fewer tokens.
     if len(text) > LONG_PASSAGE and estimate_tokens(text) > LONG_PASSAGE:
-        yield (
-            f"text: {len(text):,} characters are much for one passage: by meaning it is found by about its "
-            f"first {LONG_PASSAGE:,} tokens only. Cut it into several chunks."
-        )
+        params = {"length": f"{len(text):,}", "most": f"{LONG_PASSAGE:,}"}
+        yield CodedWarning(WarningCode.LINE_PASSAGE_TOO_LONG, params)
 
 
-def _without_loops(line: ChunkLine) -> tuple[ChunkLine, list[str]]:
+def _without_loops(line: ChunkLine) -> tuple[ChunkLine, list[CodedWarning]]:
     loops = [
         triple for triple in line.triples if normalise_name(triple[0]) == normalise_name(triple[2])
     ]
     if not loops:
         return line, []
     triples = [triple for triple in line.triples if triple not in loops]
-    remarks = [f"The triple {list(loop)!r:.120} joins an entity to itself." for loop in loops]
+    remarks = [
+        CodedWarning(WarningCode.LINE_TRIPLE_JOINS_ITSELF, {"triple": f"{list(loop)!r:.120}"})
+        for loop in loops
+    ]
     return line.model_copy(update={"triples": triples}), remarks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
@@ -24,6 +24,7 @@ from pydantic.alias_generators import to_camel
 from sextant.domain.documents import LONGEST_FILENAME, HeadingSource, Modality, storable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.stores.graph.evidence import (
     HEAVIEST,
     LONGEST_NAME,
@@ -41,23 +42,45 @@ from sextant.text.characters import clean_text
 class LineProblem:
     """What is wrong with line number `line` (from 1).
 
-    `kept`: the line was taken all the same; otherwise it, or the part named, was left out.
+    Attributes:
+        line: its number.
+        coded: what is wrong, as data.
+        kept: the line was taken all the same; otherwise it, or the part named, was left out.
+        reason: the sentence in English.
     """
 
     line: int
-    reason: str
+    coded: CodedWarning
     kept: bool = False
+    reason: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        """Word the reason."""
+        object.__setattr__(self, "reason", str(self.coded))
 
 
 class Remark(NamedTuple):
     """What is to be told of a line that was taken; `kept` as in `LineProblem`."""
 
-    reason: str
+    coded: CodedWarning
     kept: bool = True
+
+    @property
+    def reason(self) -> str:
+        """Return the sentence in English."""
+        return str(self.coded)
 
 
 class LineInvalid(ValueError):
-    """A line cannot be used; the message is the reason, as a sentence for its author."""
+    """A line cannot be used.
+
+    Attributes:
+        coded: why, for its author.
+    """
+
+    def __init__(self, code: WarningCode, **params: Any) -> None:  # noqa: ANN401 - JSON
+        self.coded = CodedWarning(code, params)
+        super().__init__(str(self.coded))
 
 
 def _check_text(text: str) -> str:

@@ -20,6 +20,7 @@ from uuid import UUID
 import orjson
 
 from sextant.domain.errors import DependencyError
+from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.transfer.lines import (
     ChunkLine,
     DecisionLine,
@@ -152,7 +153,7 @@ class Spool:
         if before is None:
             self.size += 1
         else:
-            remark = f"It takes the place of line {before}, which has the same id."
+            remark = CodedWarning(WarningCode.LINE_REPLACES, {"before": before})
             yield LineProblem(number, remark, kept=True)
 
     def _put(self, table: str, key: str, values: tuple[object, ...]) -> int | None:
@@ -183,7 +184,10 @@ class Spool:
             "(select 1 from document d where d.id = chunk.document_id) returning line, document_id"
         ).fetchall()
         return [
-            LineProblem(line, f"No line describes its document {named!r:.80}.")
+            LineProblem(
+                line,
+                CodedWarning(WarningCode.LINE_WITHOUT_DOCUMENT, {"document": f"{named!r:.80}"}),
+            )
             for line, named in gone
         ]
 

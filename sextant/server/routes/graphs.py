@@ -29,7 +29,6 @@ from sextant.server.schemas.graphs import (
     ImportBody,
     ImportQuery,
 )
-from sextant.server.schemas.wire import show_warnings
 from sextant.server.sse import MEDIA_TYPE, EventStream
 
 router = new_router("graphs")
@@ -119,8 +118,7 @@ async def import_graph(
                     on_progress=on_stage,
                     patience=serving.settings.http.import_patience,
                 )
-        worded = show_warnings(report.coded_warnings, accepted_language(request))
-        return ImportBody.shown(report, graph_id=graph_id, **worded)
+        return ImportBody.of(report, graph_id, accepted_language(request))
 
     if MEDIA_TYPE not in accept:
         return await work(silent)

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from sextant.domain.documents import GraphInfo
 from sextant.facade.conversations import Example
-from sextant.ingestion.transfer.lines import LineProblem
+from sextant.ingestion.importer import ImportReport
 from sextant.server.schemas.wire import Cursor, OfGraph, WarningBody, Wire, show_warnings
 from sextant.stores.graph.communities.store import ListedCommunity
 from sextant.stores.graph.record import GraphCounts
@@ -103,13 +103,21 @@ class ImportQuery(Wire):
     )
 
 
+class LineProblemBody(Wire):
+    """What is wrong with line number `line`; `kept`: it was taken all the same."""
+
+    line: int
+    reason: str
+    kept: bool
+
+
 class ImportBody(Wire):
     """What an import brought; `problemCount` also counts those beyond the thousand that are listed.
 
     `graph` is the size of the whole graph then, with what was found in the texts. `pending`: everything is
     stored and can be searched; names, communities and reports follow, and `GET /api/graphs` says when they have.
     `graphAlone`: the knowledge base has no passage, so that no question finds anything in it.
-    `warnings` are in the language of `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
+    Reasons and `warnings` are in the language of `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
     """
 
     graph_id: str
@@ -119,9 +127,19 @@ class ImportBody(Wire):
     entities: int
     relations: int
     problem_count: int
-    problems: tuple[LineProblem, ...]
+    problems: tuple[LineProblemBody, ...]
     warnings: tuple[str, ...]
     coded_warnings: tuple[WarningBody, ...] = ()
     pending: bool = False
     graph: GraphCounts | None = None
     graph_alone: bool = False
+
+    @classmethod
+    def of(cls, report: ImportReport, graph_id: str, language: str) -> ImportBody:
+        """Return the body for a report."""
+        problems = tuple(
+            LineProblemBody(line=one.line, reason=one.coded.in_language(language), kept=one.kept)
+            for one in report.problems
+        )
+        worded = show_warnings(report.coded_warnings, language)
+        return cls.shown(report, graph_id=graph_id, problems=problems, **worded)

@@ -66,9 +66,16 @@ def test_what_is_wrong_with_a_body_is_told_in_the_words_of_json() -> None:
         "loc": ("body", "multimodalContent"),
         "msg": "Input should be a valid tuple",
     }
-    told = _of_validation([wrong], None)
+    told = _of_validation([wrong], None, "en")
     assert told.detail == "multimodalContent: Input should be a valid list"
     assert told.field == "multimodalContent"
+
+
+def test_what_is_wrong_with_a_body_is_told_in_chinese() -> None:
+    wrong = {"type": "greater_than_equal", "loc": ("body", "limit"), "msg": "-", "ctx": {"ge": 1}}
+    told = _of_validation([wrong, wrong], None, "zh")
+    assert told.detail == "limit: 应不小于 1（另有 1 处）"
+    assert told.next_step == "/docs 列出了每个字段及其限制。"
 
 
 @pytest.mark.parametrize(
@@ -83,5 +90,5 @@ def test_what_is_wrong_with_a_body_is_told_in_the_words_of_json() -> None:
 def test_places_within_a_body_are_named_as_in_every_other_error(
     place: tuple[str | int, ...], field: str
 ) -> None:
-    told = _of_validation([{"type": "string_type", "loc": place, "msg": "No."}], None)
+    told = _of_validation([{"type": "string_type", "loc": place, "msg": "No."}], None, "en")
     assert (told.field, told.detail) == (field, f"{field}: No.")

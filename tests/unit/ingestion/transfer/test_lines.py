@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -157,16 +158,21 @@ def test_a_line_that_is_no_json_is_told_with_the_character_where_it_breaks_off()
     assert "line 2" not in str(caught.value)
 
 
+def said_of(remarks: Sequence[Remark]) -> list[tuple[str, bool]]:
+    return [(remark.reason, remark.kept) for remark in remarks]
+
+
 def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
     line, remarks = read_line(
         {"type": "chunk", "id": "c1", "text": "x", "docmentId": "d1", "colour": "red"}
     )
 
-    assert remarks == [
-        Remark("The key 'docmentId' is not known and was passed over. Did you mean 'documentId'?"),
-        Remark(
+    assert said_of(remarks) == [
+        ("The key 'docmentId' is not known and was passed over. Did you mean 'documentId'?", True),
+        (
             "The key 'colour' is not known and was passed over. "
-            "Keys: type, id, documentId, title, text, entities, triples, start, section, page, modality, context."
+            "Keys: type, id, documentId, title, text, entities, triples, start, section, page, modality, context.",
+            True,
         ),
     ]
     assert line.wire() == {"type": "chunk", "id": "c1", "text": "x"}
@@ -201,10 +207,11 @@ def test_an_unknown_key_of_a_section_is_told_with_its_place() -> None:
     sections = [{"title": "A", "level": 1, "start": 0, "end": 1, "parent": 0}]
     document = {"type": "document", "id": "d1", "text": "A", "sections": sections}
     _, remarks = read_line(json.dumps(document).encode())
-    assert remarks == [
-        Remark(
+    assert said_of(remarks) == [
+        (
             "sections[0]: The key 'parent' is not known and was passed over. "
-            "Keys: title, level, start, end, headingSource, page."
+            "Keys: title, level, start, end, headingSource, page.",
+            True,
         )
     ]
 
@@ -270,7 +277,7 @@ def test_what_a_chunk_lists_badly_is_left_out_by_itself_and_its_text_stays(
 
     assert isinstance(line, ChunkLine)
     assert (line.text, getattr(line, key)) == ("x", good)
-    assert remarks == [Remark(reason, kept=False) for reason in reasons]
+    assert said_of(remarks) == [(reason, False) for reason in reasons]
 
 
 def test_an_alias_that_is_no_name_is_left_out_and_the_entity_stays() -> None:
@@ -278,9 +285,9 @@ def test_an_alias_that_is_no_name_is_left_out_and_the_entity_stays() -> None:
 
     assert isinstance(line, EntityLine)
     assert line.aliases == ["DM"]
-    assert remarks == [
-        Remark("aliases[1]: must not be empty.", kept=False),
-        Remark("aliases[2]: Input should be a valid string.", kept=False),
+    assert said_of(remarks) == [
+        ("aliases[1]: must not be empty.", False),
+        ("aliases[2]: Input should be a valid string.", False),
     ]
 
 
@@ -332,3 +339,25 @@ def test_a_byte_order_mark_before_a_line_is_passed_over() -> None:
     line, remarks = read_line(b'\xef\xbb\xbf{"type": "entity", "name": "WHO"}')
 
     assert (line, remarks) == (EntityLine(name="WHO"), [])
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"nonsense", "不是 JSON，第 1 个字符处出错（Expecting value）。请检查引号、逗号和括号。"),
+        ({"type": "entity", "name": ""}, "name: 不能为空。"),
+        ({"type": "relation", "source": "甲", "target": "乙"}, "relationType: 缺少这一项。"),
+        ({"type": "foo"}, "type: 应为 document、chunk、entity、relation、decision 之一。"),
+        ({"type": "chunk", "id": 7, "text": "x"}, "id: 应为文本。"),
+        (
+            {"type": "relation", "source": "甲", "target": "甲", "relationType": "R"},
+            "这条 relation 把 '甲' 与其自身相连。请给出两个不同的实体。",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_told_in_chinese(
+    line: bytes | dict[str, object], reason: str
+) -> None:
+    with pytest.raises(LineInvalid) as caught:
+        read_line(line)
+    assert caught.value.coded.in_language("zh") == reason
