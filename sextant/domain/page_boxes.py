@@ -11,11 +11,10 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
+from itertools import accumulate, chain, starmap
 from operator import sub
-from typing import NamedTuple, TypeVar
 
-T = TypeVar("T")
+import msgspec
 
 _WHOLE = 10_000  # a share of 1, as it is stored
 _PER_WORD = 7  # numbers
@@ -26,7 +25,7 @@ _SAME_LINE = 0.5  # of the lower box's height: how much of it boxes of one line 
 _GAP = 4.0  # heights: what is farther apart stands in two columns or cells
 
 
-class PlacedText(NamedTuple):
+class PlacedText(msgspec.Struct, frozen=True, order=True, gc=False):
     """A word of a document's text, from `start` to `end`, and its box on a page (counted from 1)."""
 
     start: int
@@ -84,13 +83,17 @@ def find_boxes(packed: bytes, start: int, end: int) -> list[PageBox]:
 
 
 def _pack_block(words: Sequence[PlacedText]) -> bytes:
-    starts, ends, pages, x0, y0, x1, y1 = zip(*words, strict=True)
-    sides = chain(_alternate(x0, x1), _alternate(y0, y1))
-    shares = [0 if side < 0 else _WHOLE if side > 1 else int(side * _WHOLE + 0.5) for side in sides]
-    numbers = [*_alternate(starts, ends), *shares, *pages]
+    spans = chain.from_iterable((word.start, word.end) for word in words)
+    across = chain.from_iterable((word.x0, word.x1) for word in words)
+    down = chain.from_iterable((word.y0, word.y1) for word in words)
+    sides = [*chain(across, down)]
+    if min(sides) < 0 or max(sides) > 1:
+        sides = [min(max(side, 0), 1) for side in sides]
+    shares = [int(side * _WHOLE + 0.5) for side in sides]
+    numbers = [*spans, *shares, *(word.page for word in words)]
     differences = map(sub, numbers, chain([0], numbers))
     block = zlib.compress(struct.pack(f"<{len(numbers)}i", *differences), _FASTEST)
-    return _HEAD.pack(starts[0], len(block)) + block
+    return _HEAD.pack(words[0].start, len(block)) + block
 
 
 def _blocks(packed: bytes) -> Iterator[tuple[int, bytes]]:
@@ -110,11 +113,7 @@ def _unpack(block: bytes) -> Iterator[PlacedText]:
     shares = [number / _WHOLE for number in numbers[2 * count : 6 * count]]
     across, down = shares[: 2 * count], shares[2 * count :]
     columns = spans[::2], spans[1::2], pages, across[::2], down[::2], across[1::2], down[1::2]
-    yield from map(PlacedText._make, zip(*columns, strict=True))
-
-
-def _alternate(ones: Sequence[T], others: Sequence[T]) -> Iterator[T]:
-    return chain.from_iterable(zip(ones, others, strict=True))
+    yield from starmap(PlacedText, zip(*columns, strict=True))
 
 
 def _cut(word: PlacedText, start: int, end: int) -> PageBox:
@@ -123,7 +122,7 @@ def _cut(word: PlacedText, start: int, end: int) -> PageBox:
     A word that is taller than wide does not stand upright, and is boxed as a whole.
     """
     if word.y1 - word.y0 > word.x1 - word.x0:
-        return PageBox(*word[2:])
+        return PageBox(word.page, word.x0, word.y0, word.x1, word.y1)
     length, width = word.end - word.start, word.x1 - word.x0
     left = word.x0 + width * max(0, start - word.start) / length
     right = word.x1 - width * max(0, word.end - end) / length

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from sextant.domain.documents import AttachedFile, HeadingSource
 from sextant.domain.warnings import CodedWarning
@@ -14,11 +16,11 @@ if TYPE_CHECKING:
     from sextant.ingestion.parsing.structure import Omissions
 
 
-class Word(NamedTuple):
+class Word(msgspec.Struct, frozen=True, gc=False):
     """What a page shows between two blanks, and its box.
 
     `page` counts from 1; the sides are shares of the page's width and height as it is shown, from its upper left
-    corner (`sextant.domain.page_boxes`).
+    corner (`sextant.domain.page_boxes`). Long files have hundreds of thousands, so it is a `Struct`.
     """
 
     text: str

@@ -26,7 +26,7 @@ from sextant.ingestion.parsing.blocks import (
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.recount import SourcePart, recount
 from sextant.ingestion.parsing.structure import Omissions, count_characters, name_some
-from sextant.text.characters import clean_text, normalise
+from sextant.text.characters import normalise
 
 _TOLERATED = 0.04  # of the text: spelling of numbers, marks of lists, names of columns
 _LEAST_MISSING = 40  # letters and digits
@@ -55,9 +55,11 @@ def measure_coverage(
     if parts is not None:
         count_letters = partial(_tally, numbers=file_type is not FileType.XLSX)
         source = count_letters(part.text for part in parts)
-        # What merged cells repeat would hide what is lost; what is read may be lost before it is stored.
-        here = count_letters(once for block in blocks.blocks for once in _texts(block))
-        found, lost = source.total(), (source - (here & count_letters([text]))).total()
+        here = count_letters([text])
+        if any(isinstance(block, Table) and block.repeated for block in blocks.blocks):
+            # What merged cells repeat would hide what is lost.
+            here &= count_letters(once for block in blocks.blocks for once in _texts(block))
+        found, lost = source.total(), (source - here).total()
         if numbers := sum(part.numbers for part in parts):
             found, lost = found + numbers, lost + max(numbers - len(_NUMBER.findall(text)), 0)
         missing = max(lost - sum(left_out.values()), 0)
@@ -106,7 +108,7 @@ def _kind(block: Block) -> str:
 
 def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:
     """Return how often each letter stands in the texts, and each digit if `numbers`; however it is written."""
-    counted = Counter(normalise(clean_text(" ".join(texts))))
+    counted = Counter(normalise(" ".join(texts)))
     is_counted = str.isalnum if numbers else str.isalpha
     return Counter({char: number for char, number in counted.items() if is_counted(char)})
 

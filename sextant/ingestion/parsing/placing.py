@@ -47,17 +47,22 @@ def locate_words(
     """
     placed, at = list[PlacedText](), 0
     for index, word in enumerate(words):
-        length = len(word.text)
-        start = text.find(word.text, at, at + length + _NEAR)
-        if start < 0 and word.text[-1] in _HYPHENS:
+        shown = word.text
+        length = len(shown)
+        start = text.find(shown, at, at + length + _NEAR)
+        if start < 0 and shown[-1] in _HYPHENS:
             length -= 1
-            start = text.find(word.text[:-1], at, at + length + _NEAR)
-        if start < 0 or any(map(str.isalnum, text[at:start])):
+            start = text.find(shown[:-1], at, at + length + _NEAR)
+        if start < 0 or (start > at and any(map(str.isalnum, text[at:start].strip()))):
             rest = _WordFinder(text[at:], words[index:], offset + at, is_table=is_table)
             return [*placed, *rest.locate()]
         at = start + length
-        placed.append(PlacedText(offset + start, offset + at, *word[1:]))
+        placed.append(_place(word, offset + start, offset + at))
     return placed
+
+
+def _place(word: Word, start: int, end: int) -> PlacedText:
+    return PlacedText(start, end, word.page, word.x0, word.y0, word.x1, word.y1)
 
 
 class _WordFinder:
@@ -153,7 +158,7 @@ class _WordFinder:
         if begin >= 0 and self._text.startswith(word.text, begin):
             if token.is_first:
                 begin += self._offset
-                yield PlacedText(begin, begin + length, *word[1:])
+                yield _place(word, begin, begin + length)
             return
         letter = (word.x1 - word.x0) / length
         stop = token.start + len(token.text)

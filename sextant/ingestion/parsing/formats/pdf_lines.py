@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import force_setattr, replace
 
 from sextant.ingestion.parsing.blocks import Word
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
@@ -15,7 +17,7 @@ from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 # Letters that are as wide as high and others each by themselves, so that characters of a word are about as wide.
 BOXED = re.compile(
     "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+"
-    r"|[^\s\x02\ufffe\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+[\x02\ufffe]?"
+    r"|[^\s\x02\ufffe\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+[\x02\ufffe]?|[\x02\ufffe]"
 )
 # In sizes of letters: a step back; the gap up to which a line goes on, and that of a blank.
 BACK, _WORD_GAP, _SPACE = 0.5, 1.0, 0.15
@@ -36,7 +38,7 @@ class PdfBox(NamedTuple):
     top: float
 
 
-class PdfWord(NamedTuple):
+class PdfWord(msgspec.Struct, frozen=True):
     """A word of a line, where it begins and ends, where it stands, and what the page shows of it.
 
     `space`: how wide blanks beside it may be.
@@ -68,7 +70,7 @@ class Shift(Enum):
         return text
 
 
-class TextRun(NamedTuple):
+class TextRun(msgspec.Struct, frozen=True):
     """Characters of the page from `start` to `end` that stand at one height, and the words that begin in them.
 
     `space`: a blank comes before.
@@ -82,8 +84,7 @@ class TextRun(NamedTuple):
     words: Sequence[Word] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PdfLine:
+class PdfLine(msgspec.Struct, frozen=True, eq=False):
     """A line of text, or what stands of it up to a wide gap. `base` is where its letters stand.
 
     `is_row`: it holds the cells of a table's row, or a title, leaders and a value. `turned`: its letters do not
@@ -101,7 +102,7 @@ class PdfLine:
     base: float
     runs: tuple[TextRun, ...]
     is_row: bool = False
-    text: str = field(init=False)
+    text: str = ""  # what its runs say
 
     def __post_init__(self) -> None:
         if len(self.runs) == 1:
@@ -109,7 +110,7 @@ class PdfLine:
         else:
             parts = ((" " if run.space else "") + run.shift.write(run.text) for run in self.runs)
             text = "".join(parts).strip()
-        object.__setattr__(self, "text", text)
+        force_setattr(self, "text", text)
 
 
 def words_of(lines: Iterable[PdfLine]) -> tuple[Word, ...]:
@@ -187,10 +188,10 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
     if shift is Shift.NONE and abs(rise) > _FALL * size:
         return None
     space = gap > _SPACE * size or piece.runs[0].space
-    runs = [list(line.runs), [piece.runs[0]._replace(space=space), *piece.runs[1:]]]
+    runs = [list(line.runs), [replace(piece.runs[0], space=space), *piece.runs[1:]]]
     if shift is not Shift.NONE:
         side = 0 if small is line else 1
-        runs[side] = [run._replace(shift=shift, space=False) for run in runs[side]]
+        runs[side] = [replace(run, shift=shift, space=False) for run in runs[side]]
     leading = large if shift is not Shift.NONE else max(line, piece, key=lambda one: len(one.text))
     return replace(
         leading,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -12,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 import pypdfium2 as pdfium
+from msgspec.structs import replace
 from pypdfium2 import raw
 
 from sextant.ingestion.parsing.blocks import Paragraph, TextKind, Word
@@ -35,6 +37,7 @@ _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
+_LETTER = re.compile(r"[^\W\d_]")
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
 _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be a value that is missing
@@ -48,23 +51,23 @@ _WRITTEN_OVER = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT}
 _WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
+_Span = tuple[float, int, float]  # left side, the character behind, right side
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
 
 
-def _bind(function: object, result: type, *arguments: type) -> Callable[..., Any]:
-    """Return a function of PDFium that takes addresses and keeps the interpreter's lock: half the time of a call."""
+def _bind(function: object, result: type = ctypes.c_int) -> Callable[..., Any]:
+    """Return a function of PDFium that converts no arguments and keeps the interpreter's lock: a third of the time of a call."""
     address = ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
-    return ctypes.PYFUNCTYPE(result, ctypes.c_void_p, ctypes.c_int, *arguments)(address)
+    return ctypes.PYFUNCTYPE(result)(address)
 
 
-_loose_box = _bind(raw.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p)
+_loose_box = _bind(raw.FPDFText_GetLooseCharBox)
 _font_size = _bind(raw.FPDFText_GetFontSize, ctypes.c_double)
-_font_weight = _bind(raw.FPDFText_GetFontWeight, ctypes.c_int)
-_font_info = _bind(
-    raw.FPDFText_GetFontInfo, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_void_p
-)
-_matrix_of = _bind(raw.FPDFText_GetMatrix, ctypes.c_int, ctypes.c_void_p)
-_origin_of = _bind(raw.FPDFText_GetCharOrigin, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_font_weight = _bind(raw.FPDFText_GetFontWeight)
+_font_info = _bind(raw.FPDFText_GetFontInfo)
+_matrix_of = _bind(raw.FPDFText_GetMatrix)
+_origin_of = _bind(raw.FPDFText_GetCharOrigin)
+_two_boxes = struct.Struct("8f").unpack_from
 
 
 class Page:
@@ -87,14 +90,11 @@ class Page:
         self._text = self._page.get_textpage()
         self.text: str = self._text.get_text_range()
         self.notes = [*self._notes()]
-        self._rectangle, self._matrix = raw.FS_RECTF(), raw.FS_MATRIX()
+        self._boxes, self._matrix = (raw.FS_RECTF * 2)(), raw.FS_MATRIX()
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
-        self._addresses = tuple(
-            map(ctypes.addressof, (self._rectangle, self._matrix, self._x, self._y, self._name))
-        )
-        self._text_address = ctypes.cast(self._text.raw, ctypes.c_void_p).value
-        self._starts, self._words = list[int](), list[Word]()
+        self._spans, self._starts = list[_Span](), list[int]()  # of each word
+        self._shown_starts, self._shown = list[int](), list[Word]()
         self._words_of = dict[PdfLine, list[PdfWord]]()
         self.drawings = Drawings(self._page, number)
 
@@ -165,12 +165,14 @@ class Page:
 
     def lines(self) -> list[PdfLine]:
         """Return its lines in the order in which the file draws them, cut at wide gaps."""
-        text, start = self._characters(), 0
-        self._find_words(text)
+        text = self._characters()
+        plain, first = text.translate(_MARKS), 0
+        self._find_words(text, plain)
         pieces = list[PdfLine]()
-        for end in [*(found.span() for found in _LINE_END.finditer(text)), (len(text), len(text))]:
-            pieces += self._pieces(text, start, end[0])
-            start = end[1]
+        for end in [*(found.start() for found in _LINE_END.finditer(text)), len(text)]:
+            last = bisect_left(self._starts, end)
+            pieces += self._pieces(plain, first, last)
+            first = last
         drawn = len(text) if self._drawn is None else self._drawn
         lines = [line for line in pieces if line.runs[0].start < drawn]
         fields = [line for line in pieces if line.runs[0].start >= drawn]
@@ -216,23 +218,19 @@ class Page:
         for run in line.runs:
             for at, found in enumerate(_WORD.finditer(run.text)):
                 start, end = run.start + found.start(), run.start + found.end()
-                first, last, shown = (
-                    self._box(start),
-                    self._box(end - 1),
-                    self._words_in(start, end),
-                )
+                left, right = self._box(start).left, self._box(end - 1).right
+                shown = self._words_in(start, end)
                 text = run.shift.write(found[0])
                 if words and not at and not run.space and not run.text[0].isspace():
                     before = words[-1]
-                    words[-1] = before._replace(
+                    words[-1] = replace(
+                        before,
                         text=before.text + text,
-                        right=last.right,
+                        right=right,
                         shown=[*before.shown, *shown],
                     )
                 else:
-                    words.append(
-                        PdfWord(text, first.left, last.right, line.base, line.size, space, shown)
-                    )
+                    words.append(PdfWord(text, left, right, line.base, line.size, space, shown))
         self._words_of[line] = [word for word in words if not _LEADER.fullmatch(word.text)]
         return self._words_of[line]
 
@@ -249,69 +247,75 @@ class Page:
             self.unmapped = text.count("\uffff")
         return text
 
-    def _find_words(self, text: str) -> None:
-        """Note the words that are shown with their boxes; this is done for every word, so without `PdfBox`."""
-        box, page, to = self._rectangle, self._text_address, self._addresses[0]
-        to_shares, number, plain = self._to_shares, self.number, text.translate(_MARKS)
+    def _find_words(self, text: str, plain: str) -> None:
+        """Note where each word stands, and the box of each that the page shows; with hardly a call, as pages have many."""
+        page, boxes, number = self._text.raw, self._boxes, self.number
+        first, last = ctypes.byref(boxes), ctypes.byref(boxes, ctypes.sizeof(raw.FS_RECTF))
+        x, y, (width, height) = self._left, self._top, self._size
         for found in BOXED.finditer(text):
             start, end = found.span()
-            _loose_box(page, start, to)
-            left, top, right, bottom = box.left, box.top, box.right, box.bottom
-            _loose_box(page, end - 1, to)
-            sides = to_shares(
-                box.left if box.left < left else left,
-                box.top if box.top > top else top,
-                box.right if box.right > right else right,
-                box.bottom if box.bottom < bottom else bottom,
+            _loose_box(page, start, first)
+            _loose_box(page, end - 1, last)
+            left, top, right, bottom, left2, top2, right2, bottom2 = _two_boxes(boxes)
+            left = min(left, left2)
+            top = max(top, top2)
+            right = max(right, right2)
+            bottom = min(bottom, bottom2)
+            self._starts.append(start)
+            self._spans.append((left, end, right))
+            x0, y0, x1, y1 = (
+                (left - x) / width,
+                (y - top) / height,
+                (right - x) / width,
+                (y - bottom) / height,
             )
-            if sides[0] < 1 and sides[1] < 1 and sides[2] > 0 and sides[3] > 0:
-                self._starts.append(start)
-                self._words.append(Word(plain[start:end], number, *sides))
+            if x0 < 1 and y0 < 1 and x1 > 0 and y1 > 0:
+                self._shown_starts.append(start)
+                self._shown.append(Word(plain[start:end], number, x0, y0, x1, y1))
 
     def _words_in(self, start: int, end: int) -> Sequence[Word]:
         """Return the words that begin within these characters."""
-        return self._words[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+        starts = self._shown_starts
+        return self._shown[bisect_left(starts, start) : bisect_left(starts, end)]
 
-    def _pieces(self, text: str, start: int, end: int) -> Iterator[PdfLine]:
+    def _pieces(self, text: str, first: int, last: int) -> Iterator[PdfLine]:
         """Yield what one line of PDFium's says, cut where a gap is wider than any between words."""
-        words = [found.span() for found in _WORD.finditer(text, start, end)]
-        if not words:
+        if first == last:
             return
-        start, end = words[0][0], words[-1][1]
-        letter = self._letter(text, start, end)
-        size, slope = look = self._look(letter)
-        is_rightward = slope <= _TURN and not _LEFTWARD.search(text, start, end)
-        cuts = self._wide_gaps(words, size) if is_rightward else []
+        letter, look = self._look_of_words(text, first, last)
+        size, slope = look
+        widest, back = _GAP * size, -BACK * size
+        is_rightward = slope <= _TURN and not _LEFTWARD.search(
+            text, self._starts[first], self._spans[last - 1][1]
+        )
+        cuts = [
+            at
+            for at in (range(first + 1, last) if is_rightward else ())
+            if not back <= self._spans[at][0] - self._spans[at - 1][2] <= widest
+        ]
         if not cuts:
-            yield self._piece(text, start, end, letter, look)
+            yield self._piece(text, first, last, letter, look)
             return
-        for first, last in pairwise([0, *cuts, len(words)]):
-            start, end = words[first][0], words[last - 1][1]
-            letter = self._letter(text, start, end)
-            yield self._piece(text, start, end, letter, self._look(letter))
+        for begin, end in pairwise([first, *cuts, last]):
+            yield self._piece(text, begin, end, *self._look_of_words(text, begin, end))
 
-    def _wide_gaps(self, words: Sequence[tuple[int, int]], size: float) -> list[int]:
-        """Return the words before which a line is cut; this asks for every word's place, so it does without `PdfBox`."""
-        box, page, to = self._rectangle, self._text_address, self._addresses[0]
-        widest, back, cuts = _GAP * size, -BACK * size, list[int]()
-        for at in range(1, len(words)):
-            _loose_box(page, words[at - 1][1] - 1, to)
-            right = box.right
-            _loose_box(page, words[at][0], to)
-            if not back <= box.left - right <= widest:
-                cuts.append(at)
-        return cuts
+    def _look_of_words(self, text: str, first: int, last: int) -> tuple[int, tuple[float, float]]:
+        """Return the letter that tells the look of some words, and that look."""
+        letter = self._letter(text, self._starts[first], self._spans[last - 1][1])
+        return letter, self._look(letter)
 
     def _piece(
-        self, text: str, start: int, end: int, letter: int, look: tuple[float, float]
+        self, text: str, first: int, last: int, letter: int, look: tuple[float, float]
     ) -> PdfLine:
+        start, end = self._starts[first], self._spans[last - 1][1]
         size, slope = look
         base, is_turned = self._base(letter), slope > _TURN
         is_rightward = not (is_turned or _LEFTWARD.search(text, start, end))
         name, weight = self._font(letter)
-        whole = TextRun(
-            start, end, text[start:end].translate(_MARKS), words=self._words_in(start, end)
-        )
+        if is_rightward:
+            runs = tuple(self._runs(text, start, end, size, base))
+        else:
+            runs = (TextRun(start, end, text[start:end], words=self._words_in(start, end)),)
         return PdfLine(
             self.number,
             unite((self._box(start), self._box(end - 1))),
@@ -322,15 +326,17 @@ class Page:
             is_turned and slope < 1 / _TURN,
             is_rightward,
             base,
-            tuple(self._runs(text, start, end, size, base)) if is_rightward else (whole,),
+            runs,
         )
 
     def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[TextRun]:
         """Yield the characters parted where figures and signs stand raised or lowered."""
         at = start
         for found in _COULD_BE_SHIFTED.finditer(text, start, end):
-            ends = (found.start(), found.end() - 1)
-            if found.start() < at or not any(self._is_small(index, size) for index in ends):
+            ends = {found.start(), found.end() - 1}
+            if found.start() < at or not any(
+                self._base(index) != base and self._is_small(index, size) for index in ends
+            ):
                 continue
             last = first = next(i for i in range(*found.span()) if self._is_small(i, size))
             while last < end and not text[last].isspace() and self._is_small(last, size):
@@ -350,20 +356,16 @@ class Page:
         if words:
             first = text.index(words, start)
             last = first + len(words)
-            yield TextRun(
-                first,
-                last,
-                words.translate(_MARKS),
-                space=first > start,
-                words=self._words_in(first, last),
-            )
+            shown = self._words_in(first, last)
+            yield TextRun(first, last, words, space=first > start, words=shown)
 
     def _is_small(self, index: int, size: float) -> bool:
         return self._look(index)[0] < SMALL * size
 
     def _letter(self, text: str, start: int, end: int) -> int:
         """Return a letter of the line that tells its look: bullets and numbers often differ."""
-        return next((index for index in range(start, end) if text[index].isalpha()), start)
+        found = _LETTER.search(text, start, end)
+        return found.start() if found else start
 
     def _is_bold_throughout(self, text: str, start: int, end: int) -> bool:
         """Return whether its middle and its last letter are bold, too."""
@@ -372,30 +374,30 @@ class Page:
         return all(_is_bold(*self._font(index)) for index in (middle, last))
 
     def _box(self, index: int) -> PdfBox:
-        box = self._rectangle
-        if not _loose_box(self._text_address, index, self._addresses[0]):
+        box = self._boxes[0]
+        if not _loose_box(self._text.raw, index, ctypes.byref(box)):
             return PdfBox(0, 0, 0, 0)
         return PdfBox(box.left, box.bottom, box.right, box.top)
 
     def _base(self, index: int) -> float:
         """Return the height at which a character stands."""
-        _, _, x, y, _ = self._addresses
-        _origin_of(self._text_address, index, x, y)
+        _origin_of(self._text.raw, index, ctypes.byref(self._x), ctypes.byref(self._y))
         return self._y.value
 
     def _look(self, index: int) -> tuple[float, float]:
         """Return a character's size, and the slope at which it stands."""
-        matrix, size = self._matrix, _font_size(self._text_address, index)
-        if not _matrix_of(self._text_address, index, self._addresses[1]):
+        matrix, size = self._matrix, _font_size(self._text.raw, index)
+        if not _matrix_of(self._text.raw, index, ctypes.byref(matrix)):
             return round(size, 1), 0.0
         size *= math.hypot(matrix.c, matrix.d)
         return round(size, 1), abs(matrix.b) / abs(matrix.a) if matrix.a else math.inf
 
     def _font(self, index: int) -> tuple[bytes, int]:
         """Return the name and the weight of a character's font."""
-        self._name.value = b""
-        _font_info(self._text_address, index, self._addresses[4], _NAME_BYTES, None)
-        return self._name.value, _font_weight(self._text_address, index)
+        page, name = self._text.raw, self._name
+        name.value = b""
+        _font_info(page, index, name, _NAME_BYTES, None)
+        return name.value, _font_weight(page, index)
 
 
 @cache

@@ -6,9 +6,10 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import median
+
+from msgspec.structs import replace
 
 from sextant.ingestion.parsing.formats.pdf_lines import (
     COLUMN_LINES,
@@ -150,10 +151,10 @@ def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
     if len(row) == 1:
         ends = around_leaders(first.text)
         words = words_of(row)
-        whole = first.runs[0]._replace(text=" ".join(ends), words=words) if ends else None
+        whole = replace(first.runs[0], text=" ".join(ends), words=words) if ends else None
         return replace(first, runs=(whole,), is_row=True) if whole else first
     longest = max(row, key=lambda line: len(line.text))
-    runs = [run for line in row for run in (line.runs[0]._replace(space=True), *line.runs[1:])]
+    runs = [run for line in row for run in (replace(line.runs[0], space=True), *line.runs[1:])]
     return replace(
         longest,
         box=unite(line.box for line in row),

@@ -51,7 +51,7 @@ def find_unruled_tables(
                 spanned, shown = aligned.spanned(), aligned.words()
                 table = make_table(page.number, spanned, shown, inside, budget)
                 tables.append(replace(table, header=aligned.header))
-                left = [line for line in left if line not in members]
+                left = [line for line in left if place[id(line)] not in inside]
         ordered, before = _from_above(left), ordered
         if ordered == before:
             break
