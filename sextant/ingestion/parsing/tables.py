@@ -125,7 +125,7 @@ def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> 
     cells = [[row[at] for at in columns] for row in whole]
     count = 1
     while (
-        count - 1 in across and count < len(cells) and _is_of_groups(*cells[count - 1 : count + 1])
+        count - 1 in across and count < len(cells) and names_groups(*cells[count - 1 : count + 1])
     ):
         count += 1
     if len(cells) <= count:
@@ -197,7 +197,7 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     return [result, *map(list, rows[1:])] if len(set(both)) == len(both) else None
 
 
-def _is_of_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
+def names_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
     """Return whether a row names the columns of groups above it: elsewhere it says nothing new, as a row of data does."""
     grouped = {
         column
@@ -205,7 +205,14 @@ def _is_of_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
         if one.strip() and one == other
         for column in (left, left + 1)
     }
-    return all(
+    pairs = [*enumerate(zip_longest(groups, below, fillvalue=""))]
+    # A line of a title over another one parts nothing.
+    is_parted = any(
+        name != other and groups[left] == groups[left + 1]
+        for left, (name, other) in enumerate(pairwise(below))
+        if left in grouped and left + 1 in grouped
+    )
+    return is_parted and all(
         column in grouped or not group.strip() or name.strip() in {"", group.strip()}
-        for column, (group, name) in enumerate(zip_longest(groups, below, fillvalue=""))
+        for column, (group, name) in pairs
     )

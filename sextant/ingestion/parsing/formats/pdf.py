@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import takewhile
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
@@ -49,7 +51,7 @@ from sextant.ingestion.parsing.lines import starts_item
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.recognised import OcrPage, page_ranges
 from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import column_names, header_rows
+from sextant.ingestion.parsing.tables import column_names, header_rows, names_groups
 
 _SPACE = re.compile(r"\s+")
 _HEADS_SHOWN = 5
@@ -290,15 +292,10 @@ def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -
 
 def _in_order(lines: Sequence[PdfLine], tables: Sequence[PageTable]) -> list[Item]:
     """Return each table in the place of the first of its lines."""
-    owner = {index: table for table in tables for index in table.lines}
-    items: list[Item] = []
-    for index, line in enumerate(lines):
-        table = owner.get(index)
-        if table is None:
-            items.append(line)
-        elif index == min(table.lines):
-            items.append(table)
-    return items
+    taken = frozenset[int]().union(*(table.lines for table in tables))
+    first = {min(table.lines): table for table in tables}
+    kept = (at for at in range(len(lines)) if at in first or at not in taken)
+    return [first.get(at, lines[at]) for at in kept]
 
 
 def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:
@@ -329,25 +326,46 @@ def _blocks(marked: Iterable[HeadingBlock | Region]) -> Iterator[Block]:
         if isinstance(region, HeadingBlock):
             yield region
         elif isinstance(region, PageTable):
-            header = _count_header_rows(region)
-            yield Table(region.rows, header, region.page, region.repeated, region.words)
+            yield from _table_blocks(region)
         else:
             yield Paragraph(region.text(), region.first.page, words_of(region.lines))
     yield from _list(items)
 
 
-def _count_header_rows(table: PageTable) -> int:
-    """Return how many rows name the columns; those above a rule where each of their columns has a name of its own."""
+def _table_blocks(table: PageTable) -> Iterator[Block]:
+    """Yield a table, and the lines of its title, which a frame encloses with it, above it."""
+    titles = len([*takewhile(partial(_is_title, table), range(len(table.rows) - 1))])
+    titles *= titles < len(table.rows) - 1
+    for row in table.rows[:titles]:
+        yield Paragraph(next(filter(None, row)), table.page, table.words)
+    rows = table.rows[titles:]
+    repeated = frozenset((at - titles, column) for at, column in table.repeated if at >= titles)
+    header = _count_header_rows(rows, repeated, table.header - titles)
+    yield Table(rows, header, table.page, repeated, table.words)
+
+
+def _is_title(table: PageTable, at: int) -> bool:
+    """Return whether a row has one cell, from the left or across several columns, and names none of them."""
+    row, below = table.rows[at : at + 2]
+    own = [place for place, cell in enumerate(row) if cell and (at, place) not in table.repeated]
+    begins = own and (own[0] == 0 or (at, own[0] + 1) in table.repeated)
+    return len(own) == 1 and bool(begins) and not names_groups(row, below)
+
+
+def _count_header_rows(
+    rows: Sequence[Sequence[str]], repeated: Collection[tuple[int, int]], ruled: int
+) -> int:
+    """Return how many rows name the columns; the `ruled` ones above a rule where each of their columns has a name of its own."""
     across = {
         row
-        for row, column in table.repeated
-        if column and table.rows[row][column - 1] == table.rows[row][column] != ""
+        for row, column in repeated
+        if column and rows[row][column - 1] == rows[row][column] != ""
     }
-    if found := header_rows(table.rows, across):
+    if found := header_rows(rows, across):
         return found
-    names = column_names(table.rows[: table.header])
+    names = column_names(rows[: max(ruled, 0)])
     is_named = all(names) and len(set(names)) == len(names)
-    return table.header if is_named and table.header < len(table.rows) else 0
+    return ruled if is_named and 0 < ruled < len(rows) else 0
 
 
 def _list(items: Sequence[PageParagraph]) -> Iterator[Block]:

@@ -26,6 +26,7 @@ from sextant.ingestion.parsing.tables import SpannedCell, lay_out, repeated_cell
 _TOUCH = 3.0  # points between strokes that were meant to meet
 
 
+_FORM_LABELS = 4  # of rows, at least, that a form shares with the next one
 _FEWEST_CELLS = 4
 # Of the cells so many are filled, and of the grid's fields so many are cells: a chart has fewer.
 _FILLED, _SINGLE = 0.2, 0.3
@@ -50,8 +51,13 @@ class PageTable:
     header: int = 0
 
     def continues_in(self, other: PageTable) -> bool:
-        """Return whether `other`, which follows at once, is this table on the next page."""
-        return other.page == self.last_page + 1 and len(other.rows[0]) == len(self.rows[0])
+        """Return whether `other`, which follows at once, is this table on the next page, and not the next form of one kind."""
+        if other.page != self.last_page + 1 or len(other.rows[0]) != len(self.rows[0]):
+            return False
+        labels = [[row[0] for row in table.rows if row[0]] for table in (self, other)]
+        alike = set(labels[0]).intersection(labels[1])
+        is_form = len(alike) >= _FORM_LABELS and 2 * len(alike) > len(labels[1])
+        return not (is_form and all(len(set(each)) == len(each) for each in labels))
 
     def joined(self, other: PageTable) -> PageTable:
         """Return both as one; a header row that the next page repeats is left out."""

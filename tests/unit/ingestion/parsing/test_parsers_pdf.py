@@ -514,7 +514,7 @@ class TestTables:
 
         assert tables(read([[*rules, *texts]])) == [cells]
 
-    def test_words_in_a_merged_cell_stay_whole(self) -> None:
+    def test_a_title_in_a_merged_cell_stands_above_the_table(self) -> None:
         rules: list[Drawn] = [
             *(Rule(70, y, 310, y) for y in (700, 680, 660, 640)),
             Rule(70, 640, 70, 700),
@@ -531,13 +531,18 @@ class TestTables:
             PdfText(194, 646, "12", 9),
         ]
 
-        assert tables(read([[*rules, *texts]])) == [
-            [
-                ["Prices of hydraulic pumps", "", ""],
-                ["Item", "Price", "Stock"],
-                ["P-20", "480", "12"],
-            ]
+        parsed = read([[*rules, *texts]])
+
+        assert prose(parsed) == ["Prices of hydraulic pumps"]
+        assert tables(parsed) == [[["Item", "Price", "Stock"], ["P-20", "480", "12"]]]
+
+    def test_the_next_form_of_one_kind_is_a_table_of_its_own(self) -> None:
+        labels = ["Order", "Name", "Phone", "Make", "Total"]
+        forms = [
+            [[label, f"{label} of {owner}"] for label in labels] for owner in ("Diaz", "Wayne")
         ]
+
+        assert tables(read([draw_ruled_table(70, 700, form) for form in forms])) == forms
 
     def test_ruled_cells_are_read_and_the_text_around_them_stays_in_place(self) -> None:
         table = draw_ruled_table(70, 700, [["型号", "价格"], ["苍鹭 3", "386,000"], ["XL", ""]])
