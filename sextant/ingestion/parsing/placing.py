@@ -57,11 +57,11 @@ def locate_words(
             rest = _WordFinder(text[at:], words[index:], offset + at, is_table=is_table)
             return [*placed, *rest.locate()]
         at = start + length
-        placed.append(_place(word, offset + start, offset + at))
+        placed.append(_assign_box(word, offset + start, offset + at))
     return placed
 
 
-def _place(word: Word, start: int, end: int) -> PlacedText:
+def _assign_box(word: Word, start: int, end: int) -> PlacedText:
     return PlacedText(start, end, word.page, word.x0, word.y0, word.x1, word.y1)
 
 
@@ -158,7 +158,7 @@ class _WordFinder:
         if begin >= 0 and self._text.startswith(word.text, begin):
             if token.is_first:
                 begin += self._offset
-                yield _place(word, begin, begin + length)
+                yield _assign_box(word, begin, begin + length)
             return
         letter = (word.x1 - word.x0) / length
         stop = token.start + len(token.text)
