@@ -145,6 +145,8 @@ def tokens_in_time(state: State, run: RunContext, wanted: int) -> int:
         return wanted
     speed, others = chat.speed, size_without_passages(state)
     soon = run.deps.settings.limits.answer_seconds * _SOON - speed.seconds(0, 0)
+    if usage_of(state).calls or not state.sufficient:  # its passages are judged first
+        soon -= speed.seconds(0, _SHORT_ANSWER)
     to_begin = max(SLOWED * wanted, soon * speed.prompt - others)
     to_end = speed.prompt_tokens_within(_IN_TIME * seconds, answer_length(speed)) - others
     return int(min(wanted, to_begin, to_end))

@@ -1,6 +1,7 @@
 """What an answer may still cost, and what is kept back for writing it."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,7 @@ from sextant.nodes.budget import (
 )
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State
-from tests.unit.nodes.conftest import Build
+from tests.unit.nodes.conftest import Build, chat
 
 FAR = 1e12
 
@@ -160,3 +161,19 @@ def test_a_prompt_shows_as_many_passages_as_the_question_needs(
     run = bench(settings=settings).runtime.context
     assert run is not None
     assert passage_tokens(state, run) == tokens
+
+
+def test_fewer_passages_are_shown_where_a_judgement_comes_before_the_first_words(
+    bench: Build,
+) -> None:
+    at = bench(chat=chat())
+    assert at.deps.chat is not None
+    at.deps.chat.speed.observe_stream(prompt=3000, shown=150, written=150, first=10.0, rest=10.0)
+    run = at.runtime.context
+    assert run is not None
+    asked = State(question="How long is the probation period?")
+    wanted = run.deps.settings.answers.passage_tokens
+    assert passage_tokens(replace(asked, sufficient=True), run) == wanted
+    assert wanted > passage_tokens(asked, run) >= 0.7 * wanted
+    judged = replace(asked, sufficient=True, usage={"calls": 1})
+    assert passage_tokens(judged, run) == passage_tokens(asked, run)
