@@ -290,12 +290,23 @@ def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnav
 
 
 def _response(error: BaseException) -> Any:  # noqa: ANN401 - of whichever client
-    return getattr(error, "response", None)
+    return getattr(_client_error(error), "response", None)
+
+
+def _client_error(error: BaseException) -> BaseException:
+    """Return the error of a provider's client that LangChain's own was raised from; else the error itself."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if getattr(cause, "response", None) is not None:
+            return cause
+        cause = cause.__cause__
+    return error
 
 
 def _body_of(error: BaseException) -> Mapping[str, Any]:
     """Return the object that an endpoint says its error with: OpenAI's client unwraps it, others hand on the whole."""
-    body = getattr(error, "body", None)
+    source = _client_error(error)
+    body = getattr(source, "body", None) or getattr(source, "details", None)
     if body is None:
         with suppress(Exception):  # no JSON, or not read
             body = _response(error).json()

@@ -4,13 +4,14 @@
         models = RoleSettings(answer=ModelSettings(name="anthropic:claude", base_url=server.base_url, api_key="k"))
         ...
 
-The formats are those of Anthropic's Messages API and of Ollama's `/api/chat`, as their documentation has them.
+The formats are those of Anthropic's Messages API, of Ollama's `/api/chat` and of Gemini's `generateContent`, as their documentation has them.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import orjson
@@ -45,11 +46,11 @@ class ScriptedProvider(LoopbackEndpoint):
         super().__init__()
 
     async def _handle(self, http: HttpRequest) -> HttpResponse:
-        if http.path.partition("?")[0] != self.route:
+        if (body := self.body_of(http)) is None:
             return _json(self.error_body(Reply(f"Unknown path {http.path}.", 404)), 404)
         if self._api_key and self.key_of(http.headers) != self._api_key:
             return _json(self.error_body(Reply("The key is wrong.", 401)), 401)
-        request = ApiRequest(http.path, http.headers, cast("dict[str, Any]", http.json()))
+        request = ApiRequest(http.path, http.headers, body)
         self.requests.append(request)
         reply = self._chat(request)
         if reply.status != 200:
@@ -60,6 +61,11 @@ class ScriptedProvider(LoopbackEndpoint):
             return HttpResponse(200, self.stream(reply, request), headers)
         await wait_as_scripted(reply)
         return _json(self.answer_body(reply, request), 200, reply.headers)
+
+    def body_of(self, http: HttpRequest) -> dict[str, Any] | None:
+        """Return what a request says; None where its path is none of the provider's."""
+        there = http.path.partition("?")[0] == self.route
+        return cast("dict[str, Any]", http.json()) if there else None
 
     def key_of(self, headers: Mapping[str, str]) -> str:
         """Return the key that a request came with."""
@@ -194,6 +200,77 @@ class ScriptedOllama(ScriptedProvider):
             "eval_count": len(reply.pieces),
         }
         return {"done": True, "done_reason": reply.finish_reason} | counts
+
+
+class ScriptedGoogle(ScriptedProvider):
+    """Gemini's `POST /v1beta/models/…:generateContent` and `:streamGenerateContent`; a request tells model, messages and whether it streams."""
+
+    route = "/v1beta/models/"
+    media_type = "text/event-stream"
+    _errors: ClassVar[Mapping[int, str]] = {
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        429: "RESOURCE_EXHAUSTED",
+    }
+    _ends: ClassVar[Mapping[str, str]] = {
+        "stop": "STOP",
+        "length": "MAX_TOKENS",
+        "content_filter": "SAFETY",
+    }
+
+    def body_of(self, http: HttpRequest) -> dict[str, Any] | None:
+        """See `ScriptedProvider`."""
+        name, _, method = http.path.partition("?")[0].removeprefix(self.route).partition(":")
+        if not http.path.startswith(self.route) or not method:
+            return None
+        body = cast("dict[str, Any]", http.json())
+        told = body.get("systemInstruction")
+        turns = [*([told] if told else []), *body["contents"]]
+        messages = [
+            {"role": turn.get("role", "system"), "content": turn["parts"]} for turn in turns
+        ]
+        return body | {"model": name, "stream": "stream" in method, "messages": messages}
+
+    def key_of(self, headers: Mapping[str, str]) -> str:
+        """See `ScriptedProvider`."""
+        return headers.get("x-goog-api-key", "")
+
+    def error_body(self, reply: Reply) -> dict[str, Any]:
+        """See `ScriptedProvider`."""
+        status = self._errors.get(reply.status, "INTERNAL")
+        return {"error": {"code": reply.status, "message": reply.text, "status": status}}
+
+    def answer_body(self, reply: Reply, request: ApiRequest) -> dict[str, Any]:
+        """See `ScriptedProvider`."""
+        return self._part(reply, request, [reply.text], ends=True)
+
+    async def stream(self, reply: Reply, request: ApiRequest) -> AsyncIterator[bytes]:
+        """See `ScriptedProvider`."""
+        async for piece in pieces_as_scripted(replace(reply, thought="")):
+            yield b"data: " + orjson.dumps(self._part(reply, request, [piece])) + b"\r\n\r\n"
+        yield b"data: " + orjson.dumps(self._part(reply, request, [], ends=True)) + b"\r\n\r\n"
+
+    def _part(
+        self, reply: Reply, request: ApiRequest, texts: list[str], *, ends: bool = False
+    ) -> dict[str, Any]:
+        thoughts = [{"text": reply.thought, "thought": True}] if reply.thought and ends else []
+        content = {
+            "role": "model",
+            "parts": [*thoughts, *({"text": text} for text in texts if text)],
+        }
+        reason = {"finishReason": self._ends.get(reply.finish_reason, "OTHER")} if ends else {}
+        usage = {
+            "promptTokenCount": len(tokens_of(request.prompt)),
+            "candidatesTokenCount": len(reply.pieces),
+            "totalTokenCount": len(tokens_of(request.prompt)) + len(reply.pieces),
+        }
+        return {
+            "candidates": [{"content": content, "index": 0} | reason],
+            "usageMetadata": usage,
+            "modelVersion": request.body["model"],
+        }
 
 
 def _event(kind: str, **fields: object) -> bytes:

@@ -7,6 +7,8 @@ another loop fail when they are next used, and are gone then.
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, cast
@@ -16,6 +18,10 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
 _MOST_IDLE = 100  # connections that such clients keep
+
+
+# Its client keeps an open response in a cycle of references, so that nothing else closes the connection.
+_HOLDS_RESPONSES, _UNWOUND = "langchain_google_genai", 0.5  # seconds until nobody uses it any more
 
 
 async def invoke_on_loop(
@@ -60,6 +66,10 @@ async def stream_on_loop(
                 raise
             yield await invoke_on_loop(llm, prompt, config, options)
             return
+        except GeneratorExit:
+            if type(llm).__module__.startswith(_HOLDS_RESPONSES):
+                asyncio.get_running_loop().call_later(_UNWOUND, gc.collect)
+            raise
         except RuntimeError as error:
             if begun or not left or not _is_of_another_loop(error):
                 raise
