@@ -32,8 +32,7 @@ from sextant.retrievers.entity_search.search import EntitySearch
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import EntityFilter
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 

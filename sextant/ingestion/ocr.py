@@ -27,7 +27,7 @@ from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts, body_of
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.recognised import OcrPage, Recognised, page_ranges
 from sextant.ingestion.progress import OnCount
-from sextant.stores.documents.ocr_pages import OcrPageStore, StoredOcrPage
+from sextant.stores.documents.document_store import OcrPageStore, StoredOcrPage
 
 if TYPE_CHECKING:
     from sextant.stores.postgresql.database import Database

@@ -41,8 +41,7 @@ from sextant.stores.graph.communities.hierarchy import (
 )
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.neo4j.projector import open_projector, read_progress
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.vectors import EntityText, EntityVectors
+from sextant.stores.graph.record import EntityText, EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, LiteralString
 from uuid import UUID
 
 import numpy as np
@@ -15,28 +16,105 @@ from psycopg.rows import dict_row, scalar_row
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope, key_of
-from sextant.stores.chunks.filters import custom_plans, filter_condition, filter_ids, filter_values
 from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.database import Database, rows_from_json
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import (
-    Embedded,
-    Scored,
-    halves,
-    id_array,
-    read_embedded,
-)
+from sextant.stores.postgresql.values import Embedded, Scored, halves, id_array, read_embedded
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, find_scope, of_scope, rows_of
 from sextant.stores.stamps.stamp_lines import Stamp, stamp_of
 
+_SQL = load_queries("filters")
+
+# The numbering that may precede the words of a title.
+_NUMBER = (
+    r"(?:(?:第\s*[0-9一二三四五六七八九十百零〇]+\s*[章节節篇部分条條]|[0-9]+(?:[.．][0-9]+)*[.．、)）]?"
+    r"|(?:chapter|section|part)\s+[0-9ivxlc]+[:.]?)\s*)?"
+)
+
+
+def filter_condition(name: str) -> LiteralString:
+    """Return a query of `filters.sql`; its parameters include those of `filter_values`."""
+    return _SQL[name].replace("%(matching)s", _SQL["matching"])
+
+
+def custom_plans() -> LiteralString:
+    """Return the statement that makes a transaction plan for its values; takes a `timeout` in ms."""
+    return _SQL["options"]
+
+
+def filter_values(filters: ChunkFilters) -> dict[str, Any]:
+    """Return the parameters of the filters; None for a filter that is not set."""
+    return {
+        "document_ids": [found for found in map(_id, filters.document_ids) if found is not None],
+        "sources": list(filters.document_ids) or None,
+        "section_id": list(filters.section_id) or None,
+        "created_after": filters.created_after,
+        "created_before": filters.created_before,
+        "topic_labels": _lower(filters.topic_labels),
+        "tags": _lower(filters.tags),
+        "entity_types": _lower(filters.entity_types),
+        "section_patterns": [title_pattern(title) for title in filters.parent_section_path] or None,
+        "document_patterns": document_patterns(filters.parent_section_path) or None,
+    }
+
+
+def filter_ids(filters: ChunkFilters) -> dict[str, Any]:
+    """Return the documents and sections that the filters name; `ids[i]` is `names[i]` read as an id, or None."""
+    return {
+        "names": list(filters.document_ids),
+        "ids": [_id(name) for name in filters.document_ids],
+        "sections": list(filters.section_id),
+    }
+
+
+def title_pattern(title: str) -> str:
+    """Return a regular expression for titles that begin with `title`, valid in Python and PostgreSQL.
+
+    Numbers and Latin words match whole: `3` and `3.1` do not find `3.10`.
+    """
+    return f"^{_NUMBER}{_whole(title)}"
+
+
+def document_patterns(titles: Sequence[str]) -> list[str]:
+    """Return patterns for a path that starts at the document, one for each title.
+
+    The first may occur anywhere in the document's title: in `["合同", "第3章"]` the word 合同 (contract)
+    is seldom the beginning of a contract's title.
+    """
+    if not titles:
+        return []
+    first, *others = titles
+    beginning = "(?<![A-Za-z])" if first[0].isascii() and first[0].isalpha() else ""
+    return [f"{beginning}{_whole(first)}", *map(title_pattern, others)]
+
+
+def _whole(title: str) -> str:
+    words = re.sub(r"(\W)", r"\\\1", title)
+    if title[-1].isascii() and title[-1].isdigit():
+        ending = r"(?![.．]?[0-9])"
+    else:
+        ending = "(?![A-Za-z])" if title[-1].isascii() and title[-1].isalpha() else ""
+    return f"{words}{ending}"
+
+
+def _id(name: str) -> UUID | None:
+    with suppress(ValueError):
+        return UUID(name)
+    return None
+
+
+def _lower(words: tuple[str, ...]) -> list[str] | None:
+    return [word.lower() for word in words] or None
+
+
 Vectors = npt.NDArray[np.float32]
 
-_SQL = load_queries("chunks")
+_CHUNK_STORE_SQL = load_queries("chunks")
 # The keyword search examines at most this many texts for each hit wanted; it usually stops earlier.
 _TEXTS_PER_HIT = 8
-_GET, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "documents"))
+_GET, _DOCUMENTS = (of_scope(_CHUNK_STORE_SQL[name]) for name in ("get", "documents"))
 
 
 class ChunkStore:
@@ -104,7 +182,7 @@ class ChunkStore:
         width = min(1000, max(self._settings.hnsw_ef_search, k))
         values = np.ascontiguousarray(vector, dtype=np.float32), k, width
         with _check_dimension():
-            return await self._database.call(scope, _SQL[function], *values)
+            return await self._database.call(scope, _CHUNK_STORE_SQL[function], *values)
 
     async def keyword_matches(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
         """Return the ids and scores of the best `k` chunks for `keyword_search`.
@@ -116,13 +194,13 @@ class ChunkStore:
         if k < 1 or not words:
             return Scored([], [])
         values = (*word_values(words), _TEXTS_PER_HIT * k, k)
-        answer = await self._database.call(scope, _SQL["held"], *values)
+        answer = await self._database.call(scope, _CHUNK_STORE_SQL["held"], *values)
         return Scored.of(rank_keyword_rows(answer or b"", k))
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
         """Return the statement that `keyword_matches` sends, for a log."""
         values = (*word_values(lowercase_words(keywords)), _TEXTS_PER_HIT * k, k)
-        _, function = _SQL["held"].splitlines()
+        _, function = _CHUNK_STORE_SQL["held"].splitlines()
         return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
 
     @property
@@ -204,11 +282,13 @@ class ChunkStore:
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the fields that results show of these chunks, in this order, as rows; cheaper than `get`."""
         octets = bytes.fromhex("".join(ids).replace("-", ""))
-        return rows_from_json(await self._database.call(scope, _SQL["contents"], octets))
+        return rows_from_json(
+            await self._database.call(scope, _CHUNK_STORE_SQL["contents"], octets)
+        )
 
     async def count(self, scope: Scope) -> int:
         """Count the searchable chunks of the scope."""
-        return sum(await rows_of(self._database, scope, scalar_row, _SQL["count"]))
+        return sum(await rows_of(self._database, scope, scalar_row, _CHUNK_STORE_SQL["count"]))
 
     async def documents(self, scope: Scope) -> dict[UUID, str]:
         """Return the state of each document by id: a text that changes whenever its searchable chunks do."""
@@ -230,7 +310,7 @@ class ChunkStore:
             if found is None:
                 return []
             values = {"scope_id": found.scope_id, "documents": wanted}
-            cursor = await connection.execute(_SQL["passages"], values, binary=True)
+            cursor = await connection.execute(_CHUNK_STORE_SQL["passages"], values, binary=True)
             return [IndexPassage(*row) async for row in cursor]
 
     async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
@@ -244,7 +324,7 @@ class ChunkStore:
                 "partition_key": found.partition_key,
                 "documents": list(documents),
             }
-            cursor = await connection.execute(_SQL["vectors"], values, binary=True)
+            cursor = await connection.execute(_CHUNK_STORE_SQL["vectors"], values, binary=True)
             return read_embedded([row[0] async for row in cursor])
 
     async def stamp(self, scope: Scope) -> Stamp:

@@ -29,8 +29,7 @@ from sextant.ingestion.parsing.recognised import OcrPage
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress, silent
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.ocr_pages import OcrPageStore
+from sextant.stores.documents.document_store import DocumentStore, OcrPageStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder

@@ -26,7 +26,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.graph.resolution.comparison import (
     SIMILAR_MEANING,
     CandidateCursor,
@@ -36,7 +36,6 @@ from sextant.stores.graph.resolution.comparison import (
     note_pairs,
 )
 from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_two
-from sextant.stores.graph.vectors import EntityVectors
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder

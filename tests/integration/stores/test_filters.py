@@ -18,8 +18,7 @@ from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.graph import MentionKind
 from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.filters import document_patterns, title_pattern
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors, document_patterns, title_pattern
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow

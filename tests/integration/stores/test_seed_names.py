@@ -15,8 +15,7 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.conftest import Ingest
 

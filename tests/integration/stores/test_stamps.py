@@ -20,8 +20,7 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import KnowledgeBases

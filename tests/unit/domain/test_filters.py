@@ -10,7 +10,7 @@ import pytest
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import ChunkFilters
-from sextant.stores.chunks.filters import title_pattern
+from sextant.stores.chunks.chunk_store import title_pattern
 
 SECTION = "6f1c2a52-7a34-4a5e-9a55-0d1c1c3f8c11"
 

@@ -19,7 +19,7 @@ from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts
 from sextant.ingestion.parsing.images import FoundImage
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Recognised
-from sextant.stores.documents.ocr_pages import OcrPageStore, StoredOcrPage
+from sextant.stores.documents.document_store import OcrPageStore, StoredOcrPage
 
 SCOPE, DOCUMENT = Scope("ann", "default"), uuid4()
 CORNERS = ((0.0, 0.0), (9.0, 0.0), (9.0, 1.0), (0.0, 1.0))

@@ -319,7 +319,7 @@ create table merged_relations (
 select tenant_table('merged_relations');
 grant select, insert, update, delete on merged_relations to sextant_app;
 
--- Searched exactly; large graphs have a partial HNSW index (stores/graph/vectors).
+-- Searched exactly; large graphs have a partial HNSW index (stores/graph/record).
 create table entity_vectors (
   scope_id int not null,
   entity_id uuid not null,

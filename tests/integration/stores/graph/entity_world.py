@@ -17,8 +17,7 @@ from sextant.models.protocols import Reranker, Vectors
 from sextant.retrievers import EntitySearch
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.stores.graph.world import ReadSide

@@ -15,8 +15,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.hierarchy import Change, Follows, HierarchyStore
 from sextant.stores.graph.communities.store import CommunityStore, StoredReport
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep
 from tests.integration.stores.graph.test_exactness import rows_of

@@ -18,9 +18,8 @@ from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id, relation_id
 from sextant.stores.graph.protocol import HUB_DEGREE, Hop
-from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.graph.resolution.decisions import Merge
-from sextant.stores.graph.vectors import EntityVectors
 from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep
 from tests.integration.stores.graph.world import (

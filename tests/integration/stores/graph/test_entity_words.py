@@ -17,8 +17,7 @@ from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.protocol import EntityFilter
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import ReadSide
 
