@@ -187,7 +187,7 @@ async def with_whole_of_named(
 def replace_aliases(
     question: str, items: Sequence[RetrievedItem], around: Iterable[RetrievedItem]
 ) -> str:
-    """`question` with each alias that the passages tell only beside the entity's name as that name.
+    """Return `question` with each alias that the passages tell only beside the entity's name as that name.
 
     Words decide what is quoted: who asks where Jim Cameron was born was told that James Cameron is also
     called so, and not where he was born. An alias that passages go by themselves stays, and so does one of

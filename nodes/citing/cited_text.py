@@ -111,7 +111,7 @@ class CitedText:
 
     @property
     def trust(self) -> Trust:
-        """What stands behind the sentences so far, as they were checked against what they cite."""
+        """Return what stands behind the sentences so far, as they were checked against what they cite."""
         verdicts = {one.verdict for one in self.finished}
         if not self.given.citations:
             return Trust.UNSUPPORTED

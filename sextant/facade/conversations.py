@@ -81,7 +81,7 @@ class Example:
 
 
 def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -> list[Example]:
-    """Question by turns of the documents, the best of each first; where these are few, what a document says in all.
+    """Return questions by turns of the documents, the best of each first; where these are few, what a document says in all.
 
     Args:
         headings: of documents, those of one together.

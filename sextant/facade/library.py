@@ -96,7 +96,7 @@ class Library:
         return found[document_id]
 
     async def statuses(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
-        """As `standing`, for several; documents that are not there are left out."""
+        """Return `standing` of several; documents that are not there are left out."""
         return await self._uploads.statuses(self._user_id, document_ids)
 
     async def text(self, document_id: UUID, start: int, end: int) -> str:

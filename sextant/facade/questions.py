@@ -323,7 +323,7 @@ class Asking:
     async def examples(
         self, graph_id: str = DEFAULT_GRAPH, *, language: str = "", limit: int = 3
     ) -> list[Example]:
-        """Question to begin with, made from headings of the documents, each in its document's language.
+        """Return questions to begin with, made from headings of the documents, each in its document's language.
 
         Args:
             graph_id: the knowledge base.

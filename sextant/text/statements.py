@@ -52,7 +52,7 @@ class AnswerType:
 
     @property
     def is_quantity(self) -> bool:
-        """Whether it is a number or a date."""
+        """Return whether it is a number or a date."""
         return self.kind in {NUMBER, DATE}
 
     def is_in(self, text: str) -> bool | None:

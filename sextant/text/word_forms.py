@@ -281,12 +281,12 @@ _KNOWN = _wherever(sorted(_MEANING, key=len, reverse=True))
 
 
 def synonym_patterns(question: str) -> dict[str, re.Pattern[str]]:
-    """For each listed word of `question`, where a normalised text has it in other words."""
+    """Return for each listed word of `question` where a normalised text has it in other words."""
     return {word: _wherever(others) for word, others in synonyms(question).items()}
 
 
 def synonyms(question: str) -> dict[str, list[str]]:
-    """For each listed word of `question`, what else it is called, in either language."""
+    """Return for each listed word of `question` what else it is called, in either language."""
     words = dict.fromkeys(
         match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))
     )
@@ -317,7 +317,7 @@ def other_names(name: str) -> list[str]:
 
 
 def translate_words(question: str) -> dict[str, list[str]]:
-    """For each listed word of `question`, what it is in the other language: Shanghai for 上海."""
+    """Return for each listed word of `question` what it is in the other language: Shanghai for 上海."""
     words = {match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))}
     others = {
         word: [one for one in _MEANING[word] if one.isascii() is not word.isascii()]

@@ -157,7 +157,7 @@ class Entities:
         return await self._view(await self._find(entity, "entity"), in_range(limit, "limit"))
 
     async def get(self, entity_id: UUID | str, limit: int = 20) -> EntityView:
-        """As `show`, by id alone.
+        """Do as `show`, by id alone.
 
         Raises:
             EntityNotFound: there is no entity of that id, or it is none.

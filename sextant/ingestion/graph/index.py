@@ -100,7 +100,7 @@ class GraphIndexer:
         await self.index_documents(scope, [Indexed(document_id, version, parsed)])
 
     async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
-        """As `index_document`, for several at once, all or none."""
+        """Do as `index_document` for several at once, all or none."""
         rows = await asyncio.to_thread(
             lambda: [_document_evidence(scope, one, self._tagger) for one in documents]
         )

@@ -203,7 +203,7 @@ class Tokens:
             return None
 
     def _note_refused(self, token: str, error: Exception) -> None:
-        """For whoever sets the login service up; the caller is not told, and nothing of the token is."""
+        """Log it for whoever sets the login service up; the caller is not told, and nothing of the token is."""
         digest = digest_of(token)
         if digest not in self._refused:
             missing = getattr(error, "claim", "")

@@ -127,7 +127,7 @@ _INSTRUCTIONS = frozenset({"system", "developer"})
 
 
 def _newest(messages: Any) -> Any:  # noqa: ANN401 - whatever was sent
-    """Of a long chat the newest messages, and as many instructions before them."""
+    """Return of a long chat the newest messages, and as many instructions before them."""
     if not isinstance(messages, list) or len(messages) <= _MOST_MESSAGES:
         return messages
     sent = cast("list[object]", messages)

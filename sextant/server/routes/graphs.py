@@ -81,7 +81,7 @@ async def example_questions(
     graph_id: GraphId,
     options: Annotated[ExamplesQuery, Query()],
 ) -> ExamplesBody:
-    """Question to begin with, from headings of the documents; empty before there are any."""
+    """Return questions to begin with, from headings of the documents; empty before there are any."""
     found = await rag_of(request, principal).examples(
         graph_id, language=options.language or "", limit=options.limit
     )

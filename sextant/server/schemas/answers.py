@@ -279,7 +279,7 @@ _Ranking = str | dict[str, float] | None
 
 
 def _check_filters(given: _Ranking) -> _Ranking:
-    """As given; refused by the rules of rankings, which name what is wrong as a union's do not."""
+    """Refuse by the rules of rankings, which name what is wrong as a union's do not."""
     MetadataWeights.read(given)
     return given
 

@@ -142,7 +142,7 @@ class ReportWriter:
         )
 
     def _bounded(self, material: Material) -> Iterator[Finding]:
-        """As many sources as the prompt has room for."""
+        """Return as many sources as the prompt has room for."""
         tokens_left = self._tokens
         for source in material.sources():
             tokens_left -= estimate_tokens(source.text)

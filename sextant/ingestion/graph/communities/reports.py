@@ -170,7 +170,7 @@ class CommunityEvidence:
 
     @property
     def language(self) -> str:
-        """Of most of the passages' letters, or of the names where there is no passage."""
+        """Return that of most of the passages' letters, or of the names where there is no passage."""
         return language_of(" ".join(chunk.text for chunk in self.chunks) or " ".join(self.names))
 
 
