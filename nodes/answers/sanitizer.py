@@ -80,7 +80,7 @@ class OutputSanitizer:
         self._passages = passages
         self._originals = _originals_of(passages)
         self._removed = REMOVED.get(language, REMOVED["en"])
-        self._held = ""
+        self._buffer = ""
         self._out = list[str]()
         self._last = "\n"  # what was passed on last
         self._begins_line = True
@@ -90,7 +90,7 @@ class OutputSanitizer:
 
     def feed(self, piece: str) -> str:
         """Return the part of the text up to the end of `piece` that is known to be harmless."""
-        self._held += piece.translate(self._originals)
+        self._buffer += piece.translate(self._originals)
         return self._pass()
 
     def finish(self) -> str:
@@ -103,11 +103,11 @@ class OutputSanitizer:
         return rest + ("" if self._last == "\n" else "\n") + self._fence
 
     def _pass(self) -> str:
-        undecided = "\r" if self._held.endswith("\r") and not self._over else ""
-        self._held = _plain(self._held.removesuffix(undecided))
-        while self._held and self._step():
+        undecided = "\r" if self._buffer.endswith("\r") and not self._over else ""
+        self._buffer = _plain(self._buffer.removesuffix(undecided))
+        while self._buffer and self._step():
             pass
-        self._held += undecided
+        self._buffer += undecided
         passed, self._out = "".join(self._out), []
         return passed
 
@@ -117,16 +117,16 @@ class OutputSanitizer:
             return self._skip_url()
         if self._begins_line:
             return self._close_fence() if self._fence else self._open_fence()
-        if self._last == "]" and self._held[0] in "(:":
+        if self._last == "]" and self._buffer[0] in "(:":
             return self._unlink()
-        special = (_IN_CODE if self._fence else _IN_TEXT).search(self._last + self._held, 1)
-        end = special.start() - 1 if special else len(self._held)
-        if (link := self._held.find("]", 0, end) + 1) > 0:
+        special = (_IN_CODE if self._fence else _IN_TEXT).search(self._last + self._buffer, 1)
+        end = special.start() - 1 if special else len(self._buffer)
+        if (link := self._buffer.find("]", 0, end) + 1) > 0:
             end = link
         if end:
             self._take(end)
             return True
-        return self._decide(self._held[0])
+        return self._decide(self._buffer[0])
 
     def _decide(self, first: str) -> bool:
         """Do with what begins here what its first character asks for."""
@@ -146,23 +146,23 @@ class OutputSanitizer:
 
     def _take(self, length: int, instead: str | None = None) -> None:
         """Pass so many characters on, or something else in their place."""
-        passed = self._held[:length] if instead is None else instead
-        self._held = self._held[length:]
+        passed = self._buffer[:length] if instead is None else instead
+        self._buffer = self._buffer[length:]
         if passed:
             self._out.append(passed)
             self._last = passed[-1]
 
     def _waits(self, begins: re.Pattern[str]) -> bool:
         """Return whether what is held may still become something when more text comes."""
-        return not self._over and len(self._held) < _LONGEST and bool(begins.match(self._held))
+        return not self._over and len(self._buffer) < _LONGEST and bool(begins.match(self._buffer))
 
     def _open_fence(self) -> bool:
-        found = _FENCE.match(self._held, 0, _LONGEST)
+        found = _FENCE.match(self._buffer, 0, _LONGEST)
         if found is None and self._waits(_FENCE_BEGINS):
             return False
         self._begins_line = False
         if found is None or (found["fence"][0] == "`" and "`" in found["info"]):
-            at = re.match(_CONTAINER, self._held)
+            at = re.match(_CONTAINER, self._buffer)
             self._take(at.end() if at else 0)
             return True
         before, info = found["before"].rstrip(" \t"), found["info"]
@@ -172,39 +172,39 @@ class OutputSanitizer:
         info = info.strip()
         self._take(found.end(), f"{self._fence}{info if info.lower() in _COLOURED else ''}\n")
         if not _LANGUAGE.fullmatch(info):  # shown as the first line
-            self._held = f"{info}\n{self._held}"
+            self._buffer = f"{info}\n{self._buffer}"
             self._begins_line = False
         return True
 
     def _close_fence(self) -> bool:
         if self._waits(_CLOSING_BEGINS):
             return False
-        found = _CLOSING.match(self._held)
+        found = _CLOSING.match(self._buffer)
         if found is None or not found["fence"].startswith(self._fence):
             self._begins_line = False
             return True
-        last = found["next"] == "" and found.end() == len(self._held)
+        last = found["next"] == "" and found.end() == len(self._buffer)
         self._take(found.start("next"), self._fence if last else self._fence + "\n")
         if found["next"] == "\n":
-            self._held = self._held[1:]
+            self._buffer = self._buffer[1:]
         self._fence = ""
         return True
 
     def _break_fence(self) -> bool:
         """Keep what looks like a fence from becoming one when something beside it is taken out."""
-        first = self._held[0]
-        length = len(self._held) - len(self._held.lstrip(first))
-        if length == len(self._held) and not self._over:
+        first = self._buffer[0]
+        length = len(self._buffer) - len(self._buffer.lstrip(first))
+        if length == len(self._buffer) and not self._over:
             return False
         self._take(length, _NO_FENCE[first] * length if length > 2 or self._last == first else None)
         return True
 
     def _code(self) -> bool:
         """Pass code on that ends on its line; what opens none is an apostrophe."""
-        line = self._held[:_LONGEST].partition("\n")[0]
+        line = self._buffer[:_LONGEST].partition("\n")[0]
         fence = line[: len(line) - len(line.lstrip("`"))]
         closed = re.search(rf"(?<!`){fence}(?!`)", line[len(fence) :])
-        whole = self._over or len(line) == _LONGEST or len(line) < len(self._held)
+        whole = self._over or len(line) == _LONGEST or len(line) < len(self._buffer)
         if not whole and (closed is None or len(fence) + closed.end() == len(line)):
             return False
         if closed is None:
@@ -224,28 +224,28 @@ class OutputSanitizer:
     def _compare(self) -> bool:
         if self._waits(_MAY_COMPARE):
             return False
-        self._take(1, None if _COMPARES.match(self._held) else "‹")
+        self._take(1, None if _COMPARES.match(self._buffer) else "‹")
         return True
 
     def _decode(self) -> bool:
         """Read an entity as renderers do, so that what it hides is seen."""
         if self._waits(_ENTITY_BEGINS):
             return False
-        if found := _ENTITY.match(self._held):
+        if found := _ENTITY.match(self._buffer):
             decoded = _plain(html.unescape(found[0]))
             if decoded != found[0]:
-                self._held = decoded + self._held[found.end() :]
+                self._buffer = decoded + self._buffer[found.end() :]
                 return True
         self._take(1)
         return True
 
     def _unlink(self) -> bool:
         """Part a target, or what would define one, from its text; a target that leads away goes."""
-        if self._held[0] == ":":
+        if self._buffer[0] == ":":
             self._take(1, None if self._fence else " :")
             return True
-        found = _TARGET.match(self._held)
-        if found is None and not self._over and len(self._held) <= _LONGEST + 1:
+        found = _TARGET.match(self._buffer)
+        if found is None and not self._over and len(self._buffer) <= _LONGEST + 1:
             return False
         if found is None or not _LEADS_AWAY.search(found["target"]):
             self._take(1, None if self._fence else " (")
@@ -260,13 +260,13 @@ class OutputSanitizer:
         return self._as_text(address) if self._known(address) else ""
 
     def _address(self) -> bool:
-        found = self._url().match(self._held)
+        found = self._url().match(self._buffer)
         if found is None:
             if self._waits(_URL_BEGINS):
                 return False
             self._take(1)
             return True
-        if found.end() == len(self._held) and not self._over and found.end() < _LONGEST:
+        if found.end() == len(self._buffer) and not self._over and found.end() < _LONGEST:
             return False
         if found.end() >= _LONGEST:
             self._take(found.end(), self._removed)
@@ -278,15 +278,15 @@ class OutputSanitizer:
 
     def _url(self) -> re.Pattern[str]:
         """Return what an address that begins here looks like."""
-        if self._held[0] != "/":
+        if self._buffer[0] != "/":
             return _URL
         return _BEHIND_SCHEME if self._last == ":" else _HOST
 
     def _skip_url(self) -> bool:
-        rest = _URL_REST.match(self._held)
-        self._held = self._held[rest.end() if rest else 0 :]
-        self._in_url = not self._held
-        return bool(self._held)
+        rest = _URL_REST.match(self._buffer)
+        self._buffer = self._buffer[rest.end() if rest else 0 :]
+        self._in_url = not self._buffer
+        return bool(self._buffer)
 
     def _in_code(self, code: str) -> str:
         """Return a piece of code without the addresses that may not be shown."""

@@ -92,7 +92,7 @@ class CitedText:
         self._rejected = frozenset(rejected)
         self.given = Citations(passages)
         self._begun = False
-        self._held = ""
+        self._buffer = ""
         self._left = ""  # the gap before a marker that was dropped, for one that follows it
         self._line = ""
         self._fenced = False
@@ -130,50 +130,50 @@ class CitedText:
 
     def feed(self, piece: str) -> Iterator[Token | Cited]:
         """Take the next piece of the model's text, of any length."""
-        self._held += piece
+        self._buffer += piece
         yield from self._advance()
 
     def finish(self) -> Iterator[Token | Cited]:
         """Say that no more text comes."""
         yield from self._advance(final=True)
-        if "|" in self._held:  # the end of the last row
-            self._sentence.text += self._held.rstrip()
-        self._held = ""
+        if "|" in self._buffer:  # the end of the last row
+            self._sentence.text += self._buffer.rstrip()
+        self._buffer = ""
         yield from self._close(self._sentence)
         self._sentence = DraftSentence()
 
     def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
         """Emit what is held, but for white space and what may belong to a marker."""
-        while self._held:
-            marker = markers.MARKER.search(self._held)
-            begun = None if final else markers.find_marker_start(self._held)
-            at = min(len(self._held), begun if begun is not None else len(self._held))
+        while self._buffer:
+            marker = markers.MARKER.search(self._buffer)
+            begun = None if final else markers.find_marker_start(self._buffer)
+            at = min(len(self._buffer), begun if begun is not None else len(self._buffer))
             at = min(at, marker.start() if marker else at)
-            ahead = self._held[:at]
+            ahead = self._buffer[:at]
             body = ahead.rstrip() if not self._in_row(ahead) else ahead.rstrip(" \t|\n")
             self._left = "" if body else self._left
             yield from self._write(body)
-            own, rest = ahead[len(body) :], self._held[at:]
+            own, rest = ahead[len(body) :], self._buffer[at:]
             if not rest or (begun is not None and begun <= at):
-                self._held = own + rest
+                self._buffer = own + rest
                 return
             marker = markers.MARKER.match(rest)
             gap, self._left = own or self._left, ""
             if marker is None or self._is_no_marker(marker, gap):
                 yield from self._write(gap + rest[0])
-                self._held = rest[1:]
+                self._buffer = rest[1:]
             elif self._leads(gap):
                 if not (final or _is_whole(rest)):
-                    self._held, self._left = own + rest, ""
+                    self._buffer, self._left = own + rest, ""
                     return
                 if _LINE_END.match(rest, marker.end()):  # it stands alone on its line
                     yield from self._mark(marker, gap)
                 else:
                     yield from self._lead(marker, gap, rest)
-                self._held = rest[marker.end() :]
+                self._buffer = rest[marker.end() :]
             else:
                 yield from self._mark(marker, gap)
-                self._held = rest[marker.end() :]
+                self._buffer = rest[marker.end() :]
 
     def _in_row(self, ahead: str) -> bool:
         """Return whether a row of a table is written, whose last bar comes behind its marker."""

@@ -214,14 +214,14 @@ class MarkerReader:
     def __init__(self, passages: Sequence[str]) -> None:
         self._count = len(passages)
         self._passages = passages
-        self._held = ""
+        self._buffer = ""
         self._line = ""  # of what was passed on
         self._fenced = False
         self._has_markers = False  # that are certain
 
     def feed(self, piece: str) -> str:
         """Return the part of the text up to the end of `piece` in which every marker is known."""
-        self._held += piece
+        self._buffer += piece
         return self._pass(final=False)
 
     def finish(self) -> str:
@@ -230,9 +230,9 @@ class MarkerReader:
 
     def _pass(self, *, final: bool) -> str:
         passed = list[str]()
-        while self._held:
-            begins = _BEGINS.search(self._held) if self._count else None
-            length = begins.start() if begins else len(self._held)
+        while self._buffer:
+            begins = _BEGINS.search(self._buffer) if self._count else None
+            length = begins.start() if begins else len(self._buffer)
             if length:
                 passed.append(self._take(length))
                 continue
@@ -243,16 +243,16 @@ class MarkerReader:
         return "".join(passed)
 
     def _match(self, *, final: bool) -> regex.Match[str] | None:
-        if final or len(self._held) > _LONGEST:
-            return _WHOLE.match(self._held)
-        return _BEGUN.match(self._held, partial=True)
+        if final or len(self._buffer) > _LONGEST:
+            return _WHOLE.match(self._buffer)
+        return _BEGUN.match(self._buffer, partial=True)
 
     def _may_go_on(self, found: regex.Match[str]) -> bool:
-        return len(self._held) <= _LONGEST and (found.partial or found.end() == len(self._held))
+        return len(self._buffer) <= _LONGEST and (found.partial or found.end() == len(self._buffer))
 
     def _take(self, length: int) -> str:
         """Pass so many characters on."""
-        text, self._held = self._held[:length], self._held[length:]
+        text, self._buffer = self._buffer[:length], self._buffer[length:]
         *lines, last = (self._line + text).split("\n")
         self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
         self._line = last

@@ -82,7 +82,7 @@ class Unwrapped:
         """Take `keeps_courtesies` for small talk, where a greeting is the answer."""
         self._keeps_courtesies = keeps_courtesies
         self._opening = _OPENING if keeps_courtesies else _OPENING_OR_COURTESY
-        self._held = ""
+        self._buffer = ""
         self._opened = False
         self._over = False
         self._fenced = False
@@ -94,7 +94,7 @@ class Unwrapped:
         """Return what of the text up to the end of `piece` is known to be the answer."""
         if self._over:
             return ""
-        self._held += piece
+        self._buffer += piece
         return self._pass(final=False)
 
     def finish(self) -> str:
@@ -104,35 +104,35 @@ class Unwrapped:
     def _pass(self, *, final: bool) -> str:
         if not self._opened and not self._open(final=final):
             return ""
-        self._held = _TAG.sub("", self._held)
-        begun = None if final else _TAG.search(self._held, partial=True)
-        tail = self._held[begun.start() :] if begun else ""
-        self._held = self._held[: len(self._held) - len(tail)]
+        self._buffer = _TAG.sub("", self._buffer)
+        begun = None if final else _TAG.search(self._buffer, partial=True)
+        tail = self._buffer[begun.start() :] if begun else ""
+        self._buffer = self._buffer[: len(self._buffer) - len(tail)]
         passed = list[str]()
-        while self._held:
+        while self._buffer:
             piece = self._next(final=final)
             if piece is None:
                 break
             passed.append(piece)
-        self._held += tail
+        self._buffer += tail
         return "".join(passed)
 
     def _open(self, *, final: bool) -> bool:
         """Take off what stands ahead of the answer; return whether that is known by now."""
         while True:
-            text = self._held.lstrip()
+            text = self._buffer.lstrip()
             if text.startswith("{"):
                 return self._open_object(text, final=final)
             found = self._opening.match(text, partial=not final)
             if found is None:
-                self._held, self._opened = text, True
+                self._buffer, self._opened = text, True
                 return True
             if not final and (found.partial or found.end() == len(text)):
                 return False
             self._fenced |= found["fence"] is not None
             if not self._keeps_courtesies:
                 self._opening = _BEHIND_COURTESY if found["courtesy"] else _OPENING_OR_COURTESY
-            self._held = text[found.end() :]
+            self._buffer = text[found.end() :]
 
     def _open_object(self, text: str, *, final: bool) -> bool:
         body = text.rstrip().removesuffix("```").rstrip() if self._fenced else text.rstrip()
@@ -143,7 +143,7 @@ class Unwrapped:
                 return False
             found = _FIELD.search(body)
             inner = _unescape(found[1]) if found else None
-        self._opened, self._held = True, text if inner is None else inner.strip()
+        self._opened, self._buffer = True, text if inner is None else inner.strip()
         self._over = inner is not None
         return True
 
@@ -151,10 +151,10 @@ class Unwrapped:
         """Return the next of what is held that passes, "" for what goes; None: more must be known."""
         if self._sentence:
             return self._rest_of_sentence()
-        body = self._held.lstrip()
-        gap = self._held[: len(self._held) - len(body)]
+        body = self._buffer.lstrip()
+        gap = self._buffer[: len(self._buffer) - len(body)]
         if not body:
-            self._held = "" if final else self._held
+            self._buffer = "" if final else self._buffer
             return None
         at_line = self._begins_line or "\n" in gap
         if at_line and (self._listing or self._may_be_source(body, final=final)):
@@ -166,7 +166,7 @@ class Unwrapped:
         if end is None and not final:
             return None if self._may_be_chatter(body) else self._begin(gap, body)
         if self._is_left_out(body[:end]):
-            self._held = "" if end is None else body[end:]
+            self._buffer = "" if end is None else body[end:]
             return ""
         return self._begin(gap, body)
 
@@ -187,20 +187,20 @@ class Unwrapped:
         self._begins_line = False
         end = sentence_end(body)
         if end is None or end == len(body):
-            self._sentence, self._held = body, ""
+            self._sentence, self._buffer = body, ""
             return gap + body
-        self._held = body[end:]
+        self._buffer = body[end:]
         self._begins_line = body[:end].endswith("\n")
         return gap + body[:end]
 
     def _rest_of_sentence(self) -> str:
-        whole = self._sentence + self._held
+        whole = self._sentence + self._buffer
         end = sentence_end(whole)
         if end is None or end == len(whole):
-            passed, self._sentence, self._held = self._held, whole[-_SENTENCE_CHARS:], ""
+            passed, self._sentence, self._buffer = self._buffer, whole[-_SENTENCE_CHARS:], ""
             return passed
         behind = max(end - len(self._sentence), 0)
-        passed, self._held, self._sentence = self._held[:behind], self._held[behind:], ""
+        passed, self._buffer, self._sentence = self._buffer[:behind], self._buffer[behind:], ""
         self._begins_line = whole[:end].endswith("\n")
         return passed
 
@@ -214,7 +214,7 @@ class Unwrapped:
         is_listed = self._listing and _LISTED.match(line) is not None
         if is_source or is_closing or is_listed or self._is_left_out(line):
             self._listing |= is_source
-            self._held = newline + rest
+            self._buffer = newline + rest
             return ""
         self._listing = False
         return self._begin(gap, body)
