@@ -66,7 +66,6 @@ class WordLook(SubjectLook):
         if (
             (self._is_brief and not (is_near and self._is_together(part, telling)))
             or self._misses_name(fact, (part,))
-            or self._replaces(part, fact)
             or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
             or self._is_at_another_value(part, fact)
         ):
@@ -175,7 +174,6 @@ class ValueLook(WordLook):
             return Assessment(
                 Support.CONTRADICTED, 0.0, tuple(p for _, one in found for p in one.parts)
             )
-        outcomes = self._without_conditions(found, outcomes)
         worst = min(outcomes, key=lambda one: one.support)
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         if worst.support != Support.SUPPORTED:
@@ -191,8 +189,6 @@ class ValueLook(WordLook):
         """Return whether the parts that say a fact's numbers say them of what it speaks of."""
         is_foreign = all(map(self._is_foreign, parts))
         if (words < _OF_STATED and not is_foreign) or self._misses_name(fact, parts):
-            return Support.PARTIAL
-        if any(self._replaces(part, fact) for part in parts):
             return Support.PARTIAL
         misnamed = self._find_misnamed(fact, parts)
         if misnamed is None:
@@ -217,23 +213,6 @@ class ValueLook(WordLook):
             for (value, part), (its, other) in combinations(said, 2)
             if part is not other
         )
-
-    @staticmethod
-    def _without_conditions(
-        found: Sequence[tuple[TextValue, Assessment]], outcomes: list[Assessment]
-    ) -> list[Assessment]:
-        """Leave out numbers that stand elsewhere in the row that says another one: 66 dB(A) at 1 m."""
-        rows = [
-            p for one in outcomes if one.support is Support.SUPPORTED for p in one.parts if p.is_row
-        ]
-        conditions = [
-            one
-            for value, one in found
-            if any(map(value.matches, (v for p in rows for v in p.conditions)))
-        ]
-        return [
-            one for one in outcomes if one.support is Support.SUPPORTED or one not in conditions
-        ]
 
     def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
         covered = self._covered(part, subject)
