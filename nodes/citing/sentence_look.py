@@ -86,7 +86,6 @@ class SentenceLook:
         self._anywhere: dict[str, bool] = {}
         self._values = [value for fact in facts for value in fact.values]
         self._subject = {term: evidence.weight(term) for term in evidence.asked}
-        self._spoken = set[tuple[int, tuple[int, int]]]()
         asked = phrases_of(evidence.question, numbered=True)
         self._asked_phrases = [one for one in asked if evidence.has_phrase(one)]
         stated = phrases_of(sentence) - asked

@@ -140,8 +140,6 @@ _SURELY = 0.5
 _PER_EXTRA, _MOST_EXTRA = 0.008, 10
 # What stands side by side in it counts besides.
 _OF_PHRASES = 0.05
-# Of sentences that say another fact of the statement, too.
-_OF_SPOKEN = 0.1
 # So much of the subject a part must have.
 _SUBJECT = 0.35
 # Where its number stands there, too.
@@ -155,12 +153,7 @@ class ValueLook(WordLook):
     """Looks for the numbers of facts, bound to their subject."""
 
     def _of_values(self, fact: StatedFact, subject: dict[str, float]) -> Assessment:
-        scores = {
-            id(part): self._score(part, subject)
-            + _OF_SPOKEN * (part.is_clause and (part.passage, part.span) in self._spoken)
-            for part in self._parts
-            if part.values
-        }
+        scores = {id(part): self._score(part, subject) for part in self._parts if part.values}
         found = [(value, self._of_value(value, fact, scores)) for value in fact.values]
         # Once says no more than "a", unless it is told how often else.
         outcomes = [
@@ -182,7 +175,6 @@ class ValueLook(WordLook):
         support = self._of_subject(fact, parts, words)
         if support is not Support.SUPPORTED:
             return Assessment(support, words, parts)
-        self._spoken.update((part.passage, part.span) for part in parts)
         return Assessment(Support.SUPPORTED, max(ENOUGH, worst.share), parts)
 
     def _of_subject(self, fact: StatedFact, parts: Sequence[EvidencePart], words: float) -> Support:
