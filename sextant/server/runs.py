@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable
-from contextvars import ContextVar
+from collections.abc import Callable
 
 from sextant.domain.errors import (
     Limited,
@@ -23,32 +21,6 @@ from sextant.server.expiring_set import ExpiringSet
 log = logging.getLogger(__name__)
 
 
-# How long a slot is kept for a question whose body is still to come.
-_EXPECTED_SECONDS = 1.0
-
-
-class Expected:
-    """A question on its way, counted as its caller's."""
-
-    def __init__(self, callers: Counter[Hashable], caller: Hashable) -> None:
-        self._callers, self._caller = callers, caller
-        self._given_up = False
-        callers[caller] += 1
-        # Whoever sends a body slowly, or never, shall not keep others out.
-        self._timer = asyncio.get_running_loop().call_later(_EXPECTED_SECONDS, self.give_up)
-
-    def give_up(self) -> None:
-        """Count it no longer."""
-        if not self._given_up:
-            self._given_up = True
-            self._timer.cancel()
-            self._callers -= Counter([self._caller])  # drops what comes to 0
-
-
-# The slot that is kept for the request of this context.
-_expected: ContextVar[Expected | None] = ContextVar("expected", default=None)
-
-
 class Runs:
     """All runs of this process, so many at a time, and the ended ones for a while.
 
@@ -59,8 +31,6 @@ class Runs:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.graphs = ExpiringSet()
-        self._expected_of = Counter[Hashable]()
-        self._strange = Counter[Hashable]()  # of nobody who is known, by what they bring
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, AnswerRun] = {}
         self._of_caller = Counter[str]()
@@ -75,37 +45,6 @@ class Runs:
     def live(self) -> int:
         """Return answers under way."""
         return len(self._live)
-
-    @property
-    def expected(self) -> int:
-        """Return slots kept for questions on their way."""
-        return self._expected_of.total()
-
-    def expect(self, principal: Principal | None, brought: bytes | None = None) -> Expected:
-        """Keep a slot for a question of which only the head is there, until it starts or ends.
-
-        So most of a burst is refused before anything of it is read, and not each when it would start.
-
-        Args:
-            principal: whose share it comes from. Strangers, however many, keep none from those who are
-                known: they are refused where they would be too many beside them.
-            brought: what the key or token is remembered by. Of one that nobody knows yet no more are let
-                on than would find a slot if it holds.
-
-        Raises:
-            Overloaded: the server has no slot left.
-            Limited: the caller has none left.
-        """
-        if principal is None:
-            self._check_capacity(self.expected + self._strange.total())
-            if brought is not None and self._strange[brought] >= self.settings.per_user:
-                raise self._too_many("on their way")
-            return self._expect(self._strange, brought)
-        self._check_capacity(self.expected)
-        # Those, too, that came before it was known whose they are.
-        strange = 0 if brought is None else self._strange[brought]
-        self._check_share(principal, self._expected_of[principal.quota_key] + strange)
-        return self._expect(self._expected_of, principal.quota_key)
 
     def start(
         self,
@@ -131,9 +70,7 @@ class Runs:
             Overloaded: the server has no slot left.
             Limited: the caller has none left.
         """
-        if (expected := _expected.get()) is not None:
-            expected.give_up()
-        self._check_capacity(self.expected)
+        self.require_slot()
         self._check_share(principal)
         limit = max(seconds, self.settings.seconds)
         is_long = seconds > self.settings.seconds
@@ -171,21 +108,24 @@ class Runs:
         await asyncio.gather(*(run.over() for run in live))
         self._finished.clear()
 
-    def _expect(self, callers: Counter[Hashable], caller: Hashable) -> Expected:
-        expected = Expected(callers, caller)
-        _expected.set(expected)
-        return expected
+    def require_slot(self) -> None:
+        """Make sure that one more answer could begin.
 
-    def _check_capacity(self, expected: int) -> None:
-        if len(self._live) + expected >= self.settings.concurrent:
+        Raises:
+            Overloaded: the server has no slot left.
+        """
+        if len(self._live) >= self.settings.concurrent:
             raise Overloaded(
                 f"All {self.settings.concurrent} slots of this server are taken.",
                 next_step="Try again in a few seconds.",
             )
 
-    def _check_share(self, principal: Principal, expected: int = 0) -> None:
-        if self._of_caller[principal.quota_key] + expected >= self._share_of(principal):
-            raise self._too_many("under way")
+    def _check_share(self, principal: Principal) -> None:
+        if principal.login and self._of_caller[principal.quota_key] >= self.settings.per_user:
+            raise Limited(
+                f"You have {self.settings.per_user} answers under way, as many as you may.",
+                next_step="Wait until one of them ends.",
+            )
 
     def _check_long_share(self, principal: Principal) -> None:
         """Leave half of a caller's slots to questions that are answered soon."""
@@ -196,15 +136,6 @@ class Runs:
                 next_step="Wait until one of them ends, or ask with less effort. The limit is half of "
                 "SEXTANT_RUNS__PER_USER.",
             )
-
-    def _too_many(self, where: str) -> Limited:
-        return Limited(
-            f"You have {self.settings.per_user} answers {where}, as many as you may.",
-            next_step="Wait until one of them ends.",
-        )
-
-    def _share_of(self, principal: Principal) -> float:
-        return self.settings.per_user if principal.login else math.inf
 
     def _over(self, run: AnswerRun, principal: Principal, *, keep: bool, is_long: bool) -> None:
         run.end()

@@ -23,7 +23,7 @@ from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unaut
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
 from sextant.server.auth.caller import Principal, unauthorized_error
-from sextant.server.auth.tokens import Tokens, tokens_of
+from sextant.server.auth.tokens import tokens_of
 from sextant.server.expiring_set import ExpiringSet
 from sextant.stores.api_keys import ApiKeyStore, KeyInUse
 from sextant.stores.postgresql.database import Database
@@ -164,8 +164,6 @@ class Authenticator:
         self._store = ApiKeyStore(database)
         self._tokens = tokens_of(settings.auth)
         self._known: OrderedDict[bytes, _CachedKey] = OrderedDict()
-        # Whom tokens stood for when they last held, by digest.
-        self._principals: OrderedDict[bytes, Principal] = OrderedDict()
         self._wrong = ExpiringSet(most=_CACHED)
         self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
@@ -206,35 +204,21 @@ class Authenticator:
             return await self._by_key(digest_of(credential), _neighbourhood(connection))
         if self._tokens is None:
             raise unauthorized_error()
-        return await self._by_token(self._tokens, credential)
+        return await self._tokens.principal(credential)
 
     def known(self, connection: HTTPConnection) -> Principal | None:
-        """Return who asks, as far as that can be said at once; a stranger is None.
+        """Return who asks, as far as that can be said at once; a stranger, and whoever has a token, is None.
 
-        A key or token counts that held when it was last looked at, however long ago: it lets nobody in.
-        A token that comes for the first time is verified, if what it is verified with is at hand.
+        A key counts that held when it was last looked up, however long ago: it lets nobody in.
         """
         try:
             if not self._login:
                 require_local(connection)
                 return self._nobody()
-            credential = _credential(connection)
-            digest = digest_of(credential)
-            if (bearer := self._principals.get(digest)) is not None:
-                return bearer
-            if self._tokens is not None and not is_api_key(credential):
-                return self._tokens.principal_at_once(credential)
+            known = self._known.get(digest_of(_credential(connection)))
         except (Unauthorised, Forbidden):
             return None
-        known = self._known.get(digest)
         return _principal_of(known.held) if known and known.held else None
-
-    def brought(self, connection: HTTPConnection) -> bytes | None:
-        """By what the key or token of a request is remembered, whether it holds or not; None for none."""
-        try:
-            return digest_of(_credential(connection))
-        except Unauthorised:
-            return None
 
     async def close(self) -> None:
         """End what was begun."""
@@ -246,20 +230,6 @@ class Authenticator:
         principal = None if key is None else _principal_of(key)
         if principal is None:
             raise unauthorized_error()
-        return principal
-
-    async def _by_token(self, tokens: Tokens, token: str) -> Principal:
-        """Verify the token each time; only that it held is remembered, for `known`."""
-        digest = digest_of(token)
-        try:
-            principal = await tokens.principal(token)
-        except Unauthorised:
-            self._principals.pop(digest, None)
-            raise
-        self._principals[digest] = principal
-        self._principals.move_to_end(digest)
-        if len(self._principals) > _CACHED:
-            self._principals.popitem(last=False)
         return principal
 
     def _nobody(self) -> Principal:

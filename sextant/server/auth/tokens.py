@@ -21,7 +21,7 @@ import jwt
 import orjson
 
 from sextant.domain.api_keys import Permission, digest_of, with_lesser
-from sextant.domain.errors import DependencyError, OptionInvalid, SettingsInvalid, Unauthorised
+from sextant.domain.errors import DependencyError, OptionInvalid, SettingsInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import AuthSettings
 from sextant.domain.system import is_loopback
@@ -80,10 +80,6 @@ class PublicKeys:
         if wanted not in self._keys:
             raise jwt.InvalidKeyError("unknown key")
         return self._keys[wanted]
-
-    def kept(self, kid: object, algorithm: str) -> jwt.PyJWK | None:
-        """Return the key that a token names, if it is here; asks nobody."""
-        return self._keys.get(_name(kid, algorithm))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -186,21 +182,6 @@ class Tokens:
         except _NOT_HOLDING as error:
             self._note_refused(token, error)
             raise unauthorized_error() from None
-
-    def principal_at_once(self, token: str) -> Principal | None:
-        """Return whom a token stands for, if it holds and the login service need not be asked for its keys.
-
-        One that was refused a moment ago is not looked at again: who asks in earnest calls `principal`.
-        """
-        if digest_of(token) in self._refused:
-            return None
-        try:
-            header = self._header(token)
-            keys = self._keys
-            key = keys if isinstance(keys, bytes) else keys.kept(*_claim_name(header))
-            return None if key is None else self._principal(token, key)
-        except (*_NOT_HOLDING, Unauthorised):
-            return None
 
     def _note_refused(self, token: str, error: Exception) -> None:
         """Log it for whoever sets the login service up; the caller is not told, and nothing of the token is."""

@@ -12,7 +12,6 @@ from sextant.domain.api_keys import Permission
 from sextant.domain.errors import (
     Cancelled,
     Limited,
-    Overloaded,
     RetrievalError,
     RunNotFound,
     TimedOut,
@@ -137,29 +136,6 @@ async def test_reports_leave_half_of_a_caller_s_slots_to_other_questions() -> No
     await runs.close()
 
 
-async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends() -> None:
-    runs = Runs(RunSettings(concurrent=2))
-    first, second = runs.expect(ANN), runs.expect(ANN)
-    with pytest.raises(Overloaded):
-        runs.expect(ANN)
-    first.give_up()
-    first.give_up()  # once is enough
-    assert runs.expected == 1
-
-    async def starts() -> None:
-        runs.expect(ANN)
-        await started(runs, 1)  # in the slot that was kept for it, though all are taken
-
-    await asyncio.create_task(starts())
-    assert (runs.expected, runs.live) == (1, 1)
-    with pytest.raises(Overloaded):
-        await asyncio.create_task(starts())
-    second.give_up()
-    await asyncio.create_task(starts())
-    assert (runs.expected, runs.live) == (0, 2)
-    await runs.close()
-
-
 async def ended(runs: Runs, user: str = "ann") -> AnswerRun:
     """Return a run of this user that is over, and kept."""
     answering = Answering()
@@ -252,60 +228,4 @@ async def test_who_has_its_share_under_way_begins_another_when_one_has_ended() -
     await asyncio.sleep(0)  # what is called at its end
     runs.start(ANN, Answering().events)
     assert runs.live == 1
-    await runs.close()
-
-
-async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sextant.server.runs._EXPECTED_SECONDS", 0.0)
-    runs = Runs(RunSettings(concurrent=1))
-    runs.expect(ANN)
-    while runs.expected:  # noqa: ASYNC110 - until the loop has come to its timers
-        await asyncio.sleep(0)
-    runs.expect(ANN).give_up()
-
-
-async def test_strangers_keep_no_slot_from_others_and_are_refused_where_they_are_too_many() -> None:
-    runs = Runs(RunSettings(concurrent=4, per_user=2))
-    strangers = [runs.expect(None) for _ in range(4)]
-    with pytest.raises(Overloaded, match="slots of this server"):
-        runs.expect(None)
-    assert runs.expected == 0
-    ann = [runs.expect(ANN) for _ in range(2)]
-    assert runs.expected == 2
-    for one in (*strangers, *ann):
-        one.give_up()
-    assert runs.expected == 0
-    runs.expect(None).give_up()
-
-
-async def test_of_a_key_that_nobody_knows_yet_no_more_are_let_on_than_would_find_a_slot() -> None:
-    runs = Runs(RunSettings(concurrent=4, per_user=2))
-    first = runs.expect(None, b"a new key")
-    runs.expect(None, b"a new key")
-    with pytest.raises(Limited):
-        runs.expect(None, b"a new key")
-    runs.expect(None, b"another")
-    first.give_up()
-    second = runs.expect(None, b"a new key")
-    assert runs.expected == 0
-    with pytest.raises(Limited):  # it is known by now whose they are
-        runs.expect(ANN, b"a new key")
-    second.give_up()
-    runs.expect(ANN, b"a new key")
-
-
-async def test_who_has_its_share_under_way_or_on_its_way_is_refused_by_the_head_of_a_request() -> (
-    None
-):
-    runs = Runs(RunSettings(concurrent=4, per_user=2))
-    first = runs.expect(ANN)
-    runs.expect(ANN)
-    with pytest.raises(Limited):
-        runs.expect(ANN)
-    runs.expect(Principal("bob", frozenset(Permission))).give_up()
-    first.give_up()
-    await started(runs, 1)
-    with pytest.raises(Limited):
-        runs.expect(ANN)
-    assert (runs.expected, runs.live) == (1, 1)
     await runs.close()

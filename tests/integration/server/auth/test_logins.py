@@ -217,14 +217,12 @@ async def test_whoever_brings_many_wrong_keys_is_not_heard_and_known_keys_go_on(
         assert await status(later) == 200
 
 
-async def test_strangers_take_no_slot_from_whoever_is_known(
+async def test_whose_search_it_is_is_known_at_once_by_a_key_that_held(
     with_logins: Settings, keys: ApiKeyStore
 ) -> None:
-    """What a slot is kept for on the way needs a key that held when it was last looked up."""
-    login = with_logins.auth.model_copy(update={"key_cache_seconds": 0})
-    app = create_app(with_logins.model_copy(update={"auth": login}))
+    app = create_app(with_logins)
     app.include_router(probes)
-    own, secret = await keys.create("alice", tuple(Permission))
+    _, secret = await keys.create("alice", tuple(Permission))
     right, wrong = secret.text, new_secret().text
 
     def known(headers: dict[str, str]) -> str | None:
@@ -234,18 +232,10 @@ async def test_strangers_take_no_slot_from_whoever_is_known(
         return principal.user_id if principal else None
 
     async with app.router.lifespan_context(app):
-        held, over = token(sub="carol"), token(sub="carol", exp=time.time() - 3600)
         assert known(bearer(right)) is None
-        assert known(bearer(held)) == "carol"  # verified without asking anybody
-        for key in (right, wrong, held, over):
+        for key in (right, wrong):
             async with calling(app, bearer(key)) as client:
                 await client.get(ROUTE)
         assert known(bearer(right)) == "alice"
-        others = [{}, bearer(wrong), bearer(over), bearer(right) | {"X-API-Key": wrong}]
-        assert [known(headers) for headers in others] == [None] * 4
-        await keys.revoke(own.id)
-        async with calling(app, bearer(right)) as client:
-            asked = asyncio.create_task(client.get(ROUTE))
-            assert known(bearer(right)) == "alice"
-            assert (await asked).status_code == 401
-        assert known(bearer(right)) is None
+        others = [{}, bearer(wrong), bearer(token(sub="carol"))]
+        assert [known(headers) for headers in others] == [None] * 3
