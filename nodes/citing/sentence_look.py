@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from itertools import combinations
 
-from sextant.nodes.citing.evidence import AHEAD, BEHIND, COLUMNS, HEADING, EvidencePart
+from sextant.nodes.citing.evidence import AHEAD, BEHIND, COLUMNS, HEADING, OWN, EvidencePart
 from sextant.nodes.citing.evidence_index import EvidenceIndex, StatedFact, language_of_sentence
 from sextant.nodes.citing.subjects import (
     SubjectWord,
@@ -23,6 +24,7 @@ from sextant.nodes.citing.terms import (
     phrases_of,
     terms_of,
     topic_of,
+    wording_of,
 )
 from sextant.text.characters import plain_of
 from sextant.text.units import ORDINAL, WEEKDAY, TextValue
@@ -183,6 +185,29 @@ class SubjectLook(SentenceLook):
             return False
         others = names_in(part.wording) - {*self._subject, *terms_of(self._sentence)}
         return bool(others)
+
+    def _replaces(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
+        if part.is_row or self._is_foreign(part):
+            return False
+        stated, there = wording_of(fact.text), wording_of(part.sentence)
+        changes = SequenceMatcher(None, stated, there, autojunk=False).get_opcodes()
+        return any(
+            tag == "replace"
+            and end - start == until - at == 1
+            and 0 < start < len(stated) - 1
+            and self._is_swapped(stated[start], there[at], part, fact)
+            for tag, start, end, at, until in changes
+        )
+
+    def _is_swapped(self, word: str, there: str, part: EvidencePart, fact: StatedFact) -> bool:
+        mine, its = terms_of(word), terms_of(there)
+        stated = {*self._subject, *(term for one in self._facts for term in one.terms)}
+        is_new = all(
+            term in fact.new and self._is_known(term) and self._level(part, term) < OWN
+            for term in mine
+        )
+        return bool(mine and its) and is_new and stated.isdisjoint(its)
 
     def _find_misnamed(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> SubjectWord | None:
         """Return a word of a fact that names something else than what its parts speak of."""

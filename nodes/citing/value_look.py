@@ -66,6 +66,7 @@ class WordLook(SubjectLook):
         if (
             (self._is_brief and not (is_near and self._is_together(part, telling)))
             or self._misses_name(fact, (part,))
+            or self._replaces(part, fact)
             or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
             or self._is_at_another_value(part, fact)
         ):
@@ -181,6 +182,8 @@ class ValueLook(WordLook):
         """Return whether the parts that say a fact's numbers say them of what it speaks of."""
         is_foreign = all(map(self._is_foreign, parts))
         if (words < _OF_STATED and not is_foreign) or self._misses_name(fact, parts):
+            return Support.PARTIAL
+        if any(self._replaces(part, fact) for part in parts):
             return Support.PARTIAL
         misnamed = self._find_misnamed(fact, parts)
         if misnamed is None:
