@@ -82,7 +82,8 @@ def table_blocks(
     body = rows[titles:]
     across = {row - titles for row in rows_across(cells, max(map(len, rows), default=0))}
     repeated = frozenset((row - titles, column) for row, column in repeated_cells(cells))
-    yield Table(body, marked or header_rows(body, across) or int(is_headed), page, repeated)
+    names = marked or header_rows(body, across, repeated) or int(is_headed)
+    yield Table(body, names, page, repeated)
 
 
 def rows_across(cells: Iterable[SpannedCell], width: int) -> frozenset[int]:
@@ -108,16 +109,21 @@ def column_names(header: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(dict.fromkeys(filter(None, map(str.strip, cells)))) for cells in columns]
 
 
-def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> int:
+def header_rows(
+    rows: Sequence[Sequence[str]],
+    across: Collection[int] = (),
+    repeated: Collection[tuple[int, int]] = (),
+) -> int:
     """Return how many rows name the columns: 1 when the first has words in most columns, each once, and more rows follow.
 
-    With the row below it, where its cells name groups of columns and that row names their columns, or where that
-    row has the units of columns of numbers. Years, and
-    numbers in even steps, are names too where the rows below them have others. Columns without any cell do not count.
+    With the row below it, where its cells name groups of columns and that row names their columns, where a name is
+    merged with that row, or where that row has the units of columns of numbers. Years, and numbers in even steps, are
+    names too where the rows below them have others. Columns without any cell do not count.
 
     Args:
         rows: the table, without titles above it.
         across: the rows with a cell that is merged across several columns.
+        repeated: the places (row, column) that only repeat the text of a merged cell.
     """
     width = max(map(len, rows), default=0)
     whole = [[*map(str.strip, row), *[""] * (width - len(row))] for row in rows]
@@ -126,6 +132,10 @@ def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> 
     count = 1
     while (
         count - 1 in across and count < len(cells) and names_groups(*cells[count - 1 : count + 1])
+    ):
+        count += 1
+    while count < len(cells) and any(
+        (count, at) in repeated and whole[count][at] == whole[count - 1][at] != "" for at in columns
     ):
         count += 1
     if len(cells) <= count:

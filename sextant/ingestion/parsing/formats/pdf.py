@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -338,34 +338,41 @@ def _table_blocks(table: PageTable) -> Iterator[Block]:
     titles *= titles < len(table.rows) - 1
     for row in table.rows[:titles]:
         yield Paragraph(next(filter(None, row)), table.page, table.words)
-    rows = table.rows[titles:]
     repeated = frozenset((at - titles, column) for at, column in table.repeated if at >= titles)
-    header = _count_header_rows(rows, repeated, table.header - titles)
-    yield Table(rows, header, table.page, repeated, table.words)
+    header = _count_header_rows(table, titles)
+    yield Table(table.rows[titles:], header, table.page, repeated, table.words)
 
 
 def _is_title(table: PageTable, at: int) -> bool:
-    """Return whether a row has one cell, from the left or across several columns, and names none of them."""
+    """Return whether a row has one cell and names no column: from the left, across several, or above the row of names."""
     row, below = table.rows[at : at + 2]
     own = [place for place, cell in enumerate(row) if cell and (at, place) not in table.repeated]
-    begins = own and (own[0] == 0 or (at, own[0] + 1) in table.repeated)
-    return len(own) == 1 and bool(begins) and not names_groups(row, below)
+    if len(own) != 1 or names_groups(row, below):
+        return False
+    begins = own[0] == 0 or (at, own[0] + 1) in table.repeated
+    return begins or _count_named_rows(table, at + 1) > 0
 
 
-def _count_header_rows(
-    rows: Sequence[Sequence[str]], repeated: Collection[tuple[int, int]], ruled: int
-) -> int:
-    """Return how many rows name the columns; the `ruled` ones above a rule where each of their columns has a name of its own."""
+def _count_header_rows(table: PageTable, titles: int) -> int:
+    """Return how many rows below its titles name the columns; those above a rule where each of their columns has a name of its own."""
+    if found := _count_named_rows(table, titles):
+        return found
+    ruled = max(table.header - titles, 0)
+    names = column_names(table.rows[titles:][:ruled])
+    is_named = all(names) and len(set(names)) == len(names)
+    return ruled if is_named and ruled < len(table.rows) - titles else 0
+
+
+def _count_named_rows(table: PageTable, start: int) -> int:
+    """Return how many rows from that one on name the columns by their words."""
+    rows = table.rows
+    repeated = {(row - start, column) for row, column in table.repeated if row >= start}
     across = {
         row
         for row, column in repeated
-        if column and rows[row][column - 1] == rows[row][column] != ""
+        if column and rows[start + row][column - 1] == rows[start + row][column] != ""
     }
-    if found := header_rows(rows, across):
-        return found
-    names = column_names(rows[: max(ruled, 0)])
-    is_named = all(names) and len(set(names)) == len(names)
-    return ruled if is_named and 0 < ruled < len(rows) else 0
+    return header_rows(rows[start:], across, repeated)
 
 
 def _list(items: Sequence[PageParagraph]) -> Iterator[Block]:

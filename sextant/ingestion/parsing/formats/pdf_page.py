@@ -7,6 +7,7 @@ import math
 import re
 import struct
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -44,6 +45,7 @@ _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be 
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _SIGNS = "+-−–"
 _GAP = 1.5  # in sizes of letters: one that no justified line has
+_ANGLES_ASKED = 20  # letters of a page, whether they stand upright
 _UNPRINTABLE = 0.02  # of the characters, at most
 _NAME_BYTES = 128
 _TURN = 0.02  # the slope of letters that do not stand upright
@@ -83,11 +85,16 @@ class Page:
             self._draw_annotations(document)
         if angle := self._page.get_rotation():
             self._turn_upright(document, angle)
+        self._text = self._page.get_textpage()
+        self._sideways = _angle_of_text(self._text)  # shown so, but read upright
+        if self._sideways:
+            self._text.close()
+            self._turn_upright(document, self._sideways)
+            self._text = self._page.get_textpage()
         shown = raw.FS_RECTF()
         raw.FPDF_GetPageBoundingBox(self._page, shown)
         self._left, self._top = shown.left, shown.top
         self._size = (shown.right - shown.left) or 1.0, (shown.top - shown.bottom) or 1.0
-        self._text = self._page.get_textpage()
         self.text: str = self._text.get_text_range()
         self.notes = [*self._notes()]
         self._boxes, self._matrix = (raw.FS_RECTF * 2)(), raw.FS_MATRIX()
@@ -122,7 +129,19 @@ class Page:
     ) -> tuple[float, float, float, float]:
         """Return the left, upper, right and lower side of a box in points, in shares of the page as it is shown."""
         x, y, (width, height) = self._left, self._top, self._size
-        return (left - x) / width, (y - top) / height, (right - x) / width, (y - bottom) / height
+        x0, y0, x1, y1 = (
+            (left - x) / width,
+            (y - top) / height,
+            (right - x) / width,
+            (y - bottom) / height,
+        )
+        match self._sideways:
+            case 90:
+                return y0, 1 - x1, y1, 1 - x0
+            case 270:
+                return 1 - y1, x0, 1 - y0, x1
+            case _:
+                return x0, y0, x1, y1
 
     def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
         """Make what is filled in and written over the page a part of it, behind all other text."""
@@ -251,7 +270,7 @@ class Page:
         """Note where each word stands, and the box of each that the page shows; with hardly a call, as pages have many."""
         page, boxes, number = self._text.raw, self._boxes, self.number
         first, last = ctypes.byref(boxes), ctypes.byref(boxes, ctypes.sizeof(raw.FS_RECTF))
-        x, y, (width, height) = self._left, self._top, self._size
+        to_shares = self._to_shares
         for found in BOXED.finditer(text):
             start, end = found.span()
             _loose_box(page, start, first)
@@ -263,12 +282,7 @@ class Page:
             bottom = min(bottom, bottom2)
             self._starts.append(start)
             self._spans.append((left, end, right))
-            x0, y0, x1, y1 = (
-                (left - x) / width,
-                (y - top) / height,
-                (right - x) / width,
-                (y - bottom) / height,
-            )
+            x0, y0, x1, y1 = to_shares(left, top, right, bottom)
             if x0 < 1 and y0 < 1 and x1 > 0 and y1 > 0:
                 self._shown_starts.append(start)
                 self._shown.append(Word(plain[start:end], number, x0, y0, x1, y1))
@@ -408,6 +422,17 @@ def _is_bold(name: bytes, weight: int) -> bool:
 @cache
 def _is_mono(name: bytes) -> bool:
     return _MONO_NAME.search(name.decode(errors="ignore")) is not None
+
+
+def _angle_of_text(text: pdfium.PdfTextPage) -> int:
+    """Return by how much a page is to be turned clockwise for most of its letters to stand upright: 0, 90 or 270."""
+    count = text.count_chars()
+    angles = Counter(
+        round(math.degrees(raw.FPDFText_GetCharAngle(text, index))) % 360
+        for index in range(0, count, max(count // _ANGLES_ASKED, 1))
+    )
+    angle, number = next(iter(angles.most_common(1)), (0, 0))
+    return 360 - angle if angle in {90, 270} and 2 * number > angles.total() else 0
 
 
 def _contents(annotation: raw.FPDF_ANNOTATION) -> str:

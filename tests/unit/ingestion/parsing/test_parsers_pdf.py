@@ -536,6 +536,33 @@ class TestTables:
         assert prose(parsed) == ["Prices of hydraulic pumps"]
         assert tables(parsed) == [[["Item", "Price", "Stock"], ["P-20", "480", "12"]]]
 
+    def test_a_unit_above_the_last_column_leaves_the_names_their_row(self) -> None:
+        rows = [["State", "1961", "1971"], ["Assam", "34.98", "34.95"], ["Goa", "7.77", "34.77"]]
+        page: list[Drawn] = [
+            PdfText(70 + 120 * column, 660 - 16 * row, text, 9)
+            for row, texts in enumerate(rows)
+            for column, text in enumerate(texts)
+        ]
+
+        parsed = read([[PdfText(310, 676, "(Per cent)", 9), *page]])
+
+        assert next(one for one in parsed.blocks if isinstance(one, Table)).header_rows == 1
+        assert prose(parsed) == ["(Per cent)"]
+        assert tables(parsed) == [rows]
+
+    def test_names_reach_down_to_where_a_merged_one_ends(self) -> None:
+        cells = {(0, 0): "Crop", (0, 1): "Harvest", (1, 1): "2012", (1, 2): "2013", (2, 1): "(a)"}
+        cells |= {(2, 2): "(b)", (3, 0): "Rice", (3, 1): "120", (3, 2): "131"}
+        rules = [Rule(70, y, 310, y) for y in (700, 640, 620)]
+        rules += [Rule(150, y, 310, y) for y in (680, 660)]
+        rules += [Rule(x, 620, x, 700) for x in (70, 150, 310)] + [Rule(230, 620, 230, 680)]
+        height = {0: 686, 1: 666, 2: 646, 3: 626}
+        texts = [PdfText(74 + 80 * at, height[row], text, 9) for (row, at), text in cells.items()]
+
+        table = next(one for one in read([[*rules, *texts]]).blocks if isinstance(one, Table))
+
+        assert table.header_rows == 3
+
     def test_the_next_form_of_one_kind_is_a_table_of_its_own(self) -> None:
         labels = ["Order", "Name", "Phone", "Make", "Total"]
         forms = [

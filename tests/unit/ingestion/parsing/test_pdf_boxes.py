@@ -88,3 +88,25 @@ def test_the_page_of_a_box_is_that_of_its_words() -> None:
 
 def test_other_formats_have_no_boxes() -> None:
     assert parse(b"# Title\n\nText.\n", "a.md", Limits()).boxes == b""
+
+
+@pytest.mark.parametrize("angle", [90, 270])
+def test_a_page_whose_text_runs_sideways_is_read_upright_and_boxed_as_it_is_shown(
+    angle: float,
+) -> None:
+    rows = [["Region", "2024", "2025"], ["North", "480", "512"], ["South", "95", "88"]]
+    rows += [["East", "310", "299"], ["West", "77", "70"]]
+    sign = 1 if angle == 90 else -1
+    made = read(
+        [
+            PdfText(300 + sign * 20 * row, 400 + sign * 120 * (column - 1), text, angle=angle)
+            for row, texts in enumerate(rows)
+            for column, text in enumerate(texts)
+        ]
+    )
+
+    assert "| South | 95 | 88 |" in made.text
+    [box] = boxes_of(made, "512")
+    assert box.x0 < (300 + sign * 20) / WIDTH < box.x1
+    start = 1 - (400 + sign * 120) / HEIGHT
+    assert (box.y1 if sign > 0 else box.y0) == pytest.approx(start, abs=0.005)
