@@ -31,7 +31,8 @@ from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Numbers, Sentence, Weight
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.models.offline.extractive import lacks_named
-from sextant.models.offline.passages import describe_row
+from sextant.models.offline.passages import Span, describe_row, document_of
+from sextant.nodes.answers import quotations
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
 from sextant.nodes.answers.quotations import AnswerEvent
@@ -88,13 +89,14 @@ async def answer_from_reports(
     *,
     topic: bool = False,
     share: float | None = None,
+    openings: Sequence[Span] = (),
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the best findings of the best reports, without a model, each with the passage it rests on.
 
     A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
     in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms; nor
     where the question names by a code or a number what stands in none of `items`.
-    Of a `topic` each of them speaks.
+    Of a `topic` each of them speaks. Documents on which no finding rests are told by their `openings`, spans of `items`.
     """
     if lacks_named(question, items):
         return
@@ -106,14 +108,20 @@ async def answer_from_reports(
         if (_speaks_of([one], question) if topic else _touches(one, question_terms))
     )
     findings = list(islice(cited, _FINDINGS))
+    title = FOUND[language] if findings else quotations.FOUND[language]
+    told = {document_of(items[one.place]) for one in findings}
+    opened = (_open(items[at], at, start, end) for at, start, end in openings)
+    untold = (one for one in opened if document_of(items[one.place]) not in told)
+    findings += islice(untold, _FINDINGS - len(findings) if findings else len(openings))
+    is_of_one = len({document_of(items[one.place]) for one in findings}) == 1 and not reports
     if not findings or not _speaks_of(findings, question, share):
         return
-    yield given.token(FOUND[language])
+    yield given.token(title)
     for one in findings:
         item = items[one.place]
         at = item.text.find(one.finding)
         finding = describe_row(one.finding, item, at) if at >= 0 else one.finding
-        statement = f"{one.title}{_COLON[language]}{finding}"
+        statement = finding if is_of_one else f"{one.title}{_COLON[language]}{finding}"
         for event in _state_finding(given, statement, one.place, one.quote):
             yield event
     for last in ending(given, model, trust=Trust.QUOTED):
@@ -131,6 +139,14 @@ class _CitedFinding:
     finding: str
     place: int
     quote: SupportedQuote
+
+
+def _open(item: RetrievedItem, place: int, start: int, end: int) -> _CitedFinding:
+    """Return a sentence of a passage under the title of its document."""
+    offset, text = int(item.metadata.get("start") or 0), item.text[start:end]
+    quote = SupportedQuote(text, offset + start, offset + end, 1.0)
+    title = item.metadata.get("document_title") or item.metadata.get("filename") or ""
+    return _CitedFinding(str(title), text, place, quote)
 
 
 def _cite_findings(

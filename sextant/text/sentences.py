@@ -38,6 +38,7 @@ TITLES = frozenset(_TITLES.split())
 _BEFORE_CAPITAL = frozenset((*TITLES, *map(str.upper, TITLES), *_LINKS.split()))
 _BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
 _BEHIND_NAME = frozenset(_AFTER_NAME.split())
+_BRACKETS = ("(", "（")
 _SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
 # The word before a stop, with the one before that: "by" and "J" of "by J. Poe".
 _LAST_WORDS = re.compile(
@@ -171,7 +172,7 @@ def _is_shortened(word: str, before: str, following: str) -> bool:
         return len(word) <= 2 and before.lower() in _BEFORE_ORDINAL and following.isalpha()
     if _DOTTED.fullmatch(word):
         return lower not in _HALF_OF_DAY or not following.isalpha() or has_cjk(following)
-    if lower in _BEHIND_NAME and has_cjk(following):
+    if lower in _BEHIND_NAME and (has_cjk(following) or following in _BRACKETS):
         return True
     if len(word) == 1 and word.isupper():
         return before in _BEFORE_INITIAL or not before[:1].islower()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.features import Sentence
@@ -138,6 +139,25 @@ def _read_codes(text: str) -> set[str]:
 def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:
     """Return whether `question` asks to sum up what documents say of something, and not one of them."""
     return bool(_SUMS_UP.search(plain_of(question))) and named_for_summary(question, items) is None
+
+
+def open_documents(items: Sequence[RetrievedItem], limit: int) -> list[Span]:
+    """Return the sentences that tell best what each of the documents is about, at most `limit` in all.
+
+    Args:
+        items: passages of these documents, their first ones among them.
+        limit: of sentences; a document that is alone has all of them, of many each has one.
+    """
+    passages = defaultdict[str, list[int]](list)
+    for index in sorted(range(len(items)), key=lambda at: items[at].metadata.get("start", 0)):
+        passages[document_of(items[index])].append(index)
+    each = max(1, limit // (len(passages) or 1))
+    opened = list[Span]()
+    for places in passages.values():
+        leads = _leads(places, items, decided=False)
+        rows = ((places[0], *span) for span in quotable_spans(items[places[0]].text))
+        opened += leads[:each] or islice(rows, 1)
+    return opened[:limit]
 
 
 def _share_of_words(words: Sequence[str], item: RetrievedItem) -> float:

@@ -81,6 +81,10 @@ def sentences(text: str) -> list[str]:
             ["Due Jan. 15 for clubs, Feb. 20 for schools."],
         ),
         (
+            'Let by Elm Ltd. ("the Landlord") to J. Poe. It is paid.',
+            ['Let by Elm Ltd. ("the Landlord") to J. Poe.', "It is paid."],
+        ),
+        (
             "Elm Inc. pays 5 and Oak Ltd. pays 7. Fir Corp. pays.",
             ["Elm Inc. pays 5 and Oak Ltd. pays 7.", "Fir Corp. pays."],
         ),
