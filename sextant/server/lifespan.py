@@ -30,7 +30,7 @@ from sextant.server.runs import Runs
 from sextant.server.schemas.answers import on_wire
 from sextant.server.schemas.graphs import ImportBody
 from sextant.server.sse import PING, frame
-from sextant.server.uploading import Uploads, Watching
+from sextant.server.uploading import Uploads, Watches
 
 Work = Callable[[OnStage], Coroutine[Any, Any, ImportBody]]
 
@@ -118,7 +118,7 @@ class Serving:
     authenticator: Authenticator
     rates: Rates
     uploads: Uploads
-    watching: Watching
+    watches: Watches
     imports: Imports
 
 
@@ -141,17 +141,15 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         authenticator = Authenticator(settings, rag.database)
         quota = settings.quota
         rates = Rates(quota.requests_per_second, quota.burst, "Too many requests with this key")
-        watching = Watching(lambda user_id: rag.as_user(user_id).library())
         imports = Imports()
         inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
             async with inside, _shared_slots(rag):
                 yield Serving(
                     settings, rag, runs, searches, authenticator, rates,
-                    Uploads(settings), watching, imports,
+                    Uploads(settings), Watches(), imports,
                 )  # fmt: skip
         finally:
-            await watching.close()
             await imports.close()
             await runs.close()
             await authenticator.close()

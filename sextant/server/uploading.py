@@ -9,12 +9,11 @@ import asyncio
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
-from uuid import UUID
 
 import orjson
 from fastapi import Request
@@ -34,7 +33,6 @@ from sextant.domain.errors import (
     SextantError,
 )
 from sextant.domain.settings import Settings
-from sextant.domain.tasks import end
 from sextant.facade.library import Library
 from sextant.ingestion.parsing.detect import detect, media_type, type_of_name
 from sextant.ingestion.parsing.limits import Limits, check_size
@@ -54,14 +52,13 @@ _MOST_PER_USER = 100
 _INSTEAD = "Close some streams, or ask `GET /documents/{documentId}` now and then."
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Watch:
-    """One watcher of one document; `end` gives its place back, at any time and any number of times."""
+    """One who watches a document: whose, and where it stood at first."""
 
-    def __init__(self, watching: Watching, user_id: str, first: UploadStatus) -> None:
-        self.user_id = user_id
-        self.document_id = first.document_id
-        self._watching = watching
-        self._first = first
+    library: Library
+    user_id: str
+    first: UploadStatus
 
     async def statuses(self) -> AsyncIterator[UploadStatus]:
         """Yield where the document stands: now, and after every look, until its ingestion has ended.
@@ -69,34 +66,28 @@ class Watch:
         Raises:
             DocumentNotFound: it was deleted meanwhile.
         """
-        status = self._first
+        status = self.first
         yield status
         while not status.is_settled:
-            status = await self._watching.next_of(self.document_id)
-            yield status
+            await asyncio.sleep(_LOOK_SECONDS)
+            try:
+                status = await self.library.standing(status.document_id)
+            except DocumentNotFound:
+                raise
+            except SextantError as error:  # nothing new until the database is back
+                _log.warning("the progress of a document cannot be reported: %s", error)
+            else:
+                yield status
 
-    def end(self) -> None:
-        """Nobody watches any more."""
-        self._watching.forget(self)
 
+class Watches:
+    """All who watch documents, within bounds."""
 
-class Watching:
-    """Tells watchers of all users how far documents are.
-
-    Args:
-        library: the documents of a user.
-    """
-
-    def __init__(self, library: Callable[[str], Library]) -> None:
-        self._library = library
+    def __init__(self) -> None:
         self._watches: set[Watch] = set()
-        # None: it was looked for, and is not there.
-        self._seen: dict[UUID, UploadStatus | None] = {}
-        self._looked = asyncio.Condition()
-        self._looking: asyncio.Task[None] | None = None
 
-    def begin(self, user_id: str, first: UploadStatus) -> Watch:
-        """Watch a document that stands where `first` says.
+    def begin(self, library: Library, user_id: str, first: UploadStatus) -> Watch:
+        """Watch a document that stands where `first` says; `end` it.
 
         Raises:
             Overloaded: there are as many watchers as there may be.
@@ -106,50 +97,13 @@ class Watching:
             raise Overloaded("Too many documents are watched at a time.", next_step=_INSTEAD)
         if sum(watch.user_id == user_id for watch in self._watches) >= _MOST_PER_USER:
             raise Limited("You watch too many documents at a time.", next_step=_INSTEAD)
-        watch = Watch(self, user_id, first)
+        watch = Watch(library, user_id, first)
         self._watches.add(watch)
         return watch
 
-    def forget(self, watch: Watch) -> None:
-        """Look for this one no more."""
+    def end(self, watch: Watch) -> None:
+        """Give its place back; a second call does nothing."""
         self._watches.discard(watch)
-
-    async def close(self) -> None:
-        """Look no more for anybody."""
-        if self._looking is not None:
-            await end(self._looking)
-
-    async def next_of(self, document_id: UUID) -> UploadStatus:
-        """Return what the next look finds; raises DocumentNotFound if nothing."""
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look())
-        async with self._looked:
-            await self._looked.wait()
-            while document_id not in self._seen:  # a look that began before this watch did
-                await self._looked.wait()
-        status = self._seen[document_id]
-        if status is None:
-            raise DocumentNotFound(f"The document {document_id} was deleted.")
-        return status
-
-    async def _look(self) -> None:
-        """Look at all watched documents again and again, as long as there are any."""
-        while self._watches:
-            await asyncio.sleep(_LOOK_SECONDS)
-            by_user: dict[str, list[UUID]] = {}
-            for watch in self._watches:
-                by_user.setdefault(watch.user_id, []).append(watch.document_id)
-            try:
-                seen = dict[UUID, UploadStatus | None]()
-                for user_id, ids in by_user.items():
-                    seen |= dict.fromkeys(ids)
-                    seen |= await self._library(user_id).statuses(ids)
-            except SextantError as error:  # nothing new until the database is back
-                _log.warning("the progress of documents cannot be reported: %s", error)
-            else:
-                async with self._looked:
-                    self._seen = seen
-                    self._looked.notify_all()
 
 
 # More files than people choose by hand; who has more sends them in several requests.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
@@ -38,7 +39,7 @@ from sextant.server.schemas.documents import (
 )
 from sextant.server.schemas.wire import OfAnyGraph
 from sextant.server.sse import EventStream, frame
-from sextant.server.uploading import Received, Watch
+from sextant.server.uploading import Received, Watch, Watches
 from sextant.stores.api_keys import Idempotency
 from sextant.stores.work.queue import UploadStatus
 
@@ -256,15 +257,21 @@ async def document_events(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> EventStream:
     """Return how far the ingestion of a document is, as server-sent events until it has ended."""
-    first = await _library(request, principal).standing(document_id)
-    serving = serving_of(request)
-    watch = serving.watching.begin(principal.user_id, first)
-    parts = _frame_events(watch, request_id_of(request), accepted_language(request))
-    return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=watch.end)
+    library, serving = _library(request, principal), serving_of(request)
+    first = await library.standing(document_id)
+    watch = serving.watches.begin(library, principal.user_id, first)
+    parts = _frame_events(
+        serving.watches, watch, request_id_of(request), accepted_language(request)
+    )
+    return EventStream(
+        parts,
+        write_seconds=serving.settings.runs.write_seconds,
+        on_left=partial(serving.watches.end, watch),
+    )
 
 
 async def _frame_events(
-    watch: Watch, request_id: str | None, language: str
+    watches: Watches, watch: Watch, request_id: str | None, language: str
 ) -> AsyncIterator[bytes]:
     """Yield the events of a stream; whatever ends it, its place is given back."""
     number = 0
@@ -277,7 +284,7 @@ async def _frame_events(
         data = problem.model_dump(mode="json", by_alias=True, exclude_none=True)
         yield frame("failed", data, str(number + 1))
     finally:
-        watch.end()
+        watches.end(watch)
 
 
 @router.get("/documents/{documentId}/structure", responses=problems(404))

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from typing import cast
 from uuid import UUID, uuid4
 
 import pytest
 
 from sextant.domain.documents import DocumentStatus, JobStage
-from sextant.domain.errors import DocumentNotFound
+from sextant.domain.errors import DatabaseUnavailable, DocumentNotFound, Limited, Overloaded
 from sextant.facade.library import Library
 from sextant.server import uploading
-from sextant.server.uploading import Watching
+from sextant.server.uploading import Watches
 from sextant.stores.work.queue import UploadStatus
 
 
-def standing(document_id: UUID) -> UploadStatus:
+def standing(document_id: UUID, stage: JobStage = JobStage.QUEUED) -> UploadStatus:
+    status = DocumentStatus.READY if stage is JobStage.DONE else DocumentStatus.PENDING
     return UploadStatus(
-        document_id, "g", "a.txt", DocumentStatus.PENDING, 0, uuid4(), JobStage.QUEUED,
+        document_id, "g", "a.txt", status, 0, uuid4(), stage,
         0, 0, 0, None, None, None,
     )  # fmt: skip
 
 
-class SlowShelf:
-    """Documents whose standings take until `answer` is set."""
+class Shelf:
+    """Documents that stand where `answers` say, one after the other."""
 
-    def __init__(self, *documents: UUID) -> None:
-        self.documents = set(documents)
-        self.asked, self.answer = asyncio.Event(), asyncio.Event()
+    def __init__(self, *answers: JobStage | Exception) -> None:
+        self.answers = list(answers)
 
-    async def statuses(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
-        self.asked.set()
-        await self.answer.wait()
-        return {one: standing(one) for one in document_ids if one in self.documents}
+    async def standing(self, document_id: UUID) -> UploadStatus:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return standing(document_id, answer)
 
 
 @pytest.fixture(autouse=True)
@@ -42,30 +41,32 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploading, "_LOOK_SECONDS", 0)
 
 
-async def test_whoever_comes_while_a_look_is_under_way_is_told_by_the_next() -> None:
-    """Its document was not among those looked for, and was said to be deleted."""
-    first, second = uuid4(), uuid4()
-    shelf = SlowShelf(first, second)
-    watched = Watching(lambda _: cast("Library", shelf))
-    watched.begin("u", standing(first))
-    early = asyncio.create_task(watched.next_of(first))
-    await shelf.asked.wait()
-    watched.begin("u", standing(second))
-    late = asyncio.create_task(watched.next_of(second))
-    await asyncio.sleep(0)
-    shelf.answer.set()
-    async with asyncio.timeout(30):
-        assert [(await early).document_id, (await late).document_id] == [first, second]
-    await watched.close()
+async def stages(*answers: JobStage | Exception) -> list[JobStage | None]:
+    library = cast("Library", Shelf(*answers))
+    watch = Watches().begin(library, "u", standing(uuid4()))
+    return [status.stage async for status in watch.statuses()]
+
+
+async def test_a_watch_goes_on_until_the_ingestion_has_ended() -> None:
+    found = await stages(JobStage.EMBED, DatabaseUnavailable("gone"), JobStage.DONE)
+    assert found == [JobStage.QUEUED, JobStage.EMBED, JobStage.DONE]
 
 
 async def test_whoever_watches_a_document_that_is_deleted_is_told_so() -> None:
-    gone = uuid4()
-    shelf = SlowShelf()
-    shelf.answer.set()
-    watched = Watching(lambda _: cast("Library", shelf))
-    watched.begin("u", standing(gone))
     with pytest.raises(DocumentNotFound):
-        async with asyncio.timeout(30):
-            await watched.next_of(gone)
-    await watched.close()
+        await stages(DocumentNotFound("gone"))
+
+
+async def test_so_many_watch_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploading, "_MOST_PER_USER", 1)
+    monkeypatch.setattr(uploading, "_MOST_WATCHES", 2)
+    watches, library = Watches(), cast("Library", Shelf())
+    first = watches.begin(library, "ann", standing(uuid4()))
+    with pytest.raises(Limited):
+        watches.begin(library, "ann", standing(uuid4()))
+    watches.begin(library, "bob", standing(uuid4()))
+    with pytest.raises(Overloaded):
+        watches.begin(library, "carol", standing(uuid4()))
+    watches.end(first)
+    watches.end(first)  # once is enough
+    watches.begin(library, "carol", standing(uuid4()))
