@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # Python looks for cycles among young objects whenever 700 more were made than freed. A document or a
-# question makes tens of thousands, and next to no cycle: at 20,000 ingestion takes a tenth less CPU
-# (docs/speed.md), and no more memory.
-_YOUNG_OBJECTS = 20_000
+# question makes tens of thousands, and next to no cycle: ingestion takes a tenth less CPU (docs/speed.md), and one
+# collection holds a server's event loop for 17 ms, seldom 80.
+_YOUNG_OBJECTS = 10_000
 
 
 def _collect_less_often() -> None:

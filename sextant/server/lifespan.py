@@ -6,7 +6,6 @@ Also here: imports that tell how far they are, as server-sent events.
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
@@ -102,11 +101,6 @@ class Following:
         self._loop.call_soon_threadsafe(self._news.set)
 
 
-# At 100,000 one collection of a burst's objects stopped the event loop for 70 to 210 ms; at so many for
-# 17, seldom 80, and took no more CPU in all (docs/speed.md).
-_YOUNG_OBJECTS = 10_000
-
-
 @dataclass(frozen=True, slots=True)
 class Serving:
     """The parts of a running server. `rag` is nobody's in particular: ask `rag_of` for a user's."""
@@ -132,7 +126,6 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
     async with Sextant.open(settings) as rag:
         await rag.warm_up()
         map_large_blocks()
-        _collect_in_small_steps()
         runs = Runs(settings.runs)
         http = settings.http
         # Half as many wait: whoever is served under any load has then waited half of a search longer.
@@ -153,13 +146,6 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
             await imports.close()
             await runs.close()
             await authenticator.close()
-
-
-def _collect_in_small_steps() -> None:
-    """Collect garbage as a server should: few and long collections would keep callers waiting."""
-    young, *older = gc.get_threshold()
-    if young > _YOUNG_OBJECTS:
-        gc.set_threshold(_YOUNG_OBJECTS, *older)
 
 
 @asynccontextmanager
