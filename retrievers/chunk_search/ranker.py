@@ -36,7 +36,7 @@ from sextant.retrievers.lanes.warnings import (
 )
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.metadata import ChunkMetadata, read_metadata
+from sextant.stores.chunks.stored import ChunkMetadata, read_metadata
 from sextant.stores.postgresql.database import Database
 from sextant.stores.rows import ScopeRows
 

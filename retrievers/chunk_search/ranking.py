@@ -21,7 +21,7 @@ from sextant.retrievers.arrays import min_max
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.ranking.result_ranker import age_in_days, time_decay
-from sextant.stores.chunks.metadata import ChunkMetadata
+from sextant.stores.chunks.stored import ChunkMetadata
 from sextant.text.analysis import is_pair, terms
 from sextant.text.characters import simplify
 

@@ -21,7 +21,7 @@ from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from sextant.facade.knowledge_search import HybridRetrievers
-    from sextant.facade.page_pictures import PagePictures
+    from sextant.facade.library import PagePictures
     from sextant.graph.workflow import Workflow
     from sextant.ingestion.captions import Captioner
     from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -255,7 +255,7 @@ class Parts:
 
     def page_pictures(self) -> PagePictures:
         """Return what draws the pages of documents."""
-        from sextant.facade.page_pictures import PagePictures
+        from sextant.facade.library import PagePictures
 
         if self._pictures is None:
             self._pictures = PagePictures(self._database.settings, self._parser_hosts())

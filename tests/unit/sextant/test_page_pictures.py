@@ -12,7 +12,7 @@ import pytest
 
 from sextant.domain.errors import FileUnsafe, PageNotFound
 from sextant.domain.settings import Settings
-from sextant.facade.page_pictures import PagePictures
+from sextant.facade.library import PagePictures
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import Limits
 

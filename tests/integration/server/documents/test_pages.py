@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from PIL import Image
 
-from sextant.facade.page_pictures import PagePictures
+from sextant.facade.library import PagePictures
 from sextant.server.lifespan import Serving
 from tests.integration.server.documents.conftest import Settled
 from tests.pdf_writer import Area, PdfText, write_pdf

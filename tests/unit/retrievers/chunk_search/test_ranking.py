@@ -24,7 +24,7 @@ from sextant.retrievers.chunk_search.ranking import (
     with_rerank,
 )
 from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
-from sextant.stores.chunks.metadata import ChunkMetadata
+from sextant.stores.chunks.stored import ChunkMetadata
 from sextant.text.analysis import terms
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
