@@ -51,7 +51,7 @@ from sextant.ingestion.parsing.lines import starts_item
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.recognised import OcrPage, page_ranges
 from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import column_names, header_rows, names_groups
+from sextant.ingestion.parsing.tables import column_names, names_groups
 
 _SPACE = re.compile(r"\s+")
 _HEADS_SHOWN = 5
@@ -350,29 +350,17 @@ def _is_title(table: PageTable, at: int) -> bool:
     if len(own) != 1 or names_groups(row, below):
         return False
     begins = own[0] == 0 or (at, own[0] + 1) in table.repeated
-    return begins or _count_named_rows(table, at + 1) > 0
+    return begins or table.count_named_rows(at + 1) > 0
 
 
 def _count_header_rows(table: PageTable, titles: int) -> int:
     """Return how many rows below its titles name the columns; those above a rule where each of their columns has a name of its own."""
-    if found := _count_named_rows(table, titles):
+    if found := table.count_named_rows(titles):
         return found
     ruled = max(table.header - titles, 0)
     names = column_names(table.rows[titles:][:ruled])
     is_named = all(names) and len(set(names)) == len(names)
     return ruled if is_named and ruled < len(table.rows) - titles else 0
-
-
-def _count_named_rows(table: PageTable, start: int) -> int:
-    """Return how many rows from that one on name the columns by their words."""
-    rows = table.rows
-    repeated = {(row - start, column) for row, column in table.repeated if row >= start}
-    across = {
-        row
-        for row, column in repeated
-        if column and rows[start + row][column - 1] == rows[start + row][column] != ""
-    }
-    return header_rows(rows[start:], across, repeated)
 
 
 def _list(items: Sequence[PageParagraph]) -> Iterator[Block]:

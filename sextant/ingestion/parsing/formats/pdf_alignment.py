@@ -6,7 +6,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median
 
 from sextant.ingestion.parsing.blocks import Word
@@ -277,20 +277,20 @@ class _Structure:
                     cell.left, cell.right = min([cell.left, *under]), max([cell.right, *under])
 
     def _join_header(self, at: int) -> None:
-        above, below = self._rows[at - 1], self._rows[at]
-        if above.base - below.base > _NEXT_LINE * max(above.size, below.size):
-            return
-        if self._is_parted(above, below):
-            return
+        below = self._rows[at]
+        near = takewhile(lambda row: self._is_next(row, below), self._rows[at - 1 :: -1])
+        uppers = {(one.left, one.right): one for row in [*near][::-1] for one in row.cells}
         for cell in list(below.cells):
-            upper = next(
-                (one for one in above.cells if (one.left, one.right) == (cell.left, cell.right)),
-                None,
-            )
+            upper = uppers.get((cell.left, cell.right))
             if upper:
                 upper.lines += cell.lines
                 upper.bottom = at
                 below.cells[below.cells.index(cell)] = upper
+
+    def _is_next(self, above: _Row, below: _Row) -> bool:
+        """Return whether a line may go on in one below it, past others between them."""
+        is_near = above.base - below.base <= _NEXT_LINE * max(above.size, below.size)
+        return is_near and not self._is_parted(above, below)
 
     def _groups(self) -> list[list[int]]:
         """Return the rows, lines of which make one row together."""

@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, PdfWord
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.lines import join_lines, starts_item
-from sextant.ingestion.parsing.tables import SpannedCell, lay_out, repeated_cells
+from sextant.ingestion.parsing.tables import SpannedCell, header_rows, lay_out, repeated_cells
 
 _TOUCH = 3.0  # points between strokes that were meant to meet
 
@@ -49,6 +49,17 @@ class PageTable:
     words: tuple[Word, ...] = ()
     size: float = 0.0
     header: int = 0
+
+    def count_named_rows(self, start: int = 0) -> int:
+        """Return how many rows from that one on name the columns by their words."""
+        repeated = {(row - start, column) for row, column in self.repeated if row >= start}
+        rows = self.rows[start:]
+        across = {
+            row
+            for row, column in repeated
+            if column and rows[row][column - 1] == rows[row][column] != ""
+        }
+        return header_rows(rows, across, repeated)
 
     def continues_in(self, other: PageTable) -> bool:
         """Return whether `other`, which follows at once, is this table on the next page, and not the next form of one kind."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sextant.ingestion.parsing.formats.pdf_alignment import AlignedTable, align, is_figure
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite
+from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfLine, unite
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import columns_in_order, is_item, rows_of
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, contains, make_table
@@ -14,6 +14,7 @@ from sextant.ingestion.parsing.limits import CellBudget
 
 _NEXT_ROW = 3.0  # of the letters' size: how far rows of one table stand apart
 _ROWS = 3  # of a table, at least
+_NAMES_GAP, _MOST_NAMES = 2.5, 6  # of letters' size above a table; rows
 # Of the cells beside the first column, and of all places, at least; where lines of text may stand side by side, more.
 _FIGURES, _FIGURES_MIXED = 0.4, 0.6
 _FILLED, _FILLED_MIXED = 0.45, 0.7
@@ -44,18 +45,68 @@ def find_unruled_tables(
                 continue
             tried.add(ids)
             members = [line for line in left if contains(box, line.box)]
-            words = [word for line in members for word in page.words(line)]
-            aligned = align(words, near) if words else None
+            aligned = _align(page, members, near)
             if aligned and _is_table(aligned, is_ruled=is_ruled, is_mixed=is_mixed):
-                inside = {place[id(line)]: line for line in members}
-                spanned, shown = aligned.spanned(), aligned.words()
-                table = make_table(page.number, spanned, shown, inside, budget)
-                tables.append(replace(table, header=aligned.header))
-                left = [line for line in left if place[id(line)] not in inside]
+                table = _make_table(page, members, aligned, place, budget)
+                names = [] if table.count_named_rows() else _names_above(left, box, aligned)
+                for count in range(len(names), 0, -1):
+                    more = [line for row in names[:count] for line in row] + members
+                    again = _align(page, more, _near(strokes, unite(one.box for one in more), 0))
+                    if again and again.width == aligned.width:
+                        named = _make_table(page, more, again, place, budget)
+                        if named.count_named_rows():
+                            table = named
+                            break
+                tables.append(table)
+                left = [line for line in left if place[id(line)] not in table.lines]
         ordered, before = _from_above(left), ordered
         if ordered == before:
             break
     return tables
+
+
+def _align(page: Page, lines: Sequence[PdfLine], levels: Sequence[PdfBox]) -> AlignedTable | None:
+    words = [word for line in lines for word in page.words(line)]
+    return align(words, levels) if words else None
+
+
+def _make_table(
+    page: Page,
+    lines: Sequence[PdfLine],
+    aligned: AlignedTable,
+    place: Mapping[int, int],
+    budget: CellBudget,
+) -> PageTable:
+    inside = {place[id(line)]: line for line in lines}
+    table = make_table(page.number, aligned.spanned(), aligned.words(), inside, budget)
+    return replace(table, header=aligned.header)
+
+
+def _names_above(lines: Sequence[PdfLine], box: PdfBox, table: AlignedTable) -> list[list[PdfLine]]:
+    """Return the rows of lines next above a table, the nearest first, that may name its columns.
+
+    A line from the first column into the next ones is a title.
+    """
+    seconds = [cell.lines[0][0].left for cell in table.cells if cell.left == 1]
+    second = min(seconds, default=box.right)
+    above = [
+        line
+        for line in lines
+        if line.box.bottom > box.top - line.size / 2
+        and box.left - line.size < (line.box.left + line.box.right) / 2 < box.right + line.size
+    ]
+    names, top = list[list[PdfLine]](), box.top
+    for line in sorted(above, key=lambda line: line.base):
+        is_title = line.box.left < second < line.box.right - line.size
+        is_far = line.box.bottom - top > _NAMES_GAP * line.size
+        if is_title or is_far or len(names) > _MOST_NAMES:
+            break
+        if names and abs(names[-1][0].base - line.base) < SAME_ROW * line.size:
+            names[-1].append(line)
+        else:
+            names.append([line])
+        top = max(top, line.box.top)
+    return names
 
 
 def _has_figures(run: Sequence[Sequence[PdfLine]]) -> bool:

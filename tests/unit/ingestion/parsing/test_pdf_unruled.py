@@ -240,3 +240,20 @@ def test_a_page_that_is_shown_turned_is_read_as_it_is_shown(
     assert [list(row) for row in table.rows] == _STATES
     assert table.words[-1].x0 == pytest.approx(250 / width, abs=0.01)
     assert table.words[-1].y0 < 1 - 472 / height < table.words[-1].y1
+
+
+def test_names_that_are_drawn_column_by_column_above_their_table_are_its_head() -> None:
+    names = [["Dose", "(g)"], ["Slope", "(V)"], ["Rate", "(mm)"]]
+    rows = [["0", "0.0335", "2.8163"], ["2", "0.0596", "1.5054"], ["4", "0.2350", "0.5000"]]
+    head = [
+        PdfText(70 + 90 * column, 722 - 12 * line, text, 10)
+        for column, texts in enumerate(names)
+        for line, text in enumerate(texts)
+    ]
+
+    tables, around = read(
+        [PdfText(70, 750, "Doses of the inhibitor", 10), *head, *place(rows, top=688)]
+    )
+
+    assert tables == [[["Dose (g)", "Slope (V)", "Rate (mm)"], *rows]]
+    assert around == ["Doses of the inhibitor"]
