@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.limits import CellBudget
@@ -130,14 +131,15 @@ def _table(rows: Rows, region: Region, merged: Merged) -> Block:
     if len(cells) == 1 or region.width == 1:
         return _paragraph(cells)
     across = {at for at, number in enumerate(region.rows) if number in merged.across}
-    if not across and (filled := fill_group_names(cells)):
-        cells, across = filled, {0}
     repeated = frozenset(
         (at, column - region.left)
         for at, number in enumerate(region.rows)
         for column in range(region.left, region.right)
         if (number, column) in merged.repeated
     )
+    once = ["" if (0, at) in repeated else cell for at, cell in enumerate(cells[0])]
+    if filled := fill_group_names([once, *cells[1:]], is_merged=bool(across)):
+        cells, across = filled, {0}
     return Table(cells, header_rows(cells, across), repeated=repeated)
 
 
@@ -194,8 +196,8 @@ def _trim(rows: Rows, region: Region) -> Region:
 
 
 def _cut(rows: Rows, region: Region) -> list[Region]:
-    """Return the parts of a region: by lines around its table, else by blank rows, else by blank columns."""
-    for cut in (_around, _below, _split_side_by_side):
+    """Return the parts of a region: by lines around its table, blank rows, names that are repeated, blank columns."""
+    for cut in (_around, _below, _before_repeated_names, _split_side_by_side):
         parts = cut(rows, region)
         if len(parts) > 1:
             return parts
@@ -238,6 +240,27 @@ def _below(rows: Rows, region: Region) -> list[Region]:
         else:
             parts.append(block)
     return [_part(region, part) for part in parts]
+
+
+def _before_repeated_names(rows: Rows, region: Region) -> list[Region]:
+    """Part tables of the same columns that follow each other without a blank row, each below a title of its own."""
+    seen, cuts = set[tuple[str, ...]](), list[int]()
+    for at, (number, below) in enumerate(pairwise(region.rows)):
+        names = tuple(_at(rows, number, column) for column in range(region.left, region.right))
+        filled = [*filter(None, names)]
+        has_values = any(map(_is_value, rows[below][region.left : region.right]))
+        if len(filled) < 3 or any(map(_is_value, filled)) or not has_values:
+            continue
+        start = at
+        while start and 2 * len(find_filled_cells(rows, region, region.rows[start - 1])) <= len(
+            filled
+        ):
+            start -= 1
+        if names in seen and start < at:
+            cuts.append(start)
+        seen.add(names)
+    edges = [0, *cuts, len(region.rows)]
+    return [_part(region, region.rows[one:other]) for one, other in pairwise(edges)]
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[list[int]]:

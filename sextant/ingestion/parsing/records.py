@@ -13,7 +13,7 @@ from sextant.text.sentences import is_ended
 _TITLES = ("title", "name", "question", "标题", "名称", "问题", "heading", "label", "id")
 _PROSE_WORDS = 3  # at least, of a text that ends as a sentence does
 _PROSE_IDEOGRAPHS = 6
-_WORD = re.compile(r"[^\W\d_]{2}")
+_WORD = re.compile(r"[^\W\d_]{3}|[\u4e00-\u9fff]")  # longer than the code of a language
 _LONG = 80  # characters of a text that no cell of a table should hold
 
 
@@ -94,7 +94,7 @@ def table_blocks(rows: Sequence[Sequence[str]], depth: int) -> Iterator[Block]:
     """Yield records below one row of names as a table; what is prose stands below it, each under the record's name.
 
     Questions are no cells either: they are headings. A heading has the record's other words behind it, for what
-    stands below says nothing of them: "How is it cleaned? (K2, Otter)".
+    stands below says nothing of them: "How is it cleaned? (Otter)".
     """
     columns = Columns.of(rows)
     names, *body = [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
@@ -105,15 +105,23 @@ def table_blocks(rows: Sequence[Sequence[str]], depth: int) -> Iterator[Block]:
     kept = [at for at in range(len(names)) if at not in read]
     if len(kept) > 1:
         yield Table([[row[at] for at in kept] for row in (names, *body)], 1)
+    told = [at for at in kept if at != columns.title and _has_words([row[at] for row in body])]
     for number, row in enumerate(body, 1):
         if any(row[at].strip() for at in columns.prose):
-            beside = [row[at].strip() for at in kept if at != columns.title]
-            told = [text for text in beside if columns.is_question or _WORD.search(text)]
             title = row[columns.title].strip() or f"#{number}"
-            words = ", ".join(filter(None, told))
+            words = ", ".join(filter(None, (row[at].strip() for at in told)))
             yield HeadingBlock(f"{title} ({words})" if words else title, depth)
             prose = {names[at]: row[at] for at in sorted(columns.prose) if row[at].strip()}
             yield from _prose_blocks(prose, depth + 1)
+
+
+def _has_words(column: Sequence[str]) -> bool:
+    """Return whether a column says what its records are about, as ids and codes do not."""
+    cells = [cell.strip() for cell in column if cell.strip()]
+    are_ids = len({*cells}) == len(cells) and all(
+        " " not in cell and any(map(str.isdigit, cell)) for cell in cells
+    )
+    return not are_ids and any(map(_WORD.search, cells))
 
 
 def _is_mostly_prose(rows: Sequence[Sequence[str]], column: int) -> bool:

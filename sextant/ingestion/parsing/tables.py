@@ -183,11 +183,18 @@ def _series(cells: Sequence[str]) -> Decimal | str | None:
     return steps.pop() if is_one_kind and len(values) > 2 and len(steps) == 1 else None
 
 
-def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
+def fill_group_names(
+    rows: Sequence[Sequence[str]], *, is_merged: bool = False
+) -> list[list[str]] | None:
     """Return the rows with the names of groups repeated, where the first row names groups of the second's columns.
 
     As two rows of names are written without merged cells: a name of the first row stands for the blank cells on
-    its right, and those of the second row are not told apart without it. None where that is not so.
+    its right, and those of the second row are not told apart without it; or anywhere above columns of which each
+    group has the same. None where that is not so.
+
+    Args:
+        rows: the table.
+        is_merged: whether other cells of the first row are merged, so that blank ones on the right say nothing.
     """
     if len(rows) < 3:
         return None
@@ -198,13 +205,31 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     )
     if not is_grouped or any(map(_NUMBER.match, filter(None, names))):
         return None
-    name, result = "", list[str]()
-    for at in range(len(names)):
+    name, result = "", _spread_groups(groups, names)
+    for at in range(len(names)) if not (result or is_merged) else ():
         group = groups[at] if at < len(groups) else ""
         name = group or (name if names[at] else "")
         result.append(name)
+    if not result:
+        return None
     both = column_names([result, names])
     return [result, *map(list, rows[1:])] if len(set(both)) == len(both) else None
+
+
+def _spread_groups(groups: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names of groups above all their columns, wherever above them each stands: [] where none repeats all names of another."""
+    columns = [at for at, name in enumerate(names) if name]
+    for width in range(2, len(columns) // 2 + 1):
+        runs = [columns[at : at + width] for at in range(0, len(columns), width)]
+        named = [[*filter(None, (groups[at] for at in run if at < len(groups)))] for run in runs]
+        if (
+            all(len(found) == 1 for found in named)
+            and len({tuple(names[at] for at in run) for run in runs}) == 1
+        ):
+            of_column = {at: name for run, (name,) in zip(runs, named, strict=True) for at in run}
+            rest = dict(enumerate(groups))
+            return [of_column.get(at, rest.get(at, "")) for at in range(len(names))]
+    return []
 
 
 def names_groups(groups: Sequence[str], below: Sequence[str]) -> bool:

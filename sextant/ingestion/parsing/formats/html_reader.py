@@ -21,9 +21,10 @@ from sextant.ingestion.parsing.formats.html_tables import (
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import ends_sentence
+from sextant.ingestion.parsing.lines import could_be_heading, ends_sentence
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 from sextant.ingestion.parsing.structure import Omissions
+from sextant.tables.cells.values import ValueKind, read_value
 from sextant.text.characters import ideographs
 
 _BLOCKS = frozenset({
@@ -79,6 +80,7 @@ class Reader:
             Prose
         ] = []  # headings outside the main part, until something follows them
         self._zones = [not self._main]  # whether what is open stands in the main part
+        self._begun: list[int] = []  # how many blocks there were before what is open
         self._inline: list[str] = []
         self._alts: list[str] = []  # what pictures in what is open show
         self._linked = 0  # characters of links in what is open
@@ -147,6 +149,7 @@ class Reader:
         if tag in _BLOCKS:
             self._flush()
         self._zones.append(self._zone_of(node))
+        self._begun.append(len(self._found))
         self._bold += _is_bold(node)
         if tag == "br":
             self._break_line()
@@ -196,6 +199,8 @@ class Reader:
             self._inline.append("”")
         if tag in _BLOCKS:
             self._close_block(tag)
+            self._join_card(self._begun[-1])
+        self._begun.pop()
         self._bold -= _is_bold(node)
         self._zones.pop()
 
@@ -222,6 +227,15 @@ class Reader:
             self._lists.pop()
             if not self._lists:
                 self._flush_list()
+
+    def _join_card(self, start: int) -> None:
+        """Make one line of what an element holds where that is a figure and what it counts, as boxes of key figures are."""
+        inside = [prose.block for prose in self._found[start:]]
+        texts = [block.text for block in inside if type(block) is Paragraph]
+        are_values = [read_value(text).kind is ValueKind.NUMBER for text in texts]
+        is_label = len(texts) == len(inside) == 2 and sum(are_values) == 1
+        if is_label and could_be_heading(texts[are_values.index(False)]):
+            self._found[start:] = [Prose(Paragraph(" ".join(texts)))]
 
     def _add_term(self) -> None:
         """Keep a term that nothing explains, or a list."""

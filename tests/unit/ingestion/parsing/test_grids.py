@@ -57,6 +57,9 @@ NOTE = "Note: all prices are net and hold until the end of the year"
         ([["A", "B"], [1, 2], [3, 4, _, "C", "D"], [5, 6, _, 7, 8], [9, 1, _, 2, 3]], [(5, 1), (3, 1)]),
         ([["Made on", "2025-01-02"], [], ["Area", "Units", "Price"], ["N", 1, 2], ["S", 3, 4]], ["Made on 2025-01-02", (3, 1)]),
         ([["Name", "Age", _, "Weekly"], ["Ann", 3], ["Bob", 4]], [(3, 1), "Weekly"]),
+        ([["In CHF", _, _, _, 2025], [_, "Sales", "Cost", "Tax", "Net"], ["N", 1, 2, 3, 4], ["In CHF", _, _, _, 2024],
+          [_, "Sales", "Cost", "Tax", "Net"], ["N", 4, 5, 6, 7]],
+         [(3, 2), (3, 2)]),
         ([["Owner", "Dana"], ["State", "Draft"], [], ["Item", "Price"], ["a", 1], ["b", 2]], [(2, 1), (3, 1)]),
         ([["Report", "Sales"], ["By", "Ann"], ["Area", "A", "B", "C"], ["N", 1, 2, 3], ["S", 4, 5, 6], ["W", 7, 8, 9]],
          ["Report Sales", "By Ann", (4, 1)]),
@@ -127,6 +130,17 @@ def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:
     ]
     found = shape(sheet(rows, "A1:C1", "A6:C6"))
     assert found == ["Purchases of 2024", "Author: Wang Date: 2024-6-1", (3, 1), "Note: with tax"]
+
+
+def test_the_name_of_a_group_stands_anywhere_above_the_columns_that_every_group_has() -> None:
+    """Here above the last one, beside a unit that is merged over the first."""
+    [table] = sheet(
+        [["In CHF", _, "First half", _, "Second half"], [_, "Sales", "Cost", "Sales", "Cost"], ["North", 1, 2, 3, 4]],
+        "A1:B1",
+    )  # fmt: skip
+    assert build_structure([table]).text.split("\n")[0] == (
+        "| In CHF | First half Sales | First half Cost | Second half Sales | Second half Cost |"
+    )
 
 
 def test_a_row_of_units_belongs_to_the_names() -> None:

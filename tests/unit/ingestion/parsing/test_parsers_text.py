@@ -533,6 +533,17 @@ def test_signs_without_width_are_no_part_of_a_word() -> None:
     )
 
 
+def test_a_figure_and_what_it_counts_are_one_line() -> None:
+    page = (
+        "<body><div><div>67,845</div><div>Net profit</div></div><div><p>Staff</p><p>45%</p></div>"
+        "<p>7</p><p>The seventh rule.</p></body>"
+    )
+    found = blocks(FileType.HTML, page)
+    assert [block.text for block in found if isinstance(block, Paragraph)] == [
+        "67,845 Net profit", "Staff 45%", "7", "The seventh rule.",
+    ]  # fmt: skip
+
+
 class TestCsv:
     @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
     def test_the_delimiter_is_found(self, delimiter: str) -> None:
@@ -589,8 +600,8 @@ class TestJson:
 
     def test_prose_of_records_is_read_below_their_names_without_keys(self) -> None:
         records = [
-            {"id": "K1", "product": "Otter", "question": "Can the otter swim?", "answer": "Yes. It swims for two hours."},
-            {"id": "K2", "product": "Otter", "question": "坏了怎么办？", "answer": "更换。"},
+            {"id": "K1", "lang": "en", "product": "Otter", "question": "Can the otter swim?", "answer": "Yes. It swims for two hours."},
+            {"id": "K2", "lang": "zh", "product": "Otter", "question": "坏了怎么办？", "answer": "更换。"},
         ]  # fmt: skip
         lines = "\n".join(json.dumps(record) for record in records)
         rows = "\n".join(";".join(record.values()) for record in records)
@@ -600,13 +611,13 @@ class TestJson:
             blocks(FileType.CSV, f"{';'.join(records[0])}\n{rows}\n"),
         ):
             assert table(found) == [
-                ["id", "product"],
-                ["K1", "Otter"],
-                ["K2", "Otter"],
+                ["id", "lang", "product"],
+                ["K1", "en", "Otter"],
+                ["K2", "zh", "Otter"],
             ]
             assert headings(found) == [
-                (1, "Can the otter swim? (K1, Otter)"),
-                (1, "坏了怎么办？ (K2, Otter)"),
+                (1, "Can the otter swim? (Otter)"),
+                (1, "坏了怎么办？ (Otter)"),
             ]
             assert [block.text for block in found if isinstance(block, Paragraph)] == [
                 "Yes. It swims for two hours.",
