@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.reading.markup import Grid, Reading, read_markdown
 from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Paragraph, Table, TextKind
-from sextant.ingestion.parsing.detect import CONTAINERS, detect
+from sextant.ingestion.parsing.detect import CONTAINERS, FileType, detect
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.formats.opc import to_transitional
 from sextant.ingestion.parsing.limits import Limits
@@ -29,7 +29,14 @@ def read_file(path: Path, limits: Limits) -> Reading:
     if file_type in CONTAINERS:
         content = to_transitional(content)
     blocks: Blocks = parser_for(file_type)(content, limits)
-    structure = build_structure(block for block in blocks.blocks if not _is_caption(block))
+    # Docling writes what reviewers say of slides and sheets, and not of texts.
+    is_text = file_type is FileType.DOCX
+    compared = [
+        block
+        for block in blocks.blocks
+        if not (_is_caption(block) or (is_text and _is_comment(block)))
+    ]
+    structure = build_structure(compared)
     text = _ADDRESS.sub("", structure.text).replace(_DITTO, "")
     stored = read_markdown(text.replace("<", "&lt;"))  # what stands in angles is no tag
     return Reading(
@@ -47,6 +54,14 @@ def _is_caption(block: Block) -> bool:
     """Return whether a block is what a picture shows, which Markdown has in its link and the truth has not."""
     kind = block.kind if isinstance(block, Paragraph) else None
     return isinstance(block, Caption) or kind is TextKind.CAPTION
+
+
+def _is_comment(block: Block) -> bool:
+    return (
+        isinstance(block, Paragraph)
+        and block.kind is TextKind.NOTE
+        and block.text.startswith(("Comment", "批注"))
+    )
 
 
 def _grid(table: Table) -> Grid:
