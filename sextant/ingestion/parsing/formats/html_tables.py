@@ -6,7 +6,10 @@ Also here: what of an HTML page its reader sees; MathML to a line of text.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -248,6 +251,9 @@ def read_table(
     """
     rows = [row for row in rows_of(table) if not is_hidden(row)]
     cells = list(_position_cells(rows, CellBudget(limits), read_cell))
+    thin = _find_thin_rows(cells)
+    rows = [row for at, row in enumerate(rows) if at not in thin]
+    cells = [_move_up(cell, thin) for cell in cells]
     laid_out = lay_out(cells, CellBudget(limits))
     header = 0
     while (
@@ -259,6 +265,25 @@ def read_table(
     if not any(cell.tag == "th" for row in rows for cell in _cells_of(row)):
         header = _infer_header(rows, laid_out, cells)
     return Table(laid_out, header, repeated=repeated_cells(cells))
+
+
+def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:
+    """Return the rows without height: they hold nothing but cells that stand beside the rows below them."""
+    width = max((cell.column + cell.columns for cell in cells), default=0)
+    filled = Counter(
+        row
+        for cell in cells
+        for row in range(cell.row, cell.row + cell.rows)
+        for _ in range(cell.columns)
+    )
+    low = {cell.row for cell in cells if cell.rows == 1}
+    return sorted(row for row in {cell.row for cell in cells} - low if filled[row] < width)
+
+
+def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
+    """Return a cell where it stands without some rows."""
+    start, end = (row - bisect_left(removed, row) for row in (cell.row, cell.row + cell.rows))
+    return replace(cell, row=start, rows=end - start)
 
 
 def _infer_header(

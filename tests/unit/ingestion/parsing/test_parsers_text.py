@@ -533,6 +533,17 @@ def test_signs_without_width_are_no_part_of_a_word() -> None:
     )
 
 
+def test_names_that_stand_beside_rows_are_no_row_of_their_own() -> None:
+    page = (
+        "<table><tr><th>Year</th><th>Month</th><th>Sold</th></tr><tr><th rowspan=3>2025</th></tr>"
+        "<tr><td>May</td><td>3</td></tr><tr><td>June</td><td>4</td></tr></table>"
+    )
+    [found] = blocks(FileType.HTML, page)
+    assert isinstance(found, Table)
+    assert found.rows == [["Year", "Month", "Sold"], ["2025", "May", "3"], ["2025", "June", "4"]]
+    assert (found.header_rows, found.repeated) == (1, {(2, 0)})
+
+
 def test_a_figure_and_what_it_counts_are_one_line() -> None:
     page = (
         "<body><div><div>67,845</div><div>Net profit</div></div><div><p>Staff</p><p>45%</p></div>"
