@@ -3,33 +3,98 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from lxml import etree
 
 Element = Any  # of lxml, which ships no types
+T = TypeVar("T")
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _RELATION = re.compile(r"\s*([=≠≈≡≤≥<>∈⊂⊆→⇒⇔∝≅±×÷]|:=)\s*")
 _ONE = re.compile(r"-?(?:[\d.,]+|\w)['′!%]*")
 _GLUE = re.compile(r"[\w)\]}!%′']")
 
 
-def fraction(above: str, below: str) -> str:
+Sign = Callable[[str, str], str]
+"""Returns the sign that a formula has for something, by what Office calls it, and a default."""
+
+
+def write_formula(kind: str, parts: Sequence[str], sign: Sign = lambda _, default: default) -> str:
+    """Return what an element of Office or MathML shows, of what those inside it show; of any other they are joined.
+
+    Args:
+        kind: the element's name.
+        parts: in their order; Office and MathML have most in the same.
+        sign: what its properties say.
+    """
+    if join := _JOINED.get(kind):
+        return join(parts, sign)
+    write = _WRITERS.get(kind)
+    if write is None:
+        return join_formula(parts)
+    one, two, three = [*parts, "", "", ""][:3]
+    return write(one, two, three, sign)
+
+
+def _fraction(above: str, below: str, sign: Sign) -> str:
     """Return `a/b`, with parentheses around what is more than one figure, letter or word."""
+    if sign("type", "bar") == "noBar":
+        return f"{above}; {below}"
     return f"{_group_term(above)}/{_group_term(below)}" if below else above
 
 
-def script(base: str, below: str = "", above: str = "") -> str:
+def _script(base: str, below: str = "", above: str = "") -> str:
     """Return a base with what stands low and high behind it: `x_i^2`."""
     low = f"_{_group_term(below)}" if below else ""
     high = f"^{_group_term(above)}" if above else ""
     return f"{base}{low}{high}"
 
 
-def root(under: str, degree: str = "") -> str:
+def _root(under: str, degree: str = "") -> str:
     """Return `√(x)`, or `(x)^(1/3)` of a root of another degree."""
     return f"({under})^(1/{_group_term(degree)})" if degree and degree != "2" else f"√({under})"
+
+
+def _accent(base: str, sign: str) -> str:
+    return f"{base}{sign}" if len(base) == 1 else f"({base}){sign}"
+
+
+def _by_name(writers: Mapping[str, T]) -> dict[str, T]:
+    return {name: write for names, write in writers.items() for name in names.split()}
+
+
+# Of elements with a fixed number of parts.
+_WRITERS: Mapping[str, Callable[[str, str, str, Sign], str]] = _by_name(
+    {
+        "f mfrac": lambda above, below, _, sign: _fraction(above, below, sign),
+        "sSup limUpp msup mover": lambda base, high, *_: _script(base, above=high),
+        "sSub limLow msub munder": lambda base, low, *_: _script(base, low),
+        "sSubSup msubsup munderover": lambda base, low, high, _: _script(base, low, high),
+        "sPre": lambda low, high, base, _: _script("", low, high) + base,
+        "rad": lambda degree, under, *_: _root(under, degree),
+        "mroot": lambda under, degree, *_: _root(under, degree),
+        "func": lambda name, of, *_: f"{name}{of}" if of.startswith("(") else f"{name} {of}",
+        "nary": lambda low, high, of, sign: f"{_script(sign('chr', '∫'), low, high)} {of}".strip(),
+        "acc": lambda base, _, __, sign: _accent(base, sign("chr", "\u0302")),
+        "bar": lambda base, *_: _accent(base, "\u0305"),
+    }
+)
+# Of those with any number.
+_JOINED: Mapping[str, Callable[[Sequence[str], Sign], str]] = _by_name(
+    {
+        "d": lambda parts, sign: (
+            f"{sign('begChr', '(')}{sign('sepChr', '|').join(parts)}{sign('endChr', ')')}"
+        ),
+        "mfenced": lambda parts, _: f"({', '.join(parts)})",
+        "msqrt": lambda parts, _: _root(join_formula(parts)),
+        "m": lambda rows, _: f"[{'; '.join(rows)}]",
+        "eqArr mtable": lambda rows, _: "; ".join(rows),
+        "mr mtr": lambda cells, _: ", ".join(cells),
+    }
+)
 
 
 def join_formula(parts: Iterable[str]) -> str:
@@ -62,104 +127,25 @@ def _group_term(text: str) -> str:
     return text if _ONE.fullmatch(text) or (text.isalnum() and text.isascii()) else f"({text})"
 
 
-def _content(element: Element | None) -> str:
-    if element is None:
-        return ""
+def _content(element: Element) -> str:
     return join_formula(_node(child) for child in element.iterchildren())
 
 
-def _child(element: Element, name: str) -> str:
-    return _content(element.find(f"{_MATH}{name}"))
-
-
 def _node(element: Element) -> str:
-    tag = element.tag
-    if tag.startswith(_MATH):
-        name = tag.removeprefix(_MATH)
-        reader = _READERS.get(name)
-        if reader is not None:
-            return reader(element)
-        return "" if name.endswith("Pr") else _content(element)
-    if tag in {f"{_WORD}del", f"{_WORD}moveFrom", f"{_WORD}rPr"}:
+    """Return what an element shows; the parts of a formula stand in elements of their own, behind its properties."""
+    space, _, name = element.tag.rpartition("}")
+    is_math = f"{space}}}" == _MATH
+    if name.endswith("Pr") or name in {"del", "moveFrom"}:
         return ""
-    return element.text or "" if tag == f"{_WORD}t" else _content(element)
+    if name == "t":
+        return element.text or ""
+    if not is_math or name not in {*_WRITERS, *_JOINED}:
+        return _content(element)
+    parts = [_node(child) for child in element.iterchildren() if not child.tag.endswith("Pr")]
+    return write_formula(name, parts, partial(_property, element))
 
 
 def _property(element: Element, name: str, default: str) -> str:
     """Return a value of an element's properties; "" where it is given and empty."""
-    for properties in element.iterchildren():
-        if properties.tag.endswith("Pr"):
-            found = properties.find(f"{_MATH}{name}")
-            if found is not None:
-                return str(found.get(f"{_MATH}val") or "")
-    return default
-
-
-def _read_fraction(element: Element) -> str:
-    above, below = _child(element, "num"), _child(element, "den")
-    if _property(element, "type", "bar") == "noBar":
-        return f"{above}; {below}"
-    return fraction(above, below)
-
-
-def _read_delimiters(element: Element) -> str:
-    between = _property(element, "sepChr", "|")
-    inner = between.join(_content(part) for part in element.iterchildren(f"{_MATH}e"))
-    return f"{_property(element, 'begChr', '(')}{inner}{_property(element, 'endChr', ')')}"
-
-
-def _read_operator(element: Element) -> str:
-    sign = script(_property(element, "chr", "∫"), _child(element, "sub"), _child(element, "sup"))
-    return f"{sign} {_child(element, 'e')}".strip()
-
-
-def _read_function(element: Element) -> str:
-    name, argument = _child(element, "fName"), _child(element, "e")
-    return f"{name}{argument}" if argument.startswith("(") else f"{name} {argument}"
-
-
-def _read_matrix(element: Element) -> str:
-    rows = (
-        ", ".join(_content(cell) for cell in row.iterchildren(f"{_MATH}e"))
-        for row in element.iterchildren(f"{_MATH}mr")
-    )
-    return f"[{'; '.join(rows)}]"
-
-
-def _read_lines(element: Element) -> str:
-    return "; ".join(_content(line) for line in element.iterchildren(f"{_MATH}e"))
-
-
-def _read_accent(element: Element) -> str:
-    sign = _property(element, "chr", "\u0302")
-    base = _child(element, "e")
-    return f"{base}{sign}" if len(base) == 1 else f"({base}){sign}"
-
-
-def _read_bar(element: Element) -> str:
-    base = _child(element, "e")
-    return f"{base}\u0305" if len(base) == 1 else f"({base})\u0305"
-
-
-_READERS: Mapping[str, Callable[[Element], str]] = {
-    "t": lambda element: element.text or "",
-    "f": _read_fraction,
-    "d": _read_delimiters,
-    "nary": _read_operator,
-    "func": _read_function,
-    "m": _read_matrix,
-    "eqArr": _read_lines,
-    "acc": _read_accent,
-    "bar": _read_bar,
-    "rad": lambda element: root(_child(element, "e"), _child(element, "deg")),
-    "sSup": lambda element: script(_child(element, "e"), above=_child(element, "sup")),
-    "sSub": lambda element: script(_child(element, "e"), _child(element, "sub")),
-    "sSubSup": lambda element: script(
-        _child(element, "e"), _child(element, "sub"), _child(element, "sup")
-    ),
-    "sPre": lambda element: (
-        f"{script('', _child(element, 'sub'), _child(element, 'sup'))}{_child(element, 'e')}"
-    ),
-    "limLow": lambda element: script(_child(element, "e"), _child(element, "lim")),
-    "limUpp": lambda element: script(_child(element, "e"), above=_child(element, "lim")),
-}
+    found = element.find(f"{{*}}{etree.QName(element).localname}Pr/{_MATH}{name}")
+    return default if found is None else str(found.get(f"{_MATH}val") or "")

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sextant.ingestion.parsing.blocks import Table
-from sextant.ingestion.parsing.formulas import fraction, join_formula, root, script, space_operators
+from sextant.ingestion.parsing.formulas import space_operators, write_formula
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
@@ -172,29 +172,7 @@ def _read(node: LexborNode, depth: int) -> str:
     if tag == "semantics":
         children = children[:1]
     parts = [_read(child, depth + 1) for child in children]
-    write = _WRITERS.get(tag)
-    return write(parts) if write else join_formula(parts)
-
-
-def _at(parts: Sequence[str], index: int) -> str:
-    return parts[index] if index < len(parts) else ""
-
-
-_Writer = Callable[[Sequence[str]], str]
-_WRITERS: Mapping[str, _Writer] = {
-    "msup": lambda parts: script(parts[0], above=_at(parts, 1)),
-    "mover": lambda parts: script(parts[0], above=_at(parts, 1)),
-    "msub": lambda parts: script(parts[0], below=_at(parts, 1)),
-    "munder": lambda parts: script(parts[0], below=_at(parts, 1)),
-    "msubsup": lambda parts: script(parts[0], _at(parts, 1), _at(parts, 2)),
-    "munderover": lambda parts: script(parts[0], _at(parts, 1), _at(parts, 2)),
-    "mfrac": lambda parts: fraction(parts[0], _at(parts, 1)),
-    "msqrt": lambda parts: root(join_formula(parts)),
-    "mroot": lambda parts: root(parts[0], _at(parts, 1)),
-    "mfenced": lambda parts: f"({', '.join(parts)})",
-    "mtr": ", ".join,
-    "mtable": "; ".join,
-}
+    return write_formula(tag, parts)
 
 
 _MAX_ROWSPAN, _MAX_COLSPAN = 65_534, 1_000  # HTML standard, 4.9.11
