@@ -28,15 +28,14 @@ _SUBSET = re.compile(
     r"\[(?:<!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*\]",
     re.IGNORECASE | re.DOTALL,
 )
-# Of the page's text, links apart, what its main part has at least; many a page calls a teaser its article.
-_MAIN_SHARE = {"main": 0.2, "article": 0.5}
 _SPACE = re.compile(r"\s+")
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
 _LINKED_DATA = re.compile(r"\"@type\"\s*:\s*\[?\s*\"(?:\w*Article|BlogPosting)\"")
 _PROSE = 60  # letters of a text that is no label, title or button
 _LEAST_PROSE = 400  # letters, of an article
-_ARTICLE_SHARE = 0.85  # of the page's prose
+# Of the page's prose, what an article has, and at least what is marked as the main part: many a page marks a teaser.
+_ARTICLE_SHARE, _MAIN_SHARE = 0.85, 0.4
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -105,25 +104,15 @@ def _find_main(tree: LexborHTMLParser, visibility: Visibility) -> set[int]:
 
     Of a page that says that it is one article, what holds nearly all of its prose; of others `<main>`, or the articles.
     """
-    if _is_article(tree) and (part := _part_with_prose(tree, visibility)):
-        return {part.mem_id}
-    found, body = tree.css("main, [role=main]"), tree.body
-    share = _MAIN_SHARE["main" if found else "article"]
-    found = found or tree.css("article")
-    if not found or body is None:
+    body = tree.body
+    if body is None:
         return set()
-    marked = {node.mem_id for node in found}
-    inside = whole = 0
-    todo = [(body, False)]
-    while todo:
-        node, is_inside = todo.pop()
-        if node.is_text_node:
-            length = len(_SPACE.sub("", node.text_content or ""))
-            whole, inside = whole + length, inside + length * is_inside
-        elif node.tag != "a" and not visibility.is_hidden(node):
-            is_inside = is_inside or node.mem_id in marked
-            todo.extend((child, is_inside) for child in node.iter(include_text=True))
-    return marked if inside >= whole * share else set()
+    prose = _measure_prose(body, visibility)
+    if _is_article(tree) and (part := _part_with_prose(body, prose)):
+        return {part.mem_id}
+    marked = {node.mem_id for node in tree.css("main, [role=main]") or tree.css("article")}
+    inside = sum(prose.get(mem_id, 0) for mem_id in marked)
+    return marked if inside >= prose[body.mem_id] * _MAIN_SHARE else set()
 
 
 def _is_article(tree: LexborHTMLParser) -> bool:
@@ -133,14 +122,10 @@ def _is_article(tree: LexborHTMLParser) -> bool:
     return any(_LINKED_DATA.search(script.text() or "") for script in scripts)
 
 
-def _part_with_prose(tree: LexborHTMLParser, visibility: Visibility) -> LexborNode | None:
+def _part_with_prose(body: LexborNode, prose: Mapping[int, int]) -> LexborNode | None:
     """Return the smallest element that holds nearly all prose of a page; None where that is the page, or little."""
-    body = part = tree.body
-    if body is None or part is None:
-        return None
-    prose = _measure_prose(body, visibility)
-    least = prose[part.mem_id] * _ARTICLE_SHARE
-    if prose[part.mem_id] < _LEAST_PROSE:
+    part, least = body, prose[body.mem_id] * _ARTICLE_SHARE
+    if prose[body.mem_id] < _LEAST_PROSE:
         return None
     while True:
         parts = (child for child in part.iter() if prose.get(child.mem_id, 0) >= least)
