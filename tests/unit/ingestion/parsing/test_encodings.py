@@ -74,17 +74,6 @@ def test_western_text_in_windows_1252(text: str) -> None:
     assert decode(text.encode("cp1252")).text == text
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("これは日本語の文章です。東京は日本の首都です。", "shift_jis"),
-        ("Привет, мир. Это русский текст о медицине.", "cp1251"),
-    ],
-)
-def test_other_encodings_are_left_to_chardet(text: str, encoding: str) -> None:
-    assert decode(text.encode(encoding)).text == text
-
-
 def test_a_few_damaged_bytes_do_not_turn_utf_8_into_something_else() -> None:
     damaged = ("糖尿病的诊断标准。" * 20).encode()[:-1] + b"\xff"
 
