@@ -9,7 +9,7 @@ from openpyxl.utils.cell import get_column_letter
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.drawingml import Box, in_reading_order
-from sextant.ingestion.parsing.formats.odf_styles import OdfPackage, OdfStyles, broken, qn
+from sextant.ingestion.parsing.formats.odf_styles import OdfPackage, OdfStyles, broken
 from sextant.ingestion.parsing.formats.odf_text import (
     CELLS,
     DRAWN,
@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.formats.odf_text import (
     rows_of,
     spans_of,
 )
-from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.opc import Element, qn
 from sextant.ingestion.parsing.formats.stories import write_comment
 from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits

@@ -5,33 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from urllib.parse import unquote
 
 from sextant.domain.errors import FileBroken, FileEncrypted
 from sextant.ingestion.parsing.formats.numbering import BULLET, ListLevel, NumberedList
-from sextant.ingestion.parsing.formats.opc import Archive, Element, read_xml
+from sextant.ingestion.parsing.formats.opc import Archive, Element, qn, read_xml
 from sextant.ingestion.parsing.formats.stories import Look
 from sextant.ingestion.parsing.structure import Omissions
 
-_NAMESPACES = {
-    "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
-    "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
-    "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
-    "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
-    "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
-    "fo": "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0",
-    "svg": "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0",
-    "chart": "urn:oasis:names:tc:opendocument:xmlns:chart:1.0",
-    "form": "urn:oasis:names:tc:opendocument:xmlns:form:1.0",
-    "presentation": "urn:oasis:names:tc:opendocument:xmlns:presentation:1.0",
-    "config": "urn:oasis:names:tc:opendocument:xmlns:config:1.0",
-    "manifest": "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0",
-    "math": "http://www.w3.org/1998/Math/MathML",
-    "xlink": "http://www.w3.org/1999/xlink",
-    "xml": "http://www.w3.org/XML/1998/namespace",
-    "dc": "http://purl.org/dc/elements/1.1/",
-}
 _FORMATS = {
     "1": "decimal",
     "a": "lowerLetter",
@@ -45,13 +26,6 @@ _FORMATS = {
 }
 _DEEPEST = 10  # levels of a list (ODF 1.3 part 3, 16.31)
 _BOLD = frozenset({"bold", "600", "700", "800", "900"})
-
-
-@cache
-def qn(name: str) -> str:
-    """Return a tag or attribute as lxml names it: `text:p` → `{urn:…text:1.0}p`."""
-    prefix, _, local = name.partition(":")
-    return f"{{{_NAMESPACES[prefix]}}}{local}"
 
 
 class OdfPackage:

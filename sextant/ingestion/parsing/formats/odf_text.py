@@ -18,9 +18,8 @@ from sextant.ingestion.parsing.formats.odf_styles import (
     OdfPackage,
     OdfStyle,
     OdfStyles,
-    qn,
 )
-from sextant.ingestion.parsing.formats.opc import Element
+from sextant.ingestion.parsing.formats.opc import Element, qn
 from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter, write_comment
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import CellBudget, Limits

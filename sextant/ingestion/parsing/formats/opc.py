@@ -37,6 +37,17 @@ NAMESPACES = {
     "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
     "dc": "http://purl.org/dc/elements/1.1/",
 }
+_OPEN_DOCUMENT = {
+    name: f"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"
+    for name in ("office", "style", "text", "table", "chart", "presentation")
+} | {
+    "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
+    "fo": "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0",
+    "svg": "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0",
+    "math": "http://www.w3.org/1998/Math/MathML",
+    "xlink": "http://www.w3.org/1999/xlink",
+    "xml": "http://www.w3.org/XML/1998/namespace",
+}
 # What the namespace of the root element of a part begins with.
 _OWNERS = (
     "http://schemas.openxmlformats.org/",
@@ -59,7 +70,7 @@ _STRICT_NAMES = {
 def qn(name: str) -> str:
     """Return a tag or attribute as lxml names it: `w:p` → `{http://…/main}p`."""
     prefix, _, local = name.partition(":")
-    return f"{{{NAMESPACES[prefix]}}}{local}"
+    return f"{{{(NAMESPACES | _OPEN_DOCUMENT)[prefix]}}}{local}"
 
 
 def to_transitional(content: bytes) -> bytes:
