@@ -541,7 +541,7 @@ def test_names_that_stand_beside_rows_are_no_row_of_their_own() -> None:
     [found] = blocks(FileType.HTML, page)
     assert isinstance(found, Table)
     assert found.rows == [["Year", "Month", "Sold"], ["2025", "May", "3"], ["2025", "June", "4"]]
-    assert (found.header_rows, found.repeated) == (1, {(2, 0)})
+    assert (found.header_rows, found.repeated) == (1, frozenset({(2, 0)}))
 
 
 def test_a_figure_and_what_it_counts_are_one_line() -> None:
