@@ -129,19 +129,15 @@ class Page:
     ) -> tuple[float, float, float, float]:
         """Return the left, upper, right and lower side of a box in points, in shares of the page as it is shown."""
         x, y, (width, height) = self._left, self._top, self._size
-        x0, y0, x1, y1 = (
-            (left - x) / width,
-            (y - top) / height,
-            (right - x) / width,
-            (y - bottom) / height,
-        )
-        match self._sideways:
-            case 90:
-                return y0, 1 - x1, y1, 1 - x0
-            case 270:
-                return 1 - y1, x0, 1 - y0, x1
-            case _:
-                return x0, y0, x1, y1
+        x0, x1 = (left - x) / width, (right - x) / width
+        y0, y1 = (y - top) / height, (y - bottom) / height
+        return self._turn_back(x0, y0, x1, y1) if self._sideways else (x0, y0, x1, y1)
+
+    def _turn_back(
+        self, x0: float, y0: float, x1: float, y1: float
+    ) -> tuple[float, float, float, float]:
+        """Return a box of a page that was turned to be read where it stands on the page as it is shown."""
+        return (y0, 1 - x1, y1, 1 - x0) if self._sideways == 90 else (1 - y1, x0, 1 - y0, x1)
 
     def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
         """Make what is filled in and written over the page a part of it, behind all other text."""
@@ -270,7 +266,7 @@ class Page:
         """Note where each word stands, and the box of each that the page shows; with hardly a call, as pages have many."""
         page, boxes, number = self._text.raw, self._boxes, self.number
         first, last = ctypes.byref(boxes), ctypes.byref(boxes, ctypes.sizeof(raw.FS_RECTF))
-        to_shares = self._to_shares
+        x, y, (width, height) = self._left, self._top, self._size
         for found in BOXED.finditer(text):
             start, end = found.span()
             _loose_box(page, start, first)
@@ -282,7 +278,10 @@ class Page:
             bottom = min(bottom, bottom2)
             self._starts.append(start)
             self._spans.append((left, end, right))
-            x0, y0, x1, y1 = to_shares(left, top, right, bottom)
+            x0, x1 = (left - x) / width, (right - x) / width
+            y0, y1 = (y - top) / height, (y - bottom) / height
+            if self._sideways:
+                x0, y0, x1, y1 = self._turn_back(x0, y0, x1, y1)
             if x0 < 1 and y0 < 1 and x1 > 0 and y1 > 0:
                 self._shown_starts.append(start)
                 self._shown.append(Word(plain[start:end], number, x0, y0, x1, y1))

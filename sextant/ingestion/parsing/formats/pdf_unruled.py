@@ -50,7 +50,10 @@ def find_unruled_tables(
                 table = _make_table(page, members, aligned, place, budget)
                 names = [] if table.count_named_rows() else _names_above(left, box, aligned)
                 for count in range(len(names), 0, -1):
-                    more = [line for row in names[:count] for line in row] + members
+                    more = [line for row in names[:count] for line in row]
+                    if 2 * len(more) <= aligned.width:
+                        break
+                    more += members
                     again = _align(page, more, _near(strokes, unite(one.box for one in more), 0))
                     if again and again.width == aligned.width:
                         named = _make_table(page, more, again, place, budget)
@@ -97,7 +100,7 @@ def _names_above(lines: Sequence[PdfLine], box: PdfBox, table: AlignedTable) -> 
     ]
     names, top = list[list[PdfLine]](), box.top
     for line in sorted(above, key=lambda line: line.base):
-        is_title = line.box.left < second < line.box.right - line.size
+        is_title = line.box.left < second < line.box.right
         is_far = line.box.bottom - top > _NAMES_GAP * line.size
         if is_title or is_far or len(names) > _MOST_NAMES:
             break
