@@ -17,7 +17,7 @@ from sextant.server.lifespan import serving
 from sextant.server.mcp import server as mcp_server
 from sextant.server.observe.metrics import Metrics, observing
 from sextant.server.openai.routes import router as openai_router
-from sextant.server.openai.schemas import PREFIX, OpenAIErrors, describe_failure
+from sextant.server.openai.schemas import describe_failure
 from sextant.server.routes import (
     documents,
     graphs,
@@ -61,10 +61,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     problems.install(app)
     edge.install(app, metrics)
-    app.add_middleware(OpenAIErrors)
     for router in _ROUTERS:
         app.include_router(router)
-    openapi.install(app, {PREFIX: describe_failure})
+    openapi.install(app, {problems.OPENAI_PATHS: describe_failure})
     require_guards(app)
     app.state.sextant_routes = tuple(app.routes)
     return app

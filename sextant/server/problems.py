@@ -1,4 +1,4 @@
-"""Errors as problem documents: RFC 9457, with the codes of `sextant.domain.errors`."""
+"""Errors as problem documents (RFC 9457), with the codes of `sextant.domain.errors`; as OpenAI writes them under its paths."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -28,6 +29,13 @@ _log = logging.getLogger(__name__)
 CLIENT_LEFT = 499
 
 MEDIA_TYPE = "application/problem+json"
+OPENAI_PATHS = "/v1/"
+_OPENAI_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
 _FIRST_NAME = re.compile(r"[A-Za-z_]\w*(?=[.\[]|$)", re.ASCII)
 # What must be told beside a status: when a dependency that was down may be tried again (RFC 9110
 # §10.2.3), and how to log in (RFC 6750 §3).
@@ -73,14 +81,34 @@ def _as_sent(error: SextantError) -> tuple[str | None, str]:
     return sent + field[name.end() :], detail
 
 
-def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> Response:
-    """Return `problem` as the response."""
-    return Response(
-        problem.model_dump_json(by_alias=True, exclude_none=True),
-        problem.status,
-        _HEADERS.get(problem.status, {}) | (headers or {}),
-        MEDIA_TYPE,
-    )
+def answer_with(problem: Problem, path: str, headers: dict[str, str] | None = None) -> Response:
+    """Return `problem` as the response to a request of this path."""
+    headers = _HEADERS.get(problem.status, {}) | (headers or {})
+    if path.startswith(OPENAI_PATHS):
+        field, detail = _as_sent_to_openai(problem)
+        message = str(Wording(detail, problem.next_step or ""))
+        body = openai_error(problem.code, message, problem.status, field)
+        return Response(orjson.dumps(body), problem.status, headers, "application/json")
+    body_text = problem.model_dump_json(by_alias=True, exclude_none=True)
+    return Response(body_text, problem.status, headers, MEDIA_TYPE)
+
+
+def openai_error(code: str, message: str, status: int, field: str | None = None) -> dict[str, Any]:
+    """Return an error as OpenAI's API writes it."""
+    kind = _OPENAI_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": field, "code": code}}
+
+
+def _as_sent_to_openai(problem: Problem) -> tuple[str | None, str]:
+    """Return the field at fault as its requests have it, `graph_id`, and the sentence about it; images come in messages."""
+    field, detail = problem.field, problem.detail
+    if not field:
+        return field, detail
+    if field.startswith("multimodalContent"):
+        sent = "messages"
+    else:
+        sent = to_snake(field) if field.isidentifier() else field
+    return sent, detail.replace(field, sent)
 
 
 def answer_to(error: SextantError, request: Request) -> Response:
@@ -89,7 +117,7 @@ def answer_to(error: SextantError, request: Request) -> Response:
     seconds: int | None = getattr(error, "retry_after", None)
     if seconds is not None:
         headers = {"Retry-After": str(seconds)} | headers
-    return answer_with(problem_of(error, request_id_of(request)), headers)
+    return answer_with(problem_of(error, request_id_of(request)), request.scope["path"], headers)
 
 
 def install(app: FastAPI) -> None:
@@ -111,7 +139,8 @@ async def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     is_chinese = request.headers.get("accept-language", "").lower().startswith("zh")
     language = "zh" if is_chinese else "en"
-    return answer_with(_of_validation(error.errors(), request_id_of(request), language))
+    problem = _of_validation(error.errors(), request_id_of(request), language)
+    return answer_with(problem, request.scope["path"])
 
 
 async def answer_to_http(request: Request, error: Exception) -> Response:
@@ -125,7 +154,7 @@ async def answer_to_http(request: Request, error: Exception) -> Response:
         code=title.lower().replace(" ", "_").replace("-", "_"),
         request_id=request_id_of(request),
     )
-    return answer_with(problem, dict(error.headers or {}))
+    return answer_with(problem, request.scope["path"], dict(error.headers or {}))
 
 
 async def _client_left(_: Request, __: Exception) -> Response:
@@ -141,7 +170,7 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
         code=SextantError.code,
         request_id=request_id_of(request),
     )
-    return answer_with(problem)
+    return answer_with(problem, request.scope["path"])
 
 
 def request_id_of(request: Request) -> str | None:

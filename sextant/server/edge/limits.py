@@ -192,4 +192,5 @@ async def _answer(
     problem = problem_of(error, scope.get("state", {}).get("request_id"))
     problem = problem.model_copy(update={"status": status})
     # The rest of the body is not read to its end, so the connection cannot serve another request.
-    await answer_with(problem, {"Connection": "close"})(scope, receive, send)
+    headers = {"Connection": "close"}
+    await answer_with(problem, scope["path"], headers)(scope, receive, send)

@@ -17,7 +17,7 @@ import orjson
 from sextant.domain.answers import Answer, Cited, Done, Event, Failed, Reset, Source, Token
 from sextant.domain.errors import error_of
 from sextant.nodes.citing.cited_text import SUPPORTED, UNVERIFIED
-from sextant.server.openai.schemas import error_body
+from sextant.server.problems import openai_error
 from sextant.server.schemas.answers import on_wire
 from sextant.text.characters import language_of
 
@@ -150,7 +150,7 @@ class _Chunks:
                 rest = whole[len(self._sent) :] if whole.startswith(self._sent) else ""
                 return self._begin() + self._send(rest) + self._completion.end(answer)
             case Failed(code=code, message=message):
-                error = _data(error_body(code, message, error_of(code, message).status))
+                error = _data(openai_error(code, message, error_of(code, message).status))
                 return self._send(self._pending) + error
             case _:
                 pass
