@@ -21,7 +21,7 @@ from sextant.domain.errors import (
     ModelUnavailable,
     describe_reason,
 )
-from sextant.domain.retrieval import Mode, RetrievedItem
+from sextant.domain.retrieval import ItemKind, Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
 from sextant.models.chat.chat_model import ChatModel
@@ -35,6 +35,7 @@ from sextant.nodes.answers.computed import (
     with_computed,
 )
 from sextant.nodes.answers.model_answer import Writing, write_answer
+from sextant.nodes.answers.overview import asks_of_whole, read_openings
 from sextant.nodes.answers.passages import lay_out_passages
 from sextant.nodes.answers.quotations import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.report_answers import ReportReader, map_reports
@@ -146,7 +147,23 @@ async def open_writer(
     attached = await _read_attachments(state, run)
     tables, unread, costs = await _compute_found_tables(state, run, scope)
     state = replace(state, **costs)
+    if state.strategy != Mode.BYPASS and not (attached or tables) and asks_of_whole(state.question):
+        state = await _with_openings(state, run, scope)
     return AnswerWriter(state, run, scope, attached, tables, [*warnings, *unread])
+
+
+async def _with_openings(state: State, run: RunContext, scope: Scope) -> State:
+    """Return the state with the passages that open few documents first, and without reports then."""
+    try:
+        openings = await read_openings(state, run.deps, scope)
+    except DependencyError:  # what was found is enough to answer from
+        return state
+    if not openings:
+        return state
+    known = {item.id for item in openings}
+    others = [item for item in state.items if item.id not in known]
+    around = [item for item in state.graph_items if item.kind is not ItemKind.COMMUNITY]
+    return replace(state, items=[*openings, *others], graph_items=around)
 
 
 async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem]:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from sextant.domain.answers import Done
-from sextant.domain.breadth import find_other_subjects, is_broad, is_request, may_ask_account
-from sextant.domain.documents import DocumentStatus
+from sextant.domain.breadth import is_request, may_ask_account
 from sextant.domain.errors import DependencyError, SextantError, describe_reason
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, count
-from sextant.models.offline.passages import Span
 from sextant.models.offline.summary import is_summary_of_topic, named_for_summary, open_documents
 from sextant.nodes.answers.computed import ComputedTable
+from sextant.nodes.answers.overview import FEW, asks_of_whole
 from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences
 from sextant.nodes.answers.report_answers import answer_from_reports
 from sextant.nodes.citing.citations import is_answered, still_stored
@@ -26,9 +25,6 @@ from sextant.nodes.state import State, reports_of
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.statements import definition_pattern
 
-# So few documents are each told what they are about; of more, reports tell the topics. How many are looked at for
-# those that are ready.
-_FEW, _LOOKED_AT = 8, 50
 # The share of a request's terms that findings hold together which answer it: one says that it is one ("describe", 介绍).
 _OF_REQUEST = 1 / 2
 
@@ -68,19 +64,11 @@ class WithoutModel:
         begun = False
         computed = bool(tables) or any(map(is_answered, self.attached))
         reports = reports_of(self.state)
-        is_whole = is_broad(question) and not find_other_subjects(question).strip()
+        is_whole = asks_of_whole(question)
         topic = not reports and not is_whole and is_summary_of_topic(question, items)
         if topic:
             reports = [item for item in self.state.graph_items if item.kind is ItemKind.COMMUNITY]
-        openings = list[Span]()
-        if is_whole and not computed:
-            first = await self._open_documents()
-            openings = [
-                (at + len(items), start, end) for at, start, end in open_documents(first, _FEW)
-            ]
-            items = [*items, *first]
-            if openings and len({item.document_id for item in first}) <= _FEW:
-                reports = []
+        openings = open_documents(items, FEW) if is_whole and not reports else []
         if (reports or openings) and not computed:
             async for event in answer_from_reports(
                 question,
@@ -135,23 +123,6 @@ class WithoutModel:
             events = [one async for one in quote_sentences(answerer, question, items, language, ())]
         for event in events if not _is_declined(events) else ():
             yield event
-
-    async def _open_documents(self) -> list[RetrievedItem]:
-        """Return passages of the first documents, one more than are few; none where nobody can list them."""
-        documents = self.deps.documents
-        if documents is None:
-            return []
-        try:
-            chosen = (self.state.filters or {}).get("documentIds")
-            if not chosen:
-                listed = await documents.list(self.scope, limit=_LOOKED_AT)
-                chosen = [str(one.id) for one in listed if one.status is DocumentStatus.READY]
-            found = await asyncio.gather(*map(self._search_in, chosen[: _FEW + 1]))
-        except SextantError as error:
-            cause = {"reason": describe_reason(error)}
-            self.warnings.append(CodedWarning(WarningCode.CAUSE, cause))
-            return []
-        return [item for one in found for item in one.results if item.kind is ItemKind.CHUNK]
 
     async def _current(self) -> list[RetrievedItem]:
         """Return the passages that the stored documents still have as they were found."""

@@ -25,7 +25,7 @@ _NUMBERED = re.compile(
     r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}(?:\.\d{1,4})*|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
 )
 _CHINESE_NUMBERED = re.compile(
-    r"(?<![\d.])(?P<before>第?)(?P<mark>\d+(?:\.\d+)*|[一二三四五六七八九十]+) ?(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届型档](?![\u4e00-\u9fff]?间))"
+    r"(?<![\d.])(?P<before>第?)(?P<mark>\d+(?:\.\d+)*|[一二三四五六七八九十]+) ?(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届型档线等代类](?![\u4e00-\u9fff]?间))"
 )
 # 305会议室, with the noun's first two characters; a unit would count something.
 _CHINESE_ROOM = re.compile(

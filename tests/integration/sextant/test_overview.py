@@ -10,6 +10,7 @@ from sextant import Sextant
 from sextant.domain.settings import Settings
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ScriptedOpenAI
 
 FILES = {
     "lease.md": "# Lease\n\nThe flat at 14 Quay Street is let to Petra Novak.\n\n## Rent\n\nThe rent is 840 EUR.\n",
@@ -55,3 +56,22 @@ async def test_a_document_that_is_alone_is_told_by_its_sections(
     assert not declined
     assert "14 Quay Street" in answer
     assert "840 EUR" in answer
+
+
+@pytest.mark.usefixtures("database")
+async def test_a_chat_model_reads_the_beginning_of_each_document(
+    settings: Settings, tmp_path: Path
+) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    async with ScriptedOpenAI(lambda _: "They are about a lease, tea and prices.") as server:
+        chosen = settings.model_copy(
+            update={"chat_model": "tiny", "openai_base_url": server.base_url}
+        )
+        async with Sextant.open(chosen, embedder=CachedEmbedder(HashEmbedder(384), 9)) as rag:
+            await rag.ingest([tmp_path])
+            server.requests.clear()
+            await rag.query("What are these documents about?")
+        prompt = server.chat_requests[-1].prompt
+    for told in ("14 Quay Street", "Camellia sinensis", "| chair | 95 |"):
+        assert told in prompt
