@@ -11,7 +11,6 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Container
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from sextant.domain.api_keys import Permission, digest_of, is_api_key, with_less
 from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unauthorised
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.server.auth.caller import Principal, unauthorized_error
 from sextant.server.auth.tokens import tokens_of
 from sextant.server.expiring_set import ExpiringSet
@@ -139,15 +139,6 @@ _STRANGERS_AT_ONCE = 2
 _BEARER = "bearer "
 
 
-@dataclass(slots=True)
-class _CachedKey:
-    """A key that was looked up: when that is too long ago, the look, and what the look before told."""
-
-    until: float
-    look: asyncio.Task[KeyInUse | None]
-    held: KeyInUse | None
-
-
 class Authenticator:
     """Tells callers apart.
 
@@ -163,7 +154,7 @@ class Authenticator:
         self._settings = settings
         self._store = ApiKeyStore(database)
         self._tokens = tokens_of(settings.auth)
-        self._known: OrderedDict[bytes, _CachedKey] = OrderedDict()
+        self._keys = VersionedCache[bytes, int, KeyInUse](_CACHED)
         self._wrong = ExpiringSet(most=_CACHED)
         self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
@@ -215,89 +206,71 @@ class Authenticator:
             if not self._login:
                 require_local(connection)
                 return self._nobody()
-            known = self._known.get(digest_of(_credential(connection)))
+            known = self._keys.peek(digest_of(_credential(connection)))
         except (Unauthorised, Forbidden):
             return None
-        return _principal_of(known.held) if known and known.held else None
+        return _principal_of(known[1]) if known else None
 
     async def close(self) -> None:
         """End what was begun."""
+        await self._keys.close()
         if self._tokens is not None:
             await self._tokens.close()
-
-    async def _by_key(self, digest: bytes, address: str) -> Principal:
-        key = await self._key(digest, address)
-        principal = None if key is None else _principal_of(key)
-        if principal is None:
-            raise unauthorized_error()
-        return principal
 
     def _nobody(self) -> Principal:
         return Principal(self._settings.user_id, frozenset(Permission), login=False)
 
-    async def _key(self, digest: bytes, address: str) -> KeyInUse | None:
-        """Return the key, asked for once however many requests wait for it, and again after a while."""
-        known = self._known.get(digest)
-        if known is None and digest in self._wrong:
-            return None
-        if known is None or time.monotonic() >= known.until:
-            known = self._look(digest, address, known)
-        try:
-            known.held = await self._answer(known.look)
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
-            if known.look.done():  # otherwise those who come next wait for the same look
-                self._forget(digest, known)
-            raise
-        if known.held is None:
-            self._forget(digest, known)
-            self._wrong.add(digest)
-        return known.held
-
-    async def _answer(self, look: asyncio.Task[KeyInUse | None]) -> KeyInUse | None:
-        """Return what a look finds, its turn and its connection waited for no longer than its statement.
+    async def _by_key(self, digest: bytes, address: str) -> Principal:
+        """Return whose key it is, asked for once however many requests wait for it, and again after a while.
 
         Raises:
-            DatabaseUnavailable: it takes longer.
+            Unauthorised: it is nobody's, or has expired.
+            DatabaseUnavailable: its turn and its connection take longer than a statement may.
         """
+        if digest in self._wrong:
+            raise unauthorized_error()
         seconds = 2 * self._settings.database_timeout
         try:
             async with asyncio.timeout(seconds):
-                return await asyncio.shield(look)
+                key, _ = await self._keys.get(
+                    digest, self._period(digest), lambda known: self._use(digest, address, known)
+                )
         except TimeoutError as error:
             raise DatabaseUnavailable(
                 f"PostgreSQL did not say within {seconds:g} s whose key this is.",
                 next_step="Run `sextant doctor`, and try again once the database is back.",
             ) from error
+        principal = _principal_of(key)
+        if principal is None:
+            raise unauthorized_error()
+        return principal
 
-    def _look(self, digest: bytes, address: str, before: _CachedKey | None) -> _CachedKey:
-        """Begin to look the key up; what was known before counts until that is done."""
-        use = self._store.use(digest) if before else self._strange(digest, address)
-        until = time.monotonic() + self._settings.auth.key_cache_seconds
-        known = _CachedKey(until, asyncio.create_task(use), before.held if before else None)
-        self._known[digest] = known
-        self._known.move_to_end(digest)
-        if len(self._known) > _CACHED:
-            self._known.popitem(last=False)
-        return known
+    def _period(self, digest: bytes) -> int:
+        """Return in which period it is: a key is looked up once in each, not all keys at once."""
+        seconds = self._settings.auth.key_cache_seconds or 1e-6
+        return int(time.monotonic() / seconds + digest[0] / 256)
 
-    async def _strange(self, digest: bytes, address: str) -> KeyInUse | None:
-        """Return a key that was not seen lately; whoever brings many that do not hold is not heard.
+    async def _use(
+        self, digest: bytes, address: str, known: tuple[int, KeyInUse] | None
+    ) -> KeyInUse:
+        """Look a key up; whoever brings many that are nobody's is not heard.
 
-        Those that are known go on working from the same address.
+        Those that are known go on working from the same address. A refusal is remembered apart from
+        what holds, so garbage drives none of them out.
         """
-        self._tries.count(address)
-        async with self._strangers:
+        if known:
             key = await self._store.use(digest)
-        if key is not None:
+        else:
+            self._tries.count(address)
+            async with self._strangers:
+                key = await self._store.use(digest)
+        if key is None:
+            self._keys.drop(digest)
+            self._wrong.add(digest)
+            raise unauthorized_error()
+        if not known:
             self._tries.give_back(address)
         return key
-
-    def _forget(self, digest: bytes, known: _CachedKey) -> None:
-        """Remember a refusal apart from what holds: garbage drives none of them out."""
-        if self._known.get(digest) is known:
-            del self._known[digest]
 
 
 def _principal_of(key: KeyInUse) -> Principal | None:
