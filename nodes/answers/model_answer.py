@@ -22,7 +22,7 @@ from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.markers import MarkerReader, statement_text
 from sextant.nodes.citing.terms import terms_of
-from sextant.nodes.citing.wrappers import Unwrapped
+from sextant.nodes.citing.wrappers import Unrepeated, Unwrapped
 from sextant.nodes.judgements import LATE
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
@@ -31,6 +31,10 @@ from sextant.text.statements import states
 
 UNBOUNDED = AnswerBudget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""
+
+
+# So many sentences in a row that were written before end an answer.
+_MOST_CIRCLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,11 @@ class _ModelText:
             return [CodedWarning(WarningCode.ANSWER_OUT_OF_TIME)]
         return [CodedWarning(WarningCode.ANSWER_CUT_OFF)] if self.usage.truncated else []
 
+    def leave(self, writing: Writing) -> None:
+        """Note the estimated cost of a text whose rest nobody reads."""
+        written = estimate_tokens(self.draft.text.given.text)
+        self.usage += Usage(1, prompt_size(writing.messages), written, estimated=True)
+
     def cut_off(self, writing: Writing, texts: Sequence[str]) -> None:
         """Note the estimated cost of a text that did not come to its end."""
         prompt_tokens, answer_tokens = (
@@ -120,14 +129,22 @@ class _Cleaner:
     def __init__(self, passages: Sequence[str], language: str) -> None:
         self._wrapped = Unwrapped(keeps_courtesies=not passages)
         self._markers = MarkerReader(passages)
+        self._unrepeated = Unrepeated()
         self._guard = OutputSanitizer(passages, language)
 
+    @property
+    def turns_in_circles(self) -> bool:
+        """Return whether nothing new is to be hoped for."""
+        return self._unrepeated.circles >= _MOST_CIRCLES
+
     def feed(self, piece: str) -> str:
-        return self._guard.feed(self._markers.feed(self._wrapped.feed(piece)))
+        new = self._unrepeated.feed(self._markers.feed(self._wrapped.feed(piece)))
+        return self._guard.feed(new)
 
     def finish(self) -> str:
         rest = self._markers.feed(self._wrapped.finish()) + self._markers.finish()
-        return self._guard.feed(rest) + self._guard.finish()
+        new = self._unrepeated.feed(rest) + self._unrepeated.finish()
+        return self._guard.feed(new) + self._guard.finish()
 
 
 class _Beginning:
@@ -186,6 +203,9 @@ async def _first(
             fed = draft.draft.text.feed(cleaner.feed(piece))
             async for event in draft.draft.checking.through(fed):
                 yield event
+            if cleaner.turns_in_circles:
+                draft.leave(writing)
+                break
     text, checking = draft.draft.text, draft.draft.checking
     if draft.failure is not None and review.passages and not text.has_statement:
         raise draft.failure  # a stump of a sentence is no answer, and there is something to quote

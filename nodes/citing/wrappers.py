@@ -2,6 +2,8 @@
 
 It is no part of what was asked, and no passage could support it. The text passes piece by piece; what comes out does
 not depend on how it was cut. What may still become something that goes, as partial matches tell, is held back.
+
+Also here: leaving out what a model says twice.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import cast
 
 import regex
 
-from sextant.text.sentences import sentence_end
+from sextant.text.sentences import find_undecided, sentence_end
 
 _TAGS = "answer|final[_-]answer|final|response|result|output|reply|回答|答案|最终答案"
 _TAG = regex.compile(rf"</?(?:{_TAGS})\s*>", regex.IGNORECASE)
@@ -73,6 +75,9 @@ _CHATTER = regex.compile(
 )
 _CITES = regex.compile(r"[\[【]\^?\d{1,3}[\]】]\W*\Z")
 _LINE_CHARS, _SENTENCE_CHARS = 300, 4000
+_NO_LETTERS = regex.compile(r"(?:\[\d*\]?|[^\w\[]|_)+")
+# Letters and digits of a sentence that is not said twice; shorter ones are words and values of a list.
+_LEAST_REPEATED = 10
 
 
 class Unwrapped:
@@ -218,6 +223,61 @@ class Unwrapped:
             return ""
         self._listing = False
         return self._begin(gap, body)
+
+
+class Unrepeated:
+    """Leaves out sentences that were written before, as a small model does that turns in circles.
+
+    Attributes:
+        circles: how many sentences in a row were left out.
+    """
+
+    def __init__(self) -> None:
+        self.circles = 0
+        self._known = set[str]()
+        self._sentence = ""
+        self._passed = self._searched = 0  # characters of the sentence
+
+    def feed(self, piece: str) -> str:
+        """Return what of the text up to the end of `piece` is known to be new."""
+        self._sentence += piece
+        passed = list[str]()
+        while end := sentence_end(self._sentence, since=self._searched):
+            if not self._sentence[end:].strip():
+                return "".join(passed) + self._pass_new()
+            passed.append(self._close(end))
+        self._searched = find_undecided(self._sentence)
+        return "".join(passed) + self._pass_new()
+
+    def finish(self) -> str:
+        """Return the rest, once no more text comes."""
+        return self._close(len(self._sentence))
+
+    def _pass_new(self) -> str:
+        """Return what is held of a sentence that no earlier one begins with."""
+        begun = _letters_of(self._sentence)
+        if not self._passed and any(one.startswith(begun) for one in self._known):
+            return ""
+        shown = self._sentence.rstrip()  # a gap may belong to what follows
+        passed, self._passed = shown[self._passed :], max(self._passed, len(shown))
+        return passed
+
+    def _close(self, end: int) -> str:
+        sentence, self._sentence = self._sentence[:end], self._sentence[end:]
+        letters, passed = _letters_of(sentence), self._passed
+        self._passed = self._searched = 0
+        if not passed and letters in self._known:
+            self.circles += 1
+            return ""
+        self.circles = 0
+        if len(letters) >= _LEAST_REPEATED:
+            self._known.add(letters)
+        return sentence[passed:]
+
+
+def _letters_of(sentence: str) -> str:
+    """Return what a sentence says without marks and markers, which may differ."""
+    return _NO_LETTERS.sub("", sentence).casefold()
 
 
 def _answer_in(value: object) -> str | None:

@@ -29,9 +29,10 @@ _log = logging.getLogger(__name__)
 
 E = TypeVar("E", bound=SextantError)
 
-# 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 5xx is the
-# server's fault, save 501: what is not implemented now will not be in a second.
-_TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
+# 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 409 is how servers say that a
+# model is being loaded; 5xx is the server's fault, save 501: what is not implemented now will not be in a second.
+_TRANSIENT_STATUS = frozenset({408, 409, 425, 429, *range(500, 600)} - {501})
+_PAYMENT_REQUIRED = 402
 # Roots of "no answer came" in httpx, httpx2, openai and anthropic, known by name because the
 # last three are heavy to import and another provider's package may not be installed at all.
 _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
@@ -169,12 +170,15 @@ def is_silence(error: BaseException) -> bool:
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status that `error` reports, whichever client raised it."""
-    status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
-    if (
-        isinstance(status, int) and status >= 400
-    ):  # a 200 that cannot be read is a failure of another kind
-        return status
+    """Return the HTTP status that `error` reports, whichever client raised it, or whose answer of 200 holds the error."""
+    told = (
+        getattr(error, "status_code", None),
+        getattr(_response(error), "status_code", None),
+        _body_of(error).get("code"),
+    )
+    for status in told:  # a 200 that cannot be read is a failure of another kind
+        if isinstance(status, int) and 400 <= status < 600:
+            return status
     classes = _ancestry(error)
     return next((status for name, status in _LANGCHAIN_STATUS.items() if name in classes), None)
 
@@ -315,12 +319,13 @@ def _body_of(error: BaseException) -> Mapping[str, Any]:
 
 
 def _body_code(error: BaseException) -> str:
-    body = _body_of(error)
-    return str(body.get("code") or body.get("type") or "")
+    body = _body_of(error)  # where a code may be a number that says no more than the status
+    named = (body.get(field) for field in ("code", "type"))
+    return next((name for name in named if isinstance(name, str) and name), "")
 
 
 def _out_of_quota(error: BaseException) -> bool:
-    return _body_code(error) == "insufficient_quota"
+    return _body_code(error) == "insufficient_quota" or status_of(error) == _PAYMENT_REQUIRED
 
 
 def _ancestry(error: BaseException) -> set[str]:

@@ -322,7 +322,7 @@ class ChatModel:
                     yield Restart()
                 if piece:
                     yield piece
-                if chunk is None:
+                if chunk is None or tally.is_over:
                     self._measure(tally, *waits)
                     return
 

@@ -6,9 +6,11 @@ Importing this takes about a second, as `openai` does.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
-from openai import APIConnectionError, AsyncOpenAI, AsyncStream
+import orjson
+from openai import APIConnectionError, APIError, AsyncOpenAI, AsyncStream
 
 _LAST = "[DONE]"
 
@@ -24,6 +26,9 @@ class PlainStream(AsyncStream[object]):
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         begun = False
+        headers = self.response.headers
+        if "json" in headers.get("content-type", "") and "content-length" in headers:
+            await self._raise_whole()
         async for chunk in super().__aiter__():
             for choice in (isinstance(chunk, dict) and chunk.get("choices")) or ():
                 choice.setdefault("delta", None)  # some endpoints send none when they end
@@ -32,6 +37,12 @@ class PlainStream(AsyncStream[object]):
             begun = True
         if begun and not self._ended:
             raise APIConnectionError(request=self.response.request)
+
+    async def _raise_whole(self) -> None:
+        """Raise what an endpoint says that answers a stream with an error of status 200."""
+        with suppress(ValueError, AttributeError):
+            if error := orjson.loads(await self.response.aread()).get("error"):
+                raise APIError(str(error), self.response.request, body=error)
 
     # The library's own name, since it swallows the `[DONE]` and nothing public tells of it: else all bytes
     # would be decoded twice. A test of both ways in which streams end breaks with it (test_chat_stream.py).

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+import regex
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
@@ -14,7 +15,9 @@ from sextant.domain.answers import Usage
 from sextant.text.characters import clean_text, estimate_tokens
 
 # How families of models begin and end their thoughts: DeepSeek and Qwen, those that were taught by other
-# prompts, Magistral, Kimi, gpt-oss (OpenAI's harmony format).
+# prompts, Magistral, Kimi, Seed, Command, gpt-oss (OpenAI's harmony format, where what a message is stands before it).
+_HARMONY = ("", "<|start|>assistant")
+_FINAL = "<|channel|>final<|message|>"
 _ENDS = {
     "<think>": "</think>",
     "<thinking>": "</thinking>",
@@ -22,15 +25,24 @@ _ENDS = {
     "<reasoning>": "</reasoning>",
     "[THINK]": "[/THINK]",
     "◁think▷": "◁/think▷",
-    "<|channel|>analysis<|message|>": "<|channel|>final<|message|>",
+    "<seed:think>": "</seed:think>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
 }
+# Of a thought that nothing opened.
+_UNOPENED_ENDS = [*_ENDS.values(), _FINAL]
+_ENDS |= {
+    f"{start}<|channel|>{channel}<|message|>": "<|end|>"
+    for start in _HARMONY
+    for channel in ("analysis", "commentary")
+}
+_ENDS |= {f"{start}{_FINAL}": "" for start in _HARMONY}  # no thought
 _BEGIN = re.compile("|".join(map(re.escape, _ENDS)))
-_END = re.compile("|".join(map(re.escape, _ENDS.values())))
+_END = re.compile("|".join(map(re.escape, _UNOPENED_ENDS)))
 
 
 # What may be the beginning of an end that the next piece brings.
-_END_BEGINS = frozenset(end[:length] for end in _ENDS.values() for length in range(1, len(end)))
-_LONGEST_END = max(map(len, _ENDS.values()))
+_END_BEGINS = frozenset(end[:length] for end in _UNOPENED_ENDS for length in range(1, len(end)))
+_LONGEST_END = max(map(len, _UNOPENED_ENDS))
 
 
 def ends_a_thought(text: str) -> bool:
@@ -132,6 +144,58 @@ class ThoughtFilter:
         return bool(ended)
 
 
+# Tokens of chat templates: what a model writes behind one, where its endpoint does not stop there, is no part of its answer.
+_CONTROL = r"(?:<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:end|start)_of_turn>|<[eb]os>|\[/?INST\])"
+_TOKEN = regex.compile(_CONTROL)
+_BLANK = r"[\s\ufeff\u200b]"
+_HEADER_SO_FAR = regex.compile(rf"(?:{_BLANK}|{_CONTROL}|assistant|model)*")
+# A role is none where a sentence begins with the word.
+_HEADER = regex.compile(rf"(?:{_BLANK}|{_CONTROL}|(?:assistant|model)(?=\s*(?:\n|{_CONTROL})))*+")
+_DEFUSED = str.maketrans("‹", "<")
+
+
+class TurnFilter:
+    """Leaves out the header of a turn ahead of an answer, and all behind the answer's end, as chat templates mark them.
+
+    Args:
+        watches: whether such tokens mean anything; they do not in an answer to what speaks of them.
+    """
+
+    def __init__(self, *, watches: bool) -> None:
+        self._watches = watches
+        self._begun = self.is_over = False
+        self._held = ""
+
+    def add(self, piece: str, *, final: bool = False) -> str:
+        """Return what of the text up to the end of `piece` is known to be answer."""
+        self._held += piece
+        if self.is_over or (self._watches and not (self._begun or self._begins(final=final))):
+            return ""
+        text, self._held = self._held, ""
+        found = _TOKEN.search(text, partial=not final) if self._watches else None
+        if found is None:
+            return text
+        self.is_over = not found.partial
+        self._held = text[found.start() :]
+        return text[: found.start()]
+
+    def _begins(self, *, final: bool) -> bool:
+        """Take off a header; return whether that is known by now."""
+        if not final and _HEADER_SO_FAR.fullmatch(self._held, partial=True):
+            return False
+        header = _HEADER.match(self._held)
+        self._held = self._held[header.end() if header else 0 :]
+        self._begun = True
+        # Strings of JSON may have any token, and what stands behind the object is known for what it is.
+        self._watches = not self._held.startswith("{")
+        return True
+
+
+def _speaks_of_tokens(text: str) -> bool:
+    """Return whether a text has a token of a chat template, in its own form or as prompts show it."""
+    return _TOKEN.search(text.translate(_DEFUSED)) is not None
+
+
 # Ends of an answer that is not whole: of OpenAI, Anthropic, Mistral, and Google's in lower case.
 _CUT_ENDS = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _WITHHELD_ENDS = frozenset(
@@ -179,6 +243,7 @@ class Tally:
         is_held = watches if thinks_unopened is None else thinks_unopened
         self._may_be_released = thinks_unopened is None
         self._thoughts = ThoughtFilter(starts_in_thought=is_held, watches=watches)
+        self._turns = TurnFilter(watches=not any(_speaks_of_tokens(m.text) for m in prompt))
         self._reported: UsageMetadata | None = None
 
     @property
@@ -197,6 +262,11 @@ class Tally:
         return self._thoughts.restarts
 
     @property
+    def is_over(self) -> bool:
+        """Return whether the answer has ended, whatever the model goes on with."""
+        return self._turns.is_over
+
+    @property
     def thought_unopened(self) -> bool:
         """Return whether the text began with a thought that no tag opened."""
         return self._thoughts.ended_unopened
@@ -212,7 +282,8 @@ class Tally:
         piece = self._thoughts.add(clean_text(self._inside(message.text)))
         if self.restarts > before:
             self._pieces.clear()
-        return self._keep(piece)
+            self._turns = TurnFilter(watches=True)
+        return self._keep(self._turns.add(piece))
 
     def _inside(self, raw: str) -> str:
         """Return what of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""
@@ -229,11 +300,11 @@ class Tally:
 
     def release(self) -> str:
         """Return the undecided text as a piece of the answer."""
-        return self._keep(self._thoughts.release())
+        return self._keep(self._turns.add(self._thoughts.release()))
 
     def finish(self) -> str:
         """Return the rest of the answer, once no more chunks come."""
-        return self._keep(self._thoughts.finish())
+        return self._keep(self._turns.add(self._thoughts.finish(), final=True))
 
     def add_whole(self, message: AIMessage) -> None:
         """Take an unstreamed answer into account."""

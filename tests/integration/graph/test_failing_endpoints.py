@@ -172,10 +172,32 @@ CASES = {
         "SEXTANT_LIMITS__ANSWER_TOKENS", {"limits": LimitSettings(answer_tokens=64, answer_seconds=LIMIT)},
     ),
     "endless list": Case(
-        answering(lambda request: endless(f"- {good(request)}\n")), WRITTEN, WRITTEN,
-        sentence(WarningCode.ANSWER_CUT_OFF, "zh"), "SEXTANT_LIMITS__ANSWER_TOKENS",
+        answering(lambda request: good(request) + "".join(f"\n- 第 {n} 种症状是多饮、多尿、多食和体重下降。" for n in range(90))),
+        WRITTEN, WRITTEN, sentence(WarningCode.ANSWER_CUT_OFF, "zh"), "SEXTANT_LIMITS__ANSWER_TOKENS",
         {"limits": LimitSettings(answer_tokens=64, answer_seconds=LIMIT)},
     ),
+    "says the same for ever": Case(answering(lambda request: endless(f"- {good(request)}\n")), WRITTEN, WRITTEN),
+    "goes on as the user": Case(
+        answering(lambda request: f"{good(request)}<|im_end|>\n<|im_start|>user\n糖尿病会传染吗？"), WRITTEN, WRITTEN
+    ),
+    "begins with the header of its turn": Case(
+        answering(thinking("<|start_header_id|>assistant<|end_header_id|>\n\n")), WRITTEN, WRITTEN
+    ),
+    "speaks in channels": Case(
+        answering(thinking(
+            "<|channel|>analysis<|message|>他们要症状。<|end|><|start|>assistant<|channel|>final<|message|>"
+        )), WRITTEN, WRITTEN,
+    ),
+    "error in a stream of status 200": Case(
+        always(Reply(raw=b'data: {"error": {"code": 503, "message": "Loading model"}}\n\n')), QUOTED, "model_unavailable", "503", "日志"
+    ),
+    "too long, said in a stream of status 200": Case(
+        answering(lambda _: Reply(raw=(
+            b'data: {"error": {"code": 400, "message": "too long", "type": "exceed_context_size_error", "n_ctx": 4096}}\n\n'
+        ))), QUOTED, "context_too_long", "读不完这么长的请求", "SEXTANT_LIMITS__CONTEXT_TOKENS",
+    ),
+    "no money left": Case(always(failing(402, "Insufficient Balance")), QUOTED, "model_rejected", "额度", "账单"),
+    "409 while it loads": Case(always(failing(409, "Model is loading")), QUOTED, "model_unavailable", "409", "日志"),
     "endless judgements": Case(
         lambda: lambda r: Reply("[[[" * 40, finish_reason="length") if r.wants_json else good(r),
         WRITTEN, WRITTEN, "按规则判断", "SEXTANT_LIMITS__ANSWER_TOKENS",

@@ -381,3 +381,11 @@ async def test_a_usage_that_tells_no_tokens_is_estimated() -> None:
         _, usage = await collected(chat)
     assert usage.estimated
     assert usage.prompt_tokens > 0
+
+
+async def test_an_error_of_status_200_is_told_for_what_it_is(chat_with: Any) -> None:
+    body = b'{"error": {"message": "Insufficient Balance", "code": 402}}'
+    reply = Reply(raw=body, headers={"content-type": "application/json"})
+    _, chat = await chat_with([reply])
+    with pytest.raises(ModelRejected, match="no quota"):
+        await collected(chat)

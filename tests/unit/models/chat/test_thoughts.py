@@ -1,4 +1,4 @@
-"""What a reasoning model thinks aloud is no part of its answer."""
+"""What a reasoning model thinks aloud, and what chat templates put around a turn, is no part of its answer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessageChunk, HumanMessage
 
-from sextant.models.chat.tally import ThoughtFilter
+from sextant.models.chat.tally import Tally, ThoughtFilter
 
 
 def streamed(pieces: list[str]) -> str:
@@ -116,3 +117,47 @@ def test_an_answer_may_speak_of_thoughts(text: str) -> None:
 def test_an_end_means_nothing_where_it_was_asked_about() -> None:
     thoughts = ThoughtFilter(watches=False)
     assert streamed_by(thoughts, ["It ends with ", "</think> [1]."]) == "It ends with </think> [1]."
+
+
+def answered(text: str, points: list[int], question: str = "Who owns it?") -> Tally:
+    tally = Tally([HumanMessage(question)])
+    for piece in cut(text, points):
+        tally.add(AIMessageChunk(content=piece))
+    tally.finish()
+    return tally
+
+
+HEADERS = [
+    "", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>\n\n", "assistant\n\n", "[/INST] ",
+    "\ufeff", "<|start|>assistant<|channel|>final<|message|>",
+    "<|channel|>analysis<|message|>One owner?<|end|><|start|>assistant<|channel|>final<|message|>",
+    "<|channel|>analysis<|message|>One?<|end|>", "<seed:think>One?</seed:think>",
+]  # fmt: skip
+ENDS = [
+    "", "<|im_end|>", "<|im_end|>\n<|im_start|>user\nAnd then?", "<|return|>", "</s>", "<end_of_turn>\nMore?",
+    "<｜end▁of▁sentence｜>", "<|eot_id|>", "<|end|>",
+]  # fmt: skip
+
+
+@given(
+    header=st.sampled_from(HEADERS), end=st.sampled_from(ENDS), points=st.lists(st.integers(0, 300))
+)
+def test_of_a_turn_the_answer_alone_is_left_wherever_the_stream_is_cut(
+    header: str, end: str, points: list[int]
+) -> None:
+    tally = answered(f"{header}One owner, a < b [1].{end}", points)
+    assert (tally.text, tally.is_over) == ("One owner, a < b [1].", bool(end))
+    assert not tally.thought_unopened
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Assistants are cheap, models <b>too</b>.", "Who?"),
+        ("Turns end with <|im_end|>, as asked.", "What does <|im_end|> mean?"),
+        ("Turns end with <|im_end|>, as asked.", "[1] A turn ends with ‹|im_end|>. Where?"),
+        ('{"a": "<|im_end|>"}', "JSON?"),
+    ],
+)
+def test_what_may_be_said_of_tokens_stays(text: str, question: str) -> None:
+    assert answered(text, list(range(0, 60, 3)), question).text == text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.wrappers import Unwrapped, unwrap
+from sextant.nodes.citing.wrappers import Unrepeated, Unwrapped, unwrap
 
 SAID = "A value has one owner [1]."
 
@@ -83,3 +83,24 @@ def test_what_is_left_does_not_depend_on_how_it_was_cut(
 def test_small_talk_keeps_its_courtesies(greeting: str) -> None:
     one = Unwrapped(keeps_courtesies=True)
     assert one.feed(greeting) + one.finish() == greeting
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "circles"),
+    [
+        ("One owner holds it [1]. One owner holds it [2]. It moves.", "One owner holds it [1]. It moves.", 0),
+        ("- A toll of two coins [1].\n" * 5, "- A toll of two coins [1].", 4),
+        ("每个值都只有一个所有者[1]。每个值都只有一个所有者[1]。", "每个值都只有一个所有者[1]。", 1),
+        ("Yes. Yes. Yes.", "Yes. Yes. Yes.", 0),
+        ("One owner holds it, as said. One owner holds it.", "One owner holds it, as said. One owner holds it.", 0),
+    ],
+)  # fmt: skip
+@given(data=st.data())
+def test_what_was_said_before_is_left_out(
+    text: str, new: str, circles: int, data: st.DataObject
+) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    one = Unrepeated()
+    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert "".join(map(one.feed, pieces)) + one.finish() == new
+    assert one.circles == circles
