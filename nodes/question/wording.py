@@ -215,6 +215,8 @@ def make_standalone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
         question: as it was asked.
         history: turns of the conversation, oldest first, as `{"role", "content"}`.
     """
+    if renumbered := _renumber_last(question, history):
+        return renumbered
     if not history or not leans_on_history(question):
         return question
     borrowed: list[str] = []
@@ -236,6 +238,28 @@ def make_standalone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
     if not fresh:
         return question
     return f"{question} ({', '.join(fresh[:_BORROWED])})"
+
+
+# "And 2.5?", "What about locker 31?", 3.2版呢？: asks of another number what was asked of one.
+_NUMBER_ALONE = re.compile(
+    r"\W*(?:(?:and|or|what about|how about) (?:(?P<before>[a-z]+) )?|那么?)?"
+    r"(?P<number>\d+(?:\.\d+)*)\s*(?P<behind>[\u4e00-\u9fff]{0,2}?)\s*呢?\W*",
+    re.IGNORECASE,
+)
+
+
+def _renumber_last(question: str, history: Sequence[Mapping[str, Any]]) -> str:
+    """Return the last question of the user with its one number as a follow-up gives it; "" where it gives more, or none."""
+    alone = _NUMBER_ALONE.fullmatch(question)
+    asked = [at for at, turn in enumerate(history) if turn.get("role", "user") == "user"]
+    if alone is None or not asked:
+        return ""
+    last = clean_text(str(history[asked[-1]].get("content", "")))
+    last = make_standalone(last, history[: asked[-1]])
+    before = rf"(?<=\b{re.escape(alone['before'])} )" if alone["before"] else ""
+    numbers = list(re.finditer(r"\d+(?:\.\d+)*", last))
+    named = re.compile(rf"(?<![\d.]){before}\d+(?:\.\d+)*(?={alone['behind']})", re.IGNORECASE)
+    return named.sub(alone["number"], last) if len(numbers) == 1 and named.search(last) else ""
 
 
 # Flat on five question sets between two and four names.

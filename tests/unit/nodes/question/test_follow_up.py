@@ -37,6 +37,30 @@ def test_what_it_points_to_is_added(before: str, question: str, whole: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("before", "question", "whole"),
+    [
+        ("When was Relay 2.4 published?", "And 2.5.1?", "When was Relay 2.5.1 published?"),
+        ("Who has the key of locker 12?", "What about locker 31?", "Who has the key of locker 31?"),
+        ("What was sold in 2023?", "And in 2024?", "What was sold in 2024?"),
+        ("3.1版什么时候发布的？", "3.2版呢？", "3.2版什么时候发布的？"),
+        ("2023年的预算是多少？", "那2024年呢？", "2024年的预算是多少？"),
+    ],
+)
+def test_another_number_takes_the_place_of_the_one_before(
+    before: str, question: str, whole: str
+) -> None:
+    assert make_standalone(question, turns(before)) == whole
+    again = turns(before, question)
+    assert make_standalone(question.replace("2.5.1", "2.6"), again) == whole.replace("2.5.1", "2.6")
+
+
+@pytest.mark.parametrize("question", ["And in 2019?", "And box 31?", "那5月呢？"])
+def test_a_number_of_something_else_takes_no_place(question: str) -> None:
+    before = "Who has the key of locker 12?" if question.isascii() else "2023年的预算是多少？"
+    assert question in make_standalone(question, turns(before))
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "What is the capital of France?",
