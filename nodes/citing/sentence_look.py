@@ -154,8 +154,7 @@ class SubjectLook(SentenceLook):
 
     def _are_of_another(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether parts say of something else what the question asks of a thing that no passage names."""
-        topic = topic_of(self._question)
-        if topic and not any(map(self._is_foreign, parts)) and not self._is_anywhere(topic):
+        if self._is_off_topic(parts):
             return True
         asked = {
             owned: owners
@@ -166,6 +165,14 @@ class SubjectLook(SentenceLook):
         return bool(same) and all(
             not asked.keys().isdisjoint(find_owners(part.sentence)) for part in same
         )
+
+    def _is_off_topic(self, parts: Sequence[EvidencePart]) -> bool:
+        """Return whether no passage has what the question begins with, nor a code that it names."""
+        topic = topic_of(self._question)
+        if not topic or any(map(self._is_foreign, parts)):
+            return False
+        marks = [topic, *filter(is_code, self._subject)]
+        return not any(map(self._is_anywhere, marks))
 
     def _misses_name(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
@@ -271,7 +278,9 @@ class SubjectLook(SentenceLook):
         """
         least = max(least, HEADING if is_swapped or word.is_attribute else AHEAD)
         if word.is_mark:
-            return contains_mark(self._question, word) or all(
+            # "Grades 1 to 3" are asked for as grade 2; a label has no range.
+            asked = contains_mark(self._question, word) and not (is_swapped and word.is_label)
+            return asked or all(
                 any(
                     contains_mark(text.plain, word) for level, text in part.layers if level >= least
                 )

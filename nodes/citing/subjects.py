@@ -88,6 +88,11 @@ class SubjectWord:
         return bool(self.joined)
 
     @property
+    def is_label(self) -> bool:
+        """Return whether it tells things apart by itself: 第二, 二线."""
+        return self.joined == (self.text,)
+
+    @property
     def is_measure(self) -> bool:
         """Return whether it says only what is measured: the amount, 期限."""
         return _MEASURES.fullmatch(self.term) is not None

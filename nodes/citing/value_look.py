@@ -64,7 +64,8 @@ class WordLook(SubjectLook):
         telling = [t for t in new if self._is_known(t) or (len(t) > 1 and t in fact.new)]
         is_near = near >= _OF_BEST * best_about or not fact.new
         if (
-            (self._is_brief and not (is_near and self._is_together(part, telling)))
+            self._parts_codes(fact)
+            or (self._is_brief and not (is_near and self._is_together(part, telling)))
             or self._misses_name(fact, (part,))
             or self._replaces(part, fact)
             or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
@@ -72,6 +73,13 @@ class WordLook(SubjectLook):
         ):
             return Assessment(Support.PARTIAL, coverage, (part,))
         return Assessment(Support.SUPPORTED, coverage, (part,))
+
+    def _parts_codes(self, fact: StatedFact) -> bool:
+        """Return whether passages have each code of the question and of a fact, but no part has all: E51 and MC-200."""
+        codes = {term for term in (*self._evidence.asked, *fact.terms) if is_code(term)}
+        return all(map(self._is_known, codes)) and not any(
+            all(self._level(part, code) >= NEAR for code in codes) for part in self._whole
+        )
 
     @property
     def _is_brief(self) -> bool:

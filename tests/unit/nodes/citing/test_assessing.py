@@ -130,6 +130,7 @@ HEAVY = "Parcels must not exceed 8 kg."
 BREAD = "The newspaper had an article advising that geese should not be fed with bread because it harms them and the water."
 PART_TIME = "非全日制用工双方当事人不得约定试用期。"
 OFFICES = "租赁公司应当与被派遣司机订立两年以上的合同。用车公司支付加班费。"
+MODULES = "| Code | Reported by |\n| --- | --- |\n| F43 | MC-200 |\n| F51 | GW-20 |"
 PROBATION = "合同期限一年以上不满三年的，试用期不得超过二个月；三年以上的，试用期不得超过六个月。"
 
 
@@ -161,6 +162,9 @@ PROBATION = "合同期限一年以上不满三年的，试用期不得超过二�
         ("合同期限一年以上不满三年的，试用期多久？", "试用期最多2个月。", PROBATION, True),
         ("Which wood is lighter?", "Pine is heavier than oak.", "Pine is lighter than oak.", False),
         ("二线用药是什么？", "二线用药是阿卡波糖。", "一线用药是阿卡波糖。", False),
+        ("Which module reports F51?", "F51 is reported by the MC-200.", MODULES, False),
+        ("Which module reports F51?", "F51 is reported by the GW-20.", MODULES, True),
+        ("故障 T-7 中有几台停机？", "共11台停机。", "T-7 中 11 台分拣站同时停机。", True),
         ("肝硬化用什么药？", "首选恩替卡韦。", "乙肝患者首选恩替卡韦抗病毒治疗。", False),
         ("乙肝用什么药？", "首选恩替卡韦。", "乙肝患者首选恩替卡韦抗病毒治疗。", True),
     ],
