@@ -12,8 +12,10 @@ from sextant.domain.scope import Scope
 from sextant.nodes.context import Dependencies
 from sextant.nodes.state import State
 
-FEW = 8
-"""So many documents are each told what they are about; of more, reports tell the topics."""
+SENTENCES = 8
+"""So many sentences tell what the documents are about, or one of each document."""
+# Of so many documents each is told; of more, reports tell the topics.
+_FEW = 20
 # Documents that are looked at for those that are ready, and passages that are taken of all together.
 _LOOKED_AT, _PASSAGES = 50, 40
 
@@ -35,7 +37,7 @@ async def read_openings(state: State, deps: Dependencies, scope: Scope) -> list[
     if not chosen:
         listed = await deps.documents.list(scope, limit=_LOOKED_AT)
         chosen = [str(one.id) for one in listed if one.status is DocumentStatus.READY]
-    if not 0 < len(chosen) <= FEW:
+    if not 0 < len(chosen) <= _FEW:
         return []
     each = _PASSAGES // len(chosen)
     found = await asyncio.gather(*(_read_first(state, deps, scope, one, each) for one in chosen))

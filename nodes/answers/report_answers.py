@@ -96,7 +96,7 @@ async def answer_from_reports(
     A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
     in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms; nor
     where the question names by a code or a number what stands in none of `items`.
-    Of a `topic` each of them speaks. Without findings documents are told by their `openings`, spans of `items`.
+    Of a `topic` each of them speaks. Documents on which no finding rests are told by their `openings`, spans of `items`.
     """
     if lacks_named(question, items):
         return
@@ -109,8 +109,10 @@ async def answer_from_reports(
     )
     findings = list(islice(cited, _FINDINGS))
     title = FOUND[language] if findings else quotations.FOUND[language]
-    if not findings:
-        findings = [_open(items[at], at, start, end) for at, start, end in openings]
+    told = {document_of(items[one.place]) for one in findings}
+    opened = [_open(items[at], at, start, end) for at, start, end in openings]
+    untold = [one for one in opened if document_of(items[one.place]) not in told]
+    findings += untold[: _FINDINGS - len(findings)] if findings else untold
     is_of_one = not reports and len({document_of(items[one.place]) for one in findings}) == 1
     if not findings or not _speaks_of(findings, question, share):
         return

@@ -16,7 +16,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.models.offline.summary import is_summary_of_topic, named_for_summary, open_documents
 from sextant.nodes.answers.computed import ComputedTable
-from sextant.nodes.answers.overview import FEW, asks_of_whole
+from sextant.nodes.answers.overview import SENTENCES, asks_of_whole
 from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences
 from sextant.nodes.answers.report_answers import answer_from_reports
 from sextant.nodes.citing.citations import is_answered, still_stored
@@ -68,7 +68,7 @@ class WithoutModel:
         topic = not reports and not is_whole and is_summary_of_topic(question, items)
         if topic:
             reports = [item for item in self.state.graph_items if item.kind is ItemKind.COMMUNITY]
-        openings = open_documents(items, FEW) if is_whole and not reports else []
+        openings = open_documents(items, SENTENCES) if is_whole else []
         if (reports or openings) and not computed:
             async for event in answer_from_reports(
                 question,

@@ -142,11 +142,11 @@ def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:
 
 
 def open_documents(items: Sequence[RetrievedItem], limit: int) -> list[Span]:
-    """Return the sentences that tell best what each of the documents is about, at most `limit` in all.
+    """Return the sentences that tell best what each of the documents is about.
 
     Args:
         items: passages of these documents, their first ones among them.
-        limit: of sentences; a document that is alone has all of them, of many each has one.
+        limit: of sentences in all; each document has at least one.
     """
     passages = defaultdict[str, list[int]](list)
     for index in sorted(range(len(items)), key=lambda at: items[at].metadata.get("start", 0)):
@@ -157,7 +157,7 @@ def open_documents(items: Sequence[RetrievedItem], limit: int) -> list[Span]:
         leads = _leads(places, items, decided=False)
         rows = ((places[0], *span) for span in quotable_spans(items[places[0]].text))
         opened += leads[:each] or islice(rows, 1)
-    return opened[:limit]
+    return opened
 
 
 def _share_of_words(words: Sequence[str], item: RetrievedItem) -> float:
