@@ -12,7 +12,7 @@ from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
 from sextant.models.chat.structured import ModelReply
-from sextant.nodes.answers.passages import number_passages, shown_passages
+from sextant.nodes.answers.passages import number_passages, passages_for_prompt
 from sextant.nodes.budget import (
     Limit,
     judging_budget,
@@ -97,7 +97,7 @@ def _in_one_hop(state: State) -> bool:
 async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
     """Ask of each open part apart, at once, if the limits allow that; else of the whole question."""
     questions = state.unanswered or [state.question]
-    shown = shown_passages(state, run)
+    shown = passages_for_prompt(state, run)
     requests = [_request(state, part, shown) for part in questions]
     sizes = sum(map(prompt_size, requests))
     if len(questions) > 1 and judging_budget(state, run).lacks(sizes, len(questions)):

@@ -16,7 +16,7 @@ from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.models.offline.wording import respell
-from sextant.nodes.answers.passages import number_passages, shown_passages
+from sextant.nodes.answers.passages import number_passages, passages_for_prompt
 from sextant.nodes.context import RunContext
 from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.question.wording import bridges
@@ -129,7 +129,7 @@ async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str,
         state.language,
         question=prompts.as_data(state.question),
         missing=prompts.as_data("\n".join(filter(None, [*parts, state.missing]))),
-        passages=number_passages(shown_passages(state, run)),
+        passages=number_passages(passages_for_prompt(state, run)),
         searched=prompts.as_data("\n".join(state.searched)),
     )
     judged = await ask(state, run, messages, Rewrite)

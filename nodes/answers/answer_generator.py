@@ -127,7 +127,7 @@ class AnswerGenerator:
         shortened = False
         while True:
             try:
-                async with aclosing(self.laid_out(query, layout, language, history)) as events:
+                async with aclosing(self.answer_layout(query, layout, language, history)) as events:
                     async for event in events:
                         yield add_warning(event, _SHORTENED, language) if shortened else event
             except ContextTooLong:  # the endpoint says so before its first word
@@ -145,7 +145,7 @@ class AnswerGenerator:
         room = known.for_prompt - _INSTRUCTION_TOKENS if known else 0
         return room if 0 < room < tokens else tokens // 2
 
-    def laid_out(
+    def answer_layout(
         self, query: str, layout: Layout, language: str, history: Sequence[Mapping[str, str]] = ()
     ) -> AsyncGenerator[AnswerEvent]:
         """Answer from what is laid out already."""

@@ -193,7 +193,7 @@ def lay_out_passages(question: str, items: Sequence[RetrievedItem], tokens: int)
     return Layout(passages, knowledge_of(question, items, passages, left))
 
 
-def shown_passages(state: State, run: RunContext) -> list[RetrievedItem]:
+def passages_for_prompt(state: State, run: RunContext) -> list[RetrievedItem]:
     """Return the passages that an answer would be written from, as its prompt would show them."""
     tokens = passage_tokens(state, run)
     return lay_out_passages(state.question, state.items, tokens).passages

@@ -276,7 +276,7 @@ async def map_reports(
     usage = sum((outcome.usage for outcome in read), Usage())
     noted = _format_points([point for outcome in read for point in outcome.points])
     layout = Layout(passages, noted or knowledge_of(question, items, passages))
-    writing = writer(usage).laid_out(question, layout, reading.language)
+    writing = writer(usage).answer_layout(question, layout, reading.language)
     try:
         async with aclosing(_with_usage(writing, usage)) as events:
             async for event in events:

@@ -151,14 +151,14 @@ class Reviser:
     async def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield what is to be told anew or besides, if anything."""
         if self._review.passages:
-            async for event in self._reviewed():
+            async for event in self._review_draft():
                 yield event
         if self.replacement is None and language_differs(
             self.draft.text.given.text, self._review.language, self._review.question
         ):
             self._warn(WarningCode.ANSWER_IN_OTHER_LANGUAGE)
 
-    async def _reviewed(self) -> AsyncGenerator[AnswerEvent]:
+    async def _review_draft(self) -> AsyncGenerator[AnswerEvent]:
         second = await self._second()
         final = second or self.draft
         self.warnings += final.checking.warnings
@@ -166,7 +166,7 @@ class Reviser:
             # Where the model would rather say nothing, what it said first may stand.
             first = self.draft if not final.text.given.text.strip() else final
             completing = first.may_be_so and not (final.checking.gone or final.checking.rejected)
-            async for event in self._completed(first) if completing else self._replaced(final):
+            async for event in self._complete(first) if completing else self._replace_draft(final):
                 yield event
             return
         self.draft = final
@@ -187,7 +187,7 @@ class Reviser:
             # Of an answer that says only that the documents do not say, the nearest passage is all that is cited.
             self.trust = Trust.QUOTED if final.text.given.citations else Trust.UNSUPPORTED
 
-    async def _replaced(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
+    async def _replace_draft(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
         """Yield what is answered without the chat model, from what the store still has."""
         review, gone = self._review, draft.checking.gone
         self._warn(WarningCode.ANSWER_REPLACED)
@@ -203,7 +203,7 @@ class Reviser:
                 elif isinstance(event, Token | Cited):
                     yield event
 
-    async def _completed(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
+    async def _complete(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
         """Yield the text as it stands, marked, and below it what the documents do say, where they say anything."""
         review, quoted = self._review, list[AnswerEvent]()
         answer: Answer | None = None
@@ -217,7 +217,7 @@ class Reviser:
                     quoted.append(event)
         nothing_quoted = answer is None or answer.declined or not answer.citations
         if answer is None or (nothing_quoted and not draft.has_foreign_numbers):
-            async for event in self._replaced(draft):
+            async for event in self._replace_draft(draft):
                 yield event
             return
         if draft is not self.draft:
@@ -243,8 +243,8 @@ class Reviser:
         """Return the answer told anew, where that is better."""
         draft = self.draft
         gone, refused = bool(draft.checking.gone), bool(draft.checking.rejected)
-        weak = self._unsupported(draft)
-        repaired = await self._repaired([draft.text.finished[index].text for index in weak])
+        weak = self._find_unsupported(draft)
+        repaired = await self._repair([draft.text.finished[index].text for index in weak])
         changes = {weak[number]: text for number, text in repaired.items()}
         if not (changes or gone or refused):
             return None
@@ -253,7 +253,7 @@ class Reviser:
             draft.checking.rejected
         ):
             second = await self._again(second, {})
-        if not (gone or refused) and len(self._unsupported(second)) >= len(weak):
+        if not (gone or refused) and len(self._find_unsupported(second)) >= len(weak):
             return None
         if gone:
             self._warn(WarningCode.CITED_DOCUMENT_CHANGED)
@@ -266,7 +266,7 @@ class Reviser:
     def _warn(self, code: WarningCode, **params: object) -> None:
         self.warnings.append(CodedWarning(code, params))
 
-    def _unsupported(self, draft: CheckedDraft) -> list[int]:
+    def _find_unsupported(self, draft: CheckedDraft) -> list[int]:
         """Return places of the sentences that should be mended."""
         bad, finished = (
             {Verdict.UNSUPPORTED, Verdict.PARTIAL, Verdict.CONTRADICTED},
@@ -282,7 +282,7 @@ class Reviser:
             if one.verdict in bad or gone.intersection(one.passages)
         ]
 
-    async def _repaired(self, sentences: Sequence[str]) -> Mapping[int, str]:
+    async def _repair(self, sentences: Sequence[str]) -> Mapping[int, str]:
         """Return what the chat model makes of sentences, by their places; nothing where it cannot be asked."""
         if not sentences or not self._review.repair:
             return {}
@@ -334,7 +334,7 @@ class Reviser:
         )
         checking = Checking(review.checks, text, review.passages)
         written = "".join(
-            self._changed(one, changes[index])
+            self._change_sentence(one, changes[index])
             if index in changes
             else _without(one, gone, rejected)
             for index, one in enumerate(draft.text.finished)
@@ -350,7 +350,7 @@ class Reviser:
         return CheckedDraft(text, checking, events)
 
     @staticmethod
-    def _changed(sentence: Finished, text: str) -> str:
+    def _change_sentence(sentence: Finished, text: str) -> str:
         """Return `text` in the place of a sentence: as its item, with the white space around it."""
         body = _ITEM.sub("", " ".join(text.split()), count=1)
         if not body:

@@ -257,7 +257,7 @@ class OutputSanitizer:
     def _target(self, target: str) -> str:
         """Return the address of a link as text, if it may be shown."""
         address = target.strip().strip("<>").split(maxsplit=1)[0] if target.strip() else ""
-        return self._as_text(address) if self._known(address) else ""
+        return self._as_text(address) if self._is_known(address) else ""
 
     def _address(self) -> bool:
         found = self._url().match(self._buffer)
@@ -294,25 +294,25 @@ class OutputSanitizer:
             rf"(?<=\]){_TARGET.pattern}",
             lambda found: (
                 found[0]
-                if not _LEADS_AWAY.search(found["target"]) or self._known(found["target"])
+                if not _LEADS_AWAY.search(found["target"]) or self._is_known(found["target"])
                 else ""
             ),
             code,
         )
         return re.sub(
             rf"(?<![A-Za-z0-9]){_URL.pattern}",
-            lambda found: found[0] if self._known(found[0].rstrip(_TRAILING)) else self._removed,
+            lambda found: found[0] if self._is_known(found[0].rstrip(_TRAILING)) else self._removed,
             code,
             flags=re.I,
         )
 
     def _as_text(self, url: str) -> str:
-        if not self._known(url):
+        if not self._is_known(url):
             return self._removed
         stays = self._fence or (self._last == ":" and url.startswith("//"))
         return url if stays else f"{self._gap()}`{url}`"
 
-    def _known(self, url: str) -> bool:
+    def _is_known(self, url: str) -> bool:
         if not url or "`" in url or "\n" in url:
             return False
         return not self._passages or any(url in passage for passage in self._passages)

@@ -113,7 +113,7 @@ class WithoutModel:
             return
         reports = [item for item in found.graph_items if item.kind is ItemKind.COMMUNITY]
         passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
-        items, answerer = await self._stored(passages), self.deps.answerer
+        items, answerer = await self._keep_stored(passages), self.deps.answerer
         share = _OF_REQUEST if is_request(question) else None
         from_reports = answer_from_reports(
             question, reports, items, language, answerer.name, share=share
@@ -126,9 +126,9 @@ class WithoutModel:
 
     async def _current(self) -> list[RetrievedItem]:
         """Return the passages that the stored documents still have as they were found."""
-        return [*self.attached, *await self._stored(await self._read())]
+        return [*self.attached, *await self._keep_stored(await self._read())]
 
-    async def _stored(self, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
+    async def _keep_stored(self, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
         """Return those of the passages that are stored as they were found; all, with a warning, where nobody can tell."""
         try:
             quotes = self.deps.quotes

@@ -112,15 +112,15 @@ class Checking:
         new = range(self._known, len(self._answer.finished))
         self._known = len(self._answer.finished)
         cited = [place for place in new if self._answer.finished[place].citations]
-        self._running += [asyncio.create_task(self._checked(place)) for place in cited]
+        self._running += [asyncio.create_task(self._check_sentence(place)) for place in cited]
         return bool(cited)
 
-    async def _checked(self, place: int) -> list[Cited]:
+    async def _check_sentence(self, place: int) -> list[Cited]:
         """Return the citations of a sentence that hold, with the support that the judge gives."""
         sentence = self._answer.finished[place]
         cited = [self._answer.given.citations[number] for number in sentence.citations]
         there, scores = await asyncio.gather(
-            self._still_there(sentence, cited), self._judged(sentence, cited)
+            self._still_there(sentence, cited), self._judge_cited(sentence, cited)
         )
         self.gone |= {
             passage for passage, holds in zip(sentence.passages, there, strict=True) if not holds
@@ -166,7 +166,7 @@ class Checking:
         if warning not in self.warnings:
             self.warnings.append(warning)
 
-    async def _judged(
+    async def _judge_cited(
         self, sentence: Finished, cited: Sequence[Citation]
     ) -> Sequence[float] | None:
         # A cell is no sentence to be judged: its value was compared.

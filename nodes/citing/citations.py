@@ -74,7 +74,7 @@ class DraftSentence:
             position = offset
         return "".join([*pieces, self.text[position:]])
 
-    def marked_at(self, offset: int) -> bool:
+    def has_marker_at(self, offset: int) -> bool:
         """Return whether the last marker stands there, with nothing but a stop behind it."""
         last = self.marks[-1][0] if self.marks else None
         return last == offset and _STOP.fullmatch(self.text, offset) is not None

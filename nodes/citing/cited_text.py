@@ -233,7 +233,7 @@ class CitedText:
         self._sentence.text += text
         while (end := sentence_end(self._sentence.text, since=self._searched)) is not None:
             if not (ends_line or self._sentence.text[end:].strip()):
-                if self._sentence.marked_at(self._emitted):
+                if self._sentence.has_marker_at(self._emitted):
                     return  # what follows the stop may be a marker that belongs to the one before it
                 break  # a marker may still follow the stop, or digits make it a decimal point
             done, self._sentence = self._sentence.split(end)
@@ -297,11 +297,11 @@ class CitedText:
         self._emitted = 0
         self._claimed = max(0, self._claimed - len(text))
         seen = max(emitted, len(text.rstrip()))
-        place = emitted if sentence.marked_at(emitted) else seen
+        place = emitted if sentence.has_marker_at(emitted) else seen
         if text.lstrip().startswith("|") and not self._fenced:
             place = max(emitted, len(text.rstrip().rstrip("| \t")))
         yield from self._emit(text[emitted:place])
-        verdict, found = self._judged(sentence)
+        verdict, found = self._judge_sentence(sentence)
         at = place
         for index, quote in found:
             yield self._add(sentence, at, index, quote)
@@ -312,7 +312,9 @@ class CitedText:
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
 
-    def _judged(self, sentence: DraftSentence) -> tuple[Verdict, list[tuple[int, SupportedQuote]]]:
+    def _judge_sentence(
+        self, sentence: DraftSentence
+    ) -> tuple[Verdict, list[tuple[int, SupportedQuote]]]:
         """Return what becomes of a finished sentence, and the passages that say it though it does not cite them.
 
         Its own citations get the spans that say it.
@@ -369,7 +371,7 @@ class CitedText:
         self, sentence: DraftSentence, offset: int, index: int, quote: SupportedQuote
     ) -> Token:
         before, behind = sentence.text[:offset], sentence.text[offset:]
-        close = before.endswith(tuple(_STOPS)) or sentence.marked_at(offset)
+        close = before.endswith(tuple(_STOPS)) or sentence.has_marker_at(offset)
         gap = "" if close else " "
         sentence.text = before + gap + behind
         sentence.marks.append((offset + len(gap), index, quote))

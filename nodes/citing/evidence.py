@@ -176,10 +176,10 @@ def _values_in(cell: str, unit: str, scale: tuple[int, str] | None) -> tuple[Tex
     found = [one.value for one in normalise_values(cell)]
     if scale is None or unit == SHARE:
         return tuple(_with_unit(value, unit) for value in found)
-    return tuple(one for value in found for one in _scaled(value, *scale))
+    return tuple(one for value in found for one in _scale(value, *scale))
 
 
-def _scaled(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
+def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
     """Return what a number of a column in thousands or millions says: as it is written, without a unit, and as it is meant."""
     if value.unit:
         return (value,)
@@ -245,7 +245,7 @@ def parts_of(index: int, item: RetrievedItem) -> list[EvidencePart]:
     """Return the parts of a passage; none of a table that came with the question, whose cells are checked by value."""
     if is_table(item):
         return []
-    parts = [*_computed_parts(index, item), *cut_rows(index, item), *_clauses(index, item)]
+    parts = [*_parts_of_computation(index, item), *cut_rows(index, item), *_clauses(index, item)]
     return [*parts, *_heading_part(index, item, parts)]
 
 
@@ -263,7 +263,7 @@ def _heading_part(
     yield EvidencePart(index, first.span, first.sentence, layers, dates, wording=headings(item))
 
 
-def _computed_parts(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
+def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     """Yield what was computed of the table that a passage is of; it rests on a line of that."""
     computed: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
     offset = int(item.metadata.get("start") or 0)

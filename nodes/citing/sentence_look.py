@@ -111,7 +111,7 @@ class SentenceLook:
                     level = max(level, 0.95 * part.level_of(pattern))
         return level
 
-    def _covered(self, part: EvidencePart, terms: dict[str, float]) -> float:
+    def _share_covered(self, part: EvidencePart, terms: dict[str, float]) -> float:
         """Return the share of terms, by weight, that say something for a part."""
         known = {
             term: weight

@@ -117,7 +117,7 @@ class _Token:
 def subject_words(text: str) -> tuple[SubjectWord, ...]:
     """Return the words of content of a text in their order."""
     plain = without_accents(plain_of(text))
-    letters = _lettered(text) if len(plain) == len(text) else frozenset[int]()
+    letters = _letter_marks(text) if len(plain) == len(text) else frozenset[int]()
     tokens = sorted(_tokens(plain, letters), key=lambda one: one.start)
     values = [one.start for one in tokens if one.is_value]
     numbers = [one.start for one in tokens if one.text.isdigit()]
@@ -147,7 +147,7 @@ def _word(
     return SubjectWord(
         text=token.text,
         term=token.term,
-        joined=_joined(plain, before, token, after),
+        joined=_join_marks(plain, before, token, after),
         behind=behind,
         is_predicate=relates and not is_attribute,
         is_verb=token.tag.startswith("v"),
@@ -156,7 +156,7 @@ def _word(
     )
 
 
-def _joined(
+def _join_marks(
     plain: str, before: _Token | None, token: _Token, after: _Token | None
 ) -> tuple[str, ...]:
     if _LABEL.fullmatch(token.text):
@@ -168,7 +168,7 @@ def _joined(
     return (*with_last, *with_next)
 
 
-def _lettered(text: str) -> frozenset[int]:
+def _letter_marks(text: str) -> frozenset[int]:
     """Return where A and I are marks: in capitals behind a word that they tell apart, Plan A, Class I."""
     found = _CAPITAL_LETTER.finditer(text)
     return frozenset(
@@ -180,7 +180,7 @@ def _tokens(plain: str, lettered: Collection[int]) -> Iterator[_Token]:
     """Yield the words of content and the values of a text; a number without a unit is a word, a letter at `lettered` a mark."""
     letters = list(plain)
     for label in _LABEL.finditer(plain):
-        yield _Token(*label.span(), _written_out(label), _written_out(label), "m")
+        yield _Token(*label.span(), _number_pattern(label), _number_pattern(label), "m")
         letters[label.start() : label.end()] = " " * len(label[0])
     for found in normalise_values(plain):
         value = found.value
@@ -230,14 +230,14 @@ def _whole_words(run: str) -> list[tuple[str, str]]:
     return words
 
 
-def _written_out(label: re.Match[str]) -> str:
+def _number_pattern(label: re.Match[str]) -> str:
     number = label["nth"] or label["grade"]
     digits = int(number) if number.isdigit() else chinese_number(number)
     return f"第{digits}" if label["nth"] else f"{digits}{label['kind']}"
 
 
 def _compact(text: str) -> str:
-    return re.sub(r"[\s-]+", "", _LABEL.sub(_written_out, text))
+    return re.sub(r"[\s-]+", "", _LABEL.sub(_number_pattern, text))
 
 
 def contains_mark(text: str, word: SubjectWord) -> bool:

@@ -42,7 +42,7 @@ class WordLook(SubjectLook):
         stated = {term for fact in self._facts for term in fact.terms}
         restated = {term: weight for term, weight in asked.items() if term in stated}
         asked = restated if sum(restated.values()) >= _OF_ASKED * sum(asked.values()) else asked
-        about = {id(part): self._covered(part, asked) for part in self._whole}
+        about = {id(part): self._share_covered(part, asked) for part in self._whole}
         codes = [term for term in (*subject, *fact.terms) if is_code(term)]
         named = [
             about[id(part)]
@@ -218,7 +218,7 @@ class ValueLook(WordLook):
         )
 
     def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
-        covered = self._covered(part, subject)
+        covered = self._share_covered(part, subject)
         if asked := self._evidence.asked_values:
             matching = sum(self._share_of_asked(part, value) for value in asked)
             covered += 0.3 * matching / len(asked)

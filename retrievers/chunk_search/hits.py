@@ -18,7 +18,12 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.retrievers.chunk_search.ranking import Ranked, Share
 from sextant.retrievers.lanes.warnings import find_causes, log_failures
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.stored import MentionedInChunk, StoredChunk, entities_of, linked_chunks
+from sextant.stores.chunks.stored import (
+    MentionedInChunk,
+    StoredChunk,
+    entities_of,
+    load_linked_chunks,
+)
 from sextant.stores.postgresql.database import Database
 
 SECTION, LINKED = "section", "linked"
@@ -164,7 +169,7 @@ class ChunkHits:
         """Of each hit the chunks beside it in its section, then those linked by shared entities."""
         linked: Mapping[UUID, Sequence[UUID]] = {}
         with _without_graph(warnings):
-            linked = await linked_chunks(self._database, scope, [hit.id for hit in hits])
+            linked = await load_linked_chunks(self._database, scope, [hit.id for hit in hits])
         ids = {hit.id: list(_relations(hit, linked)) for hit in hits}
         wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
         stored = {chunk.id: chunk for chunk in await self._chunks.get(scope, wanted)}

@@ -98,13 +98,13 @@ async def examine(
             yield await _examine_safely("stored vectors", _examine_vectors(database, embedder))
             yield await _examine_safely("workers", _workers(database))
     except SextantError as error:
-        yield _failed_examination("database", error)
+        yield _failure_as_examination("database", error)
     yield await _examine_safely("graph store", examine_graph_store(settings))
     yield await _examine_safely("embedding model", _embedding(settings, embedder))
     for role in {Role.ANSWER: None} | distinct_specs(settings):
         name = "chat model" if role is Role.ANSWER else f"{role} model"
         report_of = partial(_report_measuring, report, name)
-        work = _measured_chat if measure and role is not Role.VISION else _chat
+        work = _measure_chat if measure and role is not Role.VISION else _chat
         yield await _examine_safely(name, work(settings, role, name, report_of))
     yield await _examine_safely("reranker", _reranker(settings))
     yield await examine_named_entities(settings)
@@ -115,10 +115,10 @@ async def _examine_safely(name: str, examination: Awaitable[Examination]) -> Exa
     try:
         return await examination
     except SextantError as error:
-        return _failed_examination(name, error)
+        return _failure_as_examination(name, error)
 
 
-def _failed_examination(name: str, error: SextantError) -> Examination:
+def _failure_as_examination(name: str, error: SextantError) -> Examination:
     message, next_step = error.wording("en")
     if isinstance(error, DatabaseUnavailable) and "sextant doctor" in next_step:
         next_step = _SILENT_DATABASE  # the error advises what runs already
@@ -227,7 +227,9 @@ async def examine_graph_store(settings: Settings) -> Examination:
     try:
         await bolt.prepare()
         version = ".".join(map(str, await bolt.version()))
-        search = "within a graph" if await bolt.prefiltered() else "over all graphs, then filtered"
+        search = (
+            "within a graph" if await bolt.can_prefilter() else "over all graphs, then filtered"
+        )
     except GraphStoreUnavailable as error:
         return Examination(
             "graph store",
@@ -276,7 +278,7 @@ def _no_chat(name: str) -> Examination:
     return Examination(name, Health.OFF, "none configured; answers quote the documents")
 
 
-async def _measured_chat(settings: Settings, role: Role, name: str, report: Report) -> Examination:
+async def _measure_chat(settings: Settings, role: Role, name: str, report: Report) -> Examination:
     from sextant.models.chat.measuring import measure
 
     async with AsyncExitStack() as stack:
@@ -385,7 +387,7 @@ async def examine_named_entities(settings: Settings) -> Examination:
     try:
         await asyncio.to_thread(tagger.tag, ["Marie Curie was born in Warsaw."])
     except ModelUnavailable as error:
-        return _failed_examination(name, error)
+        return _failure_as_examination(name, error)
     return Examination(name, Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")
 
 
@@ -399,5 +401,5 @@ async def examine_ocr(settings: Settings) -> Examination:
     try:
         await asyncio.to_thread(ocr_engine.load)
     except ModelUnavailable as error:
-        return _failed_examination("OCR", error)
+        return _failure_as_examination("OCR", error)
     return Examination("OCR", Health.OK, "reads scans, and words in pictures")

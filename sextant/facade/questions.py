@@ -316,7 +316,7 @@ class Asking:
         Raises:
             OptionInvalid: an option is unknown or out of range.
         """
-        scope = await self._known(graph_id)
+        scope = await self._require_scope(graph_id)
         async with (await self._parts.hybrid()).open(scope, **options) as retriever:
             yield retriever
 
@@ -333,7 +333,7 @@ class Asking:
         from sextant.facade.conversations import DOCUMENTS, EACH, examples_of
 
         most = in_range(limit, "limit", most=DOCUMENTS)
-        scope = await self._known(graph_id)
+        scope = await self._require_scope(graph_id)
         reader = DocumentReader(self.database)
         headings = await reader.headings(scope, documents=DOCUMENTS, each=EACH)
         return examples_of(headings, language, most)
@@ -341,7 +341,7 @@ class Asking:
     def _scope(self, graph_id: str) -> Scope:
         return Scope(self.user_id, graph_id)
 
-    async def _known(self, graph_id: str) -> Scope:
+    async def _require_scope(self, graph_id: str) -> Scope:
         """Return the scope of a knowledge base that there is."""
         scope = self._scope(graph_id)
         await self._knowledge_bases.require(scope)

@@ -298,20 +298,22 @@ class Sextant(Asking):
 
     async def chunks(self, graph_id: str = DEFAULT_GRAPH) -> Chunks:
         """Return the chunks: searched with their metadata, described, by section; the log of searches."""
-        await self._known(graph_id)
+        await self._require_scope(graph_id)
         return self._chunks(graph_id)
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
         """Return the communities: the hierarchy, their reports, building them."""
         from sextant.facade.knowledge.communities import Communities
 
-        return Communities(self.database, await self._known(graph_id), self._refresher.opened)
+        return Communities(
+            self.database, await self._require_scope(graph_id), self._refresher.opened
+        )
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
         """Return the entities, to look at, to merge and to extract."""
         from sextant.facade.knowledge.entities import Entities
 
-        scope = await self._known(graph_id)
+        scope = await self._require_scope(graph_id)
         refresh = partial(self._refresher.refresh, scope)
         return Entities(self.database, scope, extractor=self._parts.extractor, refresh=refresh)
 
@@ -319,7 +321,7 @@ class Sextant(Asking):
         """Return the graph: its size, its copy in Neo4j, a part of it to look at."""
         from sextant.facade.knowledge.graph import KnowledgeGraph
 
-        return KnowledgeGraph(self.database, await self._known(graph_id))
+        return KnowledgeGraph(self.database, await self._require_scope(graph_id))
 
     async def graphs(self) -> list[GraphInfo]:
         """Return the knowledge bases, by name."""
@@ -332,7 +334,7 @@ class Sextant(Asking):
 
     async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
         """Return the documents of a knowledge base, oldest first."""
-        return await self._documents.list(await self._known(graph_id))
+        return await self._documents.list(await self._require_scope(graph_id))
 
     async def delete_document(
         self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH

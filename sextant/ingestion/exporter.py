@@ -74,13 +74,13 @@ async def _documents(
 
 
 async def _entities(pages: GraphPages) -> AsyncIterator[Line]:
-    async for rows in pages.asserted_entities():
+    async for rows in pages.list_asserted_entities():
         for row in rows:
             yield _entity(row)
 
 
 async def _relations(pages: GraphPages) -> AsyncIterator[Line]:
-    async for rows in pages.asserted_relations():
+    async for rows in pages.list_asserted_relations():
         names = await pages.names(_ends(rows))
         for row in _keep_named(rows, names):
             yield _relation(row, names)

@@ -137,7 +137,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         imports = Imports()
         inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
-            async with inside, _shared_slots(rag):
+            async with inside, _share_slots(rag):
                 yield Serving(
                     settings, rag, runs, searches, authenticator, rates,
                     Uploads(settings), Watches(), imports,
@@ -149,7 +149,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
 
 
 @asynccontextmanager
-async def _shared_slots(rag: Sextant) -> AsyncIterator[None]:
+async def _share_slots(rag: Sextant) -> AsyncIterator[None]:
     # Under LangGraph's server the graph's nodes run on this loop, too.
     with use_dependencies(await rag.dependencies()):
         yield

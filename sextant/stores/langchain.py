@@ -162,9 +162,9 @@ class TableRows:
         return self._owner
 
     async def _mine(self) -> ColumnElement[bool]:
-        return self._owned_by(await self.owner())
+        return self._rows_of(await self.owner())
 
-    def _owned_by(self, owner: int | str) -> ColumnElement[bool]:
+    def _rows_of(self, owner: int | str) -> ColumnElement[bool]:
         if self._in_column:
             # Without a type, so that PostgreSQL uses the type of the column.
             return column(self._field) == literal(owner, NullType())
@@ -181,7 +181,7 @@ class TableRows:
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
         """Return the statement and its values."""
-        query = self._matching(self._owned_by(self._owner or str(self._user_id)), keywords, k)
+        query = self._matching(self._rows_of(self._owner or str(self._user_id)), keywords, k)
         compiled = query.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
         return f"{compiled} -- {compiled.params}"
 

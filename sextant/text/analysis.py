@@ -173,7 +173,7 @@ class Analyzer:
     def __init__(self, tokenizer: Tokenizer, filters: Sequence[TokenFilter] = ()) -> None:
         self._tokenizer = tokenizer
         self._filters = tuple(filters)
-        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._filtered)
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._filter_word)
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order."""
@@ -205,9 +205,9 @@ class Analyzer:
     def _filter_for(self, words: Collection[str]) -> TokenFilter:
         """Return the filters as one; what they make of long words is not remembered."""
         is_short = max(map(len, words), default=0) <= _LONGEST
-        return self._remembered if is_short else self._filtered
+        return self._remembered if is_short else self._filter_word
 
-    def _filtered(self, word: str) -> str:
+    def _filter_word(self, word: str) -> str:
         for token_filter in self._filters:
             word = token_filter(word)
         return word

@@ -147,7 +147,7 @@ def normalise_values(text: str) -> list[FoundValue]:
     # One time, one of them: a bare 1 says as little as "a".
     return [
         one
-        for one in _added_up(list(_with_shared_units(found, plain)), plain)
+        for one in _add_up(list(_with_shared_units(found, plain)), plain)
         if one.value.number != 1 or one.value.unit
     ]
 
@@ -155,7 +155,7 @@ def normalise_values(text: str) -> list[FoundValue]:
 _ADDS = re.compile(r"\s?(?:and|零|又)?\s?")
 
 
-def _added_up(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
+def _add_up(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
     """Yield values, those that follow each other in ever smaller units as one: 3 hours and 42 minutes."""
     last: FoundValue | None = None
     for one in found:
@@ -251,7 +251,7 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
     groups = {name: text for name, text in match.groupdict().items() if text is not None}
     end = match.end()
     if kind in {"date", "slashed"}:
-        day = _date_of(groups) if kind == "date" else _slashed_date_of(groups)
+        day = _date_of(groups) if kind == "date" else _date_with_slashes(groups)
         return (with_bound(day, match.start(), end, plain), end) if day else None
     if kind in {"weekday", "time"}:
         value = _time_of(groups) if kind == "time" else _weekday_of(groups)
@@ -273,7 +273,7 @@ def _date_of(groups: dict[str, str]) -> TextValue:
     return TextValue(Fraction(0), DATE, "", (year, month, _number_or_none(groups.get("d"))))
 
 
-def _slashed_date_of(groups: dict[str, str]) -> TextValue | None:
+def _date_with_slashes(groups: dict[str, str]) -> TextValue | None:
     """Return 12/20/24 as a date, of which only the year is sure where either could be the month; None for 1/2 and 24/7."""
     numbers, year = [int(groups["one"]), int(groups["two"])], groups.get("y")
     months = [number for number in numbers if number <= _MONTHS_A_YEAR]
@@ -293,7 +293,7 @@ def _century_of(year: int) -> int:
 def _number_of(
     kind: str, groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[TextValue, int] | None:
-    stated = _stated_number(kind, groups, match, plain)
+    stated = _read_number(kind, groups, match, plain)
     if stated is None:
         return None
     number, end = stated
@@ -327,12 +327,12 @@ def _value_of_last_figure(groups: dict[str, str], number: Fraction) -> Fraction:
     return abs(number) / int(figures) if figures else Fraction(0)
 
 
-def _stated_number(
+def _read_number(
     kind: str, groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[Fraction, int] | None:
     """Return a number without its unit, and where it ends; None for what is none."""
     if kind == "number" or (kind == "comma" and _is_decimal(match, plain)):
-        return _scaled_number(groups, match, plain)
+        return _number_and_scale(groups, match, plain)
     number: Fraction | None = None
     if kind == "power":
         number = _power_of(groups)
@@ -353,18 +353,18 @@ def _number_in_words(groups: dict[str, str]) -> Fraction:
     return parse_english_number(groups["words"])
 
 
-def _scaled_number(
+def _number_and_scale(
     groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[Fraction, int]:
     """Return a number in digits with its scale, and where that ends."""
-    number = _written_number(groups["n"])
+    number = _number_of_digits(groups["n"])
     scale, end = groups.get("scale"), match.end()
     if scale is None and (short := _money_scale_at(match.start(), end, plain)):
         scale, end = short["scale"], short.end()
     return number * (10 ** SCALE_POWERS[scale] if scale else 1), end
 
 
-def _written_number(digits: str) -> Fraction:
+def _number_of_digits(digits: str) -> Fraction:
     """Return a number by its digits; one or two behind its last comma are a fraction."""
     whole, comma, fraction = digits.rpartition(",")
     if comma and len(fraction) < _GROUP:
@@ -450,7 +450,7 @@ def _weekday_of(groups: dict[str, str]) -> TextValue:
 
 def _share_of(groups: dict[str, str]) -> Fraction:
     number = (
-        _written_number(groups["n"]) if "n" in groups else parse_english_number(groups["words"])
+        _number_of_digits(groups["n"]) if "n" in groups else parse_english_number(groups["words"])
     )
     return number / (1000 if "pml" in groups else 100)
 

@@ -20,7 +20,7 @@ from sextant.stores.chunks.stored import (
     MentionedInChunk,
     StoredChunk,
     entities_of,
-    linked_chunks,
+    load_linked_chunks,
     neighbour_chunks,
 )
 from sextant.stores.documents.document_reader import DocumentReader
@@ -174,14 +174,14 @@ class ChunkReader:
         start = await self.chunk(chunk_id)
         near, linked = await asyncio.gather(
             neighbour_chunks(self._database, self._scope, start.id, limit),
-            linked_chunks(self._database, self._scope, [start.id], limit),
+            load_linked_chunks(self._database, self._scope, [start.id], limit),
         )
         others = [other for other in linked.get(start.id, ()) if other not in near]
         by_tree = list(near)[: max(limit - len(others), limit - limit // 3)]
         by_graph = others[: limit - len(by_tree)]
         ids = [*by_tree, *by_graph]
         shared, stored = await asyncio.gather(
-            self._shared(start.id, ids), self._chunks.get(self._scope, ids)
+            self._shared_entities(start.id, ids), self._chunks.get(self._scope, ids)
         )
         return [
             NeighbourChunk(chunk, near.get(chunk.id, LINKED), shared.get(chunk.id, ()))
@@ -232,7 +232,9 @@ class ChunkReader:
             return ""
         return await self._documents.text(self._scope, chunk.document_id, start, end)
 
-    async def _shared(self, chunk_id: UUID, others: Sequence[UUID]) -> dict[UUID, tuple[str, ...]]:
+    async def _shared_entities(
+        self, chunk_id: UUID, others: Sequence[UUID]
+    ) -> dict[UUID, tuple[str, ...]]:
         """Return the entities that each of the others mentions as well, the rarest first."""
         if not others:
             return {}

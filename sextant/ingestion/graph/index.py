@@ -107,7 +107,7 @@ class GraphIndexer:
         # One that was deleted meanwhile stays so.
         async with self._record.writing(scope, bare=False) as writer:
             live_now = await live(writer, {one.document_id: one.version for one in documents})
-            known = await self._known(writer)
+            known = await self._take_names(writer)
             there = [
                 pair
                 for pair in zip(documents, rows, strict=True)
@@ -124,7 +124,7 @@ class GraphIndexer:
         self._names.put(writer.scope_id, writer.version, known)
         return [None] * len(documents)
 
-    async def _known(self, writer: GraphWriter) -> _GraphNames:
+    async def _take_names(self, writer: GraphWriter) -> _GraphNames:
         """Return the names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
         known = self._names.at(writer.scope_id, writer.version)
         self._names.drop(writer.scope_id)

@@ -74,7 +74,7 @@ async def fill(database: Database, scope: Scope, on_progress: OnCount | None = N
         DatabaseUnavailable: what was described before stays.
     """
     stored = Descriptions(database, scope)
-    waiting = await stored.undescribed()
+    waiting = await stored.list_undescribed()
     for done, document_id in enumerate(waiting, start=1):
         try:
             parsed = await stored.document(document_id)

@@ -41,7 +41,7 @@ class Methods:
             return
         if scope["method"] == "OPTIONS" and (routes := _routes(scope)):
             scope["route"] = routes[0]  # metrics and logs name it
-            methods = _allowed_methods(scope)
+            methods = _methods_of(scope)
             await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
             return
         is_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
@@ -52,13 +52,13 @@ class Methods:
                 if inner.get("route") is not None:  # metrics and logs name it
                     scope["route"] = inner["route"]
                 if message["status"] == 405:
-                    MutableHeaders(scope=message)["Allow"] = _allowed_methods(scope)
+                    MutableHeaders(scope=message)["Allow"] = _methods_of(scope)
             await send(message)
 
         await self._app(inner, receive, answering)
 
 
-def _allowed_methods(scope: Scope) -> str:
+def _methods_of(scope: Scope) -> str:
     """Return the methods of a path; none where nothing is."""
     found = {method for route in _routes(scope) for method in route.methods or ()}
     if "GET" in found and not scope["path"].endswith(_STREAMS):

@@ -94,7 +94,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         most = self._most(scope)
-        if _declared_length(scope) > most:
+        if _content_length(scope) > most:
             await _refuse(most, scope, receive, send)
         else:
             await _Counted(self._app, most).serve(scope, receive, send)
@@ -155,7 +155,7 @@ class _Counted:
             self._waited += time.monotonic() - began
 
 
-def _declared_length(scope: Scope) -> int:
+def _content_length(scope: Scope) -> int:
     length = Headers(scope=scope).get("content-length", "")
     return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
 

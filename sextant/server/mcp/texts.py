@@ -46,7 +46,7 @@ def fitting(results: Sequence[R]) -> tuple[R, ...]:
     return tuple(chosen)
 
 
-def left_out_text(shown: int, found: int) -> str | None:
+def omission_text(shown: int, found: int) -> str | None:
     """Return what to tell when not all fit."""
     if shown == found:
         return None
@@ -86,7 +86,7 @@ async def find_passages(rag: Sextant, body: SearchBody) -> FoundPage:
     """
     page = await run_search(rag, body)
     results = fitting(page.results)
-    hint = left_out_text(len(results), len(page.results))
+    hint = omission_text(len(results), len(page.results))
     structured = page.model_dump() | {"results": results, "graph_id": body.graph_id, "hint": hint}
     if hint:
         structured["next_cursor"] = None  # it would pass over what was left out
@@ -106,7 +106,7 @@ async def find_related(rag: Sextant, chunk_id: str, graph_id: str, limit: int) -
         graph_id=graph_id,
         chunk_id=chunk_id,
         results=results,
-        hint=left_out_text(len(results), len(around)),
+        hint=omission_text(len(results), len(around)),
     )
 
 

@@ -147,7 +147,7 @@ class ChunkStore:
             return []
         if filters is None:
             return await self._whole(scope, await self.nearest(scope, vector, k))
-        async with self._filtered(scope) as (connection, found):
+        async with self._open_filtered(scope) as (connection, found):
             if found is None:
                 return []
             values = {
@@ -228,7 +228,7 @@ class ChunkStore:
         words = lowercase_words(keywords)
         if k < 1 or not words:
             return []
-        async with self._filtered(scope) as (connection, found):
+        async with self._open_filtered(scope) as (connection, found):
             if found is None:
                 return []
             values = _keyword_values(found, words, k)
@@ -236,7 +236,7 @@ class ChunkStore:
 
     async def matching_ids(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
         """Return the ids of the chunks that match the filters, ascending, as halves of shape (n, 2)."""
-        async with self._filtered(scope) as (connection, found):
+        async with self._open_filtered(scope) as (connection, found):
             if found is None:
                 return halves(None)
             cursor = connection.cursor(binary=True)
@@ -332,7 +332,9 @@ class ChunkStore:
         return await stamp_of(self._database, scope)
 
     @asynccontextmanager
-    async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
+    async def _open_filtered(
+        self, scope: Scope
+    ) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
         """Open a snapshot that is set up for a filtered search; yield it with the scope's row."""
         timeout = {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:

@@ -85,7 +85,7 @@ async def entities_of(
     return {row["id"]: tuple(map(MentionedInChunk, row["names"], row["types"])) for row in rows}
 
 
-async def linked_chunks(
+async def load_linked_chunks(
     database: Database, scope: Scope, ids: Sequence[UUID], limit: int = 3
 ) -> dict[UUID, tuple[UUID, ...]]:
     """Return for each chunk those that share its most specific entities, best first, at most `limit`.

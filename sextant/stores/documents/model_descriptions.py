@@ -35,7 +35,7 @@ class Descriptions:
         self._scope = scope
         self._documents = DocumentReader(database)
 
-    async def undescribed(self) -> list[UUID]:
+    async def list_undescribed(self) -> list[UUID]:
         """Return the documents with chunks that have no description."""
         return [row["id"] for row in await self._rows("undescribed", {})]
 

@@ -137,11 +137,11 @@ class GraphPages:
             for row in texts
         }
 
-    def asserted_entities(self) -> AsyncIterator[list[Row]]:
+    def list_asserted_entities(self) -> AsyncIterator[list[Row]]:
         """Yield the entities that the user asserts, in pages."""
         return self._pages("asserted_entities", "entity_id")
 
-    def asserted_relations(self) -> AsyncIterator[list[Row]]:
+    def list_asserted_relations(self) -> AsyncIterator[list[Row]]:
         """Yield the relations that the user asserts, in pages."""
         return self._pages("asserted_relations", "relation_id")
 

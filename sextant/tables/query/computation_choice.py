@@ -51,8 +51,8 @@ class QueryChooser(QuestionParts):
             return self._difference()
         for form in self.grammar.ranks:
             if match := form.search(self.text):
-                return self._ranked(match)
-        return self._unranked()
+                return self._rank_rows(match)
+        return self._query_without_order()
 
     # Two numbers.
 
@@ -128,7 +128,7 @@ class QueryChooser(QuestionParts):
         turned = dated or (self.has(grammar.quick) and is_time(one))
         return _turn_operation(operation) if turned else operation
 
-    def _ranked(self, match: re.Match[str]) -> TableQuery | None:
+    def _rank_rows(self, match: re.Match[str]) -> TableQuery | None:
         """Return rows in the order of a column; where rows are taken together, nothing is sure."""
         groups = match.groupdict()
         word = groups.get("n") or groups.get("nth") or ""
@@ -159,7 +159,7 @@ class QueryChooser(QuestionParts):
             (), None, self.where, None, order, 1 if nth else count, count - 1 if nth else 0, subject
         )
 
-    def _unranked(self) -> TableQuery | None:
+    def _query_without_order(self) -> TableQuery | None:
         operations = self.operations()
         ends = [one for one in operations if one in _EXTREMES]
         over = [one for one in operations if one not in ends]
@@ -179,9 +179,9 @@ class QueryChooser(QuestionParts):
         if not operations:
             return self._distinct() or self._how_much() or self._look_up()
         self.use_operations(*ends)
-        return self._computed(next(iter(over), None), next(iter(ends), None))
+        return self._compute(next(iter(over), None), next(iter(ends), None))
 
-    def _computed(self, over: Operation | None, end: Operation | None) -> TableQuery | None:
+    def _compute(self, over: Operation | None, end: Operation | None) -> TableQuery | None:
         column = self.target(over or end or Operation.MAX)
         if column is None:
             return None
@@ -330,7 +330,7 @@ class QueryChooser(QuestionParts):
         if not counts_names and over:
             if may_be_code(self.columns[over[0]]):
                 return self._look_up()
-            return self._summed(over[0], is_explicit=over[0] in columns_near) or self._look_up()
+            return self._sum_column(over[0], is_explicit=over[0] in columns_near) or self._look_up()
         if self.has(grammar.group):
             return self._count_groups()
         distinct = self.subject if self.subject in columns_near else None
@@ -380,9 +380,9 @@ class QueryChooser(QuestionParts):
         amounts = self.free_numbers()
         if len(amounts) != 1 or not self.has(self.grammar.how_much):
             return None
-        return self._summed(amounts[0], is_explicit=True)
+        return self._sum_column(amounts[0], is_explicit=True)
 
-    def _summed(self, column: int, *, is_explicit: bool) -> TableQuery | None:
+    def _sum_column(self, column: int, *, is_explicit: bool) -> TableQuery | None:
         """Return what a column of amounts adds up to over several rows; over all only where nothing else is said."""
         one = self.columns[column]
         amounts = is_amount(one) if is_explicit else is_surely_amount(one)

@@ -74,7 +74,7 @@ def find_unit_columns(columns: Sequence[Column], bound: str, behind: str) -> lis
         bound: the bound's words, normalised.
         behind: what follows them in the question.
     """
-    unit = _stated_unit(bound, behind)
+    unit = _unit_of_bound(bound, behind)
     return [column.index for column in columns if unit and unit_counted(column) == unit]
 
 
@@ -116,7 +116,7 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
     prefix, suffix = map(plain_of, column.unit)
     if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):
         return False
-    stated, counted = _stated_unit(bound, behind), unit_counted(column)
+    stated, counted = _unit_of_bound(bound, behind), unit_counted(column)
     word = _WORD_BEHIND.match(behind)
     unit = word[2].removesuffix("s") if word else ""
     if stated == "%" or (stated and counted and (not unit or unit_of(behind))):
@@ -132,7 +132,7 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
 def in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Decimal:
     """Return a bound as the column counts: 450万元 is 450 where it has 万元. One without a unit is in the column's."""
     scale = _SCALED.search(plain_of(column.name))
-    if scale is None or not (_SCALE.search(bound) or _stated_unit(bound, behind)):
+    if scale is None or not (_SCALE.search(bound) or _unit_of_bound(bound, behind)):
         return number
     return (number / numbers_in(f"1{scale[1]}")[0]).normalize()
 
@@ -143,7 +143,7 @@ def _unit_of(column: Column) -> str:
     return _normalise_unit(_SCALE.sub("", found[1]).strip()) if found else ""
 
 
-def _stated_unit(bound: str, behind: str) -> str:
+def _unit_of_bound(bound: str, behind: str) -> str:
     """Return the unit of a bound, as its sign or the word behind it; "" where it states none that is known."""
     if sign := _CURRENCY.search(bound):
         return _UNIT_OF.get(sign[0], "")

@@ -84,7 +84,7 @@ class Writer:
         elif query.group_by is not None:
             yield from self._groups(rows, query.group_by, column)
         elif query.order_by is not None and column is not None:
-            yield from self._ordered(rows, column, query.order_by)
+            yield from self._order_rows(rows, column, query.order_by)
         elif column is None or query.aggregate is None:
             yield from self._of_rows(rows, column)
         else:
@@ -96,7 +96,7 @@ class Writer:
         elif self._query.aggregate is Operation.SHARE:
             yield from self._share(rows, None)
         elif self._query.aggregate is Operation.COUNT:
-            yield self._counted(rows, None)
+            yield self._count_rows(rows, None)
 
     def _of_column(
         self, rows: Sequence[int], column: Column, operation: Operation
@@ -104,13 +104,13 @@ class Writer:
         if operation is Operation.SHARE:
             yield from self._share(rows, column)
         elif operation is Operation.COUNT:
-            yield self._counted(rows, column)
+            yield self._count_rows(rows, column)
         elif operation is Operation.DISTINCT:
             yield from self._distinct(rows, column.index)
         elif operation in (Operation.DIFFERENCE, Operation.ACROSS):
             yield from self._of_cells(rows, operation)
         else:
-            yield from self._computed(rows, column, operation)
+            yield from self._compute(rows, column, operation)
 
     # Rows.
 
@@ -128,7 +128,7 @@ class Writer:
             yield from self._besides(row, named, self._query.select[1:])
         yield from self._more(len(rows))
 
-    def _ordered(
+    def _order_rows(
         self, rows: Sequence[int], column: Column, order: Order
     ) -> Iterator[ComputedFinding]:
         query = self._query
@@ -189,7 +189,7 @@ class Writer:
 
     # Numbers.
 
-    def _computed(
+    def _compute(
         self, rows: Sequence[int], column: Column, operation: Operation
     ) -> Iterator[ComputedFinding]:
         result = compute(operation, column, rows)
@@ -207,7 +207,7 @@ class Writer:
         )
         yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown)
 
-    def _counted(self, rows: Sequence[int], column: Column | None) -> ComputedFinding:
+    def _count_rows(self, rows: Sequence[int], column: Column | None) -> ComputedFinding:
         """Return how many rows there are, or different values of a column."""
         counted = rows if column is None else self._first_of_each(rows, column.index)
         # Where each matching row has a value of its own, the rows are counted.

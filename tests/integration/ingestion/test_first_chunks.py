@@ -90,7 +90,7 @@ async def test_a_worker_that_stops_after_the_first_chunks_leaves_them_to_the_nex
     assert described == 0, "they are described from the whole document"
     wanted = await expected(database, settings, scope)
     assert [said(one) for one in await stored(database, scope)] == [said(one) for one in wanted]
-    assert await Descriptions(database, scope).undescribed() == []
+    assert await Descriptions(database, scope).list_undescribed() == []
 
 
 async def test_what_is_filled_in_waits_for_whoever_changes_the_document(

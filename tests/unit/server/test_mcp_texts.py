@@ -11,7 +11,7 @@ from sextant.server.mcp.texts import (
     MOST_TOKENS,
     answer_text,
     fitting,
-    left_out_text,
+    omission_text,
     preview_text,
     shorten_text,
 )
@@ -47,7 +47,7 @@ def test_the_results_that_are_kept_fit_and_are_the_first(number: int, text: str)
     assert kept == tuple(found[: len(kept)])
     assert kept
     if len(kept) < number:
-        assert "narrow" in (left_out_text(len(kept), number) or "")
+        assert "narrow" in (omission_text(len(kept), number) or "")
         more = [one.model_dump_json(by_alias=True) for one in found[: len(kept) + 1]]
         assert estimate_tokens("".join(more)) > MOST_TOKENS / 2  # no more is left out than must be
     told = "".join(one.model_dump_json(by_alias=True) for one in kept)

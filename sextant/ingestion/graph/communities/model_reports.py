@@ -111,19 +111,19 @@ class ReportWriter:
         async with self._turns:
             if self._gone or self._left < 1:
                 note = self._gone or "The run had written as many reports by model as it may."
-                return await self._extracted(material, note)
+                return await self._extract_report(material, note)
             self._left -= 1
             try:
                 report = await self._ask(material)
             except SextantError as error:
                 if self._refusals.gone(error):
                     self._gone = str(error)
-                return await self._extracted(material, str(error))
+                return await self._extract_report(material, str(error))
             self._refusals.answered()
             return report
 
     async def _ask(self, material: Material) -> CommunityReport:
-        sources = list(self._bounded(material))
+        sources = list(self._fit_sources(material))
         names = ", ".join(distinct_names(material.evidence.names)[:_NAMES])
         prompt = REPORT.messages(
             material.evidence.language,
@@ -135,13 +135,13 @@ class ReportWriter:
         findings = tuple(_keep_cited(written.findings, sources))
         if not (findings and written.title.strip() and written.summary.strip()):
             note = f"{self._chat.name} gave no title, no summary or no finding with a source."
-            return await self._extracted(material, note)
+            return await self._extract_report(material, note)
         rated = min(10.0, max(0.0, written.rating))
         return CommunityReport(
             written.title.strip(), written.summary.strip(), findings, rated, self._chat.name
         )
 
-    def _bounded(self, material: Material) -> Iterator[Finding]:
+    def _fit_sources(self, material: Material) -> Iterator[Finding]:
         """Return as many sources as the prompt has room for."""
         tokens_left = self._tokens
         for source in material.sources():
@@ -150,7 +150,7 @@ class ReportWriter:
                 return
             yield source
 
-    async def _extracted(self, material: Material, note: str) -> CommunityReport:
+    async def _extract_report(self, material: Material, note: str) -> CommunityReport:
         report = await asyncio.to_thread(extractive_report, material.evidence)
         return replace(report, note=note)
 

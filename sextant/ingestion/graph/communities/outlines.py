@@ -190,7 +190,7 @@ class _CommunityLevel:
         codes, pair_of = np.unique(label * chunks + chunk, return_inverse=True)
         information = self._weight[entity] * self._mentions.information[entity]
         score = np.bincount(pair_of, information, minlength=len(codes)).astype(np.float64)
-        order, parts = self._ranked(codes // chunks, score, self._rank[codes % chunks])
+        order, parts = self._sort(codes // chunks, score, self._rank[codes % chunks])
         none = np.empty(0, np.int64)
         rows = [order[part] if part else none for part in parts]
         return [codes[row] % chunks for row in rows], [score[row] for row in rows]
@@ -206,10 +206,10 @@ class _CommunityLevel:
 
     def _best(self, label: Indices, weight: Floats, value: Indices) -> list[Indices]:
         """Return per community its values, the heaviest first, equal ones by value."""
-        order, parts = self._ranked(label, weight, value)
+        order, parts = self._sort(label, weight, value)
         return [value[order[part]] if part else np.empty(0, np.int64) for part in parts]
 
-    def _ranked(
+    def _sort(
         self, label: Indices, weight: Floats, rank: Indices
     ) -> tuple[Indices, list[slice | None]]:
         """Return the order by community, weight and rank, and where in it each community's rows lie."""

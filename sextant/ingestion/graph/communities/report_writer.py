@@ -290,7 +290,7 @@ class ReportKeeper:
     async def _present(
         self, entities: Iterator[UUID], relations: Iterator[UUID], passages: Iterator[UUID]
     ) -> Present:
-        stated = await self._stated(set(relations))
+        stated = await self._load_relations(set(relations))
         chunks = await self._texts(set(passages))
         texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
         return Present.of(self._arrays, entities, stated, texts)
@@ -324,7 +324,9 @@ class ReportKeeper:
         arrays = self._arrays
         ids = [ids_of(arrays, one) for one in part]
         chunks = await self._texts({chunk_id for _, passages, _ in ids for chunk_id in passages})
-        stated = await self._stated({chunk_id for _, _, relations in ids for chunk_id in relations})
+        stated = await self._load_relations(
+            {chunk_id for _, _, relations in ids for chunk_id in relations}
+        )
         return [
             CommunityEvidence(
                 one,
@@ -342,7 +344,7 @@ class ReportKeeper:
             for one, (_, passages, relations) in zip(part, ids, strict=True)
         ]
 
-    async def _stated(self, ids: set[UUID]) -> dict[UUID, Relation]:
+    async def _load_relations(self, ids: set[UUID]) -> dict[UUID, Relation]:
         found = await self._graph.get_relations(self._scope, sorted(ids)) if ids else []
         return {relation.id: relation for relation in found}
 

@@ -198,7 +198,7 @@ class ModelExtractor:
         found: dict[int, ModelExtraction] = {}
         error: SextantError | None = None
         try:
-            found, usage = await self._found(passages, prompt)
+            found, usage = await self._find(passages, prompt)
         except SextantError as failed:
             # Answers that did not fit are paid for all the same, refusals are not. Where nobody can
             # tell, the prompt was sent at least.
@@ -256,7 +256,7 @@ class ModelExtractor:
         if run.stopped is not None:
             run.reasons.setdefault(error.code, error)
 
-    async def _found(
+    async def _find(
         self, passages: Sequence[PendingChunk], prompt: Messages
     ) -> tuple[dict[int, ModelExtraction], Usage]:
         """Return what the model finds in passages, by their index; those that it leaves out are absent."""

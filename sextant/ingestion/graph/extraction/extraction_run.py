@@ -115,7 +115,7 @@ class ExtractionRun:
         if missing and ((found and usage.truncated) or self.may_repeat(left_out)):
             self.queue.ask_again(left_out)
         elif missing:
-            errors = dict.fromkeys(missing, _left_out(usage))
+            errors = dict.fromkeys(missing, _omission_error(usage))
         self.hand_on(PassagesOutcome(passages, usage, found, errors))
 
     def hand_on(self, outcome: PassagesOutcome) -> None:
@@ -128,7 +128,7 @@ class ExtractionRun:
             self.unnoted += outcome.usage
 
 
-def _left_out(usage: Usage) -> ModelOutputInvalid:
+def _omission_error(usage: Usage) -> ModelOutputInvalid:
     error = ModelOutputInvalid(
         "The chat model left a passage out of its answer twice.",
         next_step="Run `sextant entities extract` to ask again, or choose another SEXTANT_CHAT_MODEL.",

@@ -242,7 +242,7 @@ class _Names:
             self._spans[norm, index] = span if span != (0, 0) else None
         return self._spans[norm, index]
 
-    def named_in(self, index: int) -> Iterator[tuple[FoundEntity, tuple[int, int]]]:
+    def mentions_in(self, index: int) -> Iterator[tuple[FoundEntity, tuple[int, int]]]:
         """Yield the entities of a passage with the place of the name; (0, 0): in its titles, or in other order."""
         own = {normalise_name(entity.name) for entity in self.found[index].entities}
         whole = f"{self.passages[index].heading}\n{self.passages[index].text}"
@@ -250,11 +250,11 @@ class _Names:
             if span := self.span(norm, index):
                 text = self.passages[index].text
                 description = entity.description or _sentence_with([span], text)
-                yield _described(entity, description if norm in own else ""), span
+                yield _describe(entity, description if norm in own else ""), span
             elif norm in own and _has_words(entity.name, whole):
                 yield entity, (0, 0)
 
-    def related_in(self, index: int) -> Iterator[FoundRelation]:
+    def relations_in(self, index: int) -> Iterator[FoundRelation]:
         """Yield the relations that a passage is evidence of."""
         for at, one in self.found.items():
             for relation in one.relations:
@@ -281,15 +281,15 @@ def _passage_evidence(
     passage = named.passages[index]
     mentions = {
         normalise_name(entity.name): _mention(scope, passage.id, entity, span, types)
-        for entity, span in named.named_in(index)
+        for entity, span in named.mentions_in(index)
     }
     stated: dict[tuple[UUID, UUID, str], RelationRow] = {}
-    for relation in named.related_in(index):
+    for relation in named.relations_in(index):
         ends = [normalise_name(name) for name in _ends_of(relation)]
         for end in ends:  # "She" in this passage
             entity = named.entities[end]
             mentions.setdefault(
-                end, _mention(scope, passage.id, _described(entity, ""), (0, 0), types)
+                end, _mention(scope, passage.id, _describe(entity, ""), (0, 0), types)
             )
         source, target = (entity_id(scope, end) for end in ends)
         kind = relation_type(relation.type)
@@ -301,7 +301,7 @@ def _passage_evidence(
     return list(mentions.values()), list(stated.values())
 
 
-def _described(entity: FoundEntity, description: str) -> FoundEntity:
+def _describe(entity: FoundEntity, description: str) -> FoundEntity:
     """Return an entity with what one passage says of it."""
     return FoundEntity(name=entity.name, type=entity.type, description=description)
 

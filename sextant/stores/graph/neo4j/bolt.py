@@ -134,14 +134,14 @@ class Bolt:
             self._version = tuple(int(number) for number in numbers if number.isdigit())
         return self._version
 
-    async def prefiltered(self) -> bool:
+    async def can_prefilter(self) -> bool:
         """Return whether the server can filter a vector index by graph."""
         return await self.version() >= _PREFILTERED
 
     async def prepare(self) -> None:
         """Create missing constraints and indexes, and wait until they are online."""
         await self.prepare_keys()
-        vectors = ("entity_vectors",) if await self.prefiltered() else ()
+        vectors = ("entity_vectors",) if await self.can_prefilter() else ()
         await self._make_indexes(*_INDEXES, *vectors)
 
     async def prepare_keys(self) -> None:

@@ -98,7 +98,7 @@ class Neo4jGraph:
             return []
         nearest = {"vector": _floats(vector), "k": k}
         rows: list[Row] = []
-        if only == EVERY_ENTITY and await self._bolt.prefiltered():
+        if only == EVERY_ENTITY and await self._bolt.can_prefilter():
             [sizes] = await self._rows(scope, "sizes")
             if sizes["vectors"] >= self._settings.exact_below:
                 rows = await self._rows(scope, "by_vector_within", **nearest)

@@ -12,7 +12,7 @@ import pytest
 from sextant.domain.graph import Community, Finding, MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.chunks.stored import linked_chunks
+from sextant.stores.chunks.stored import load_linked_chunks
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
@@ -236,18 +236,18 @@ async def test_passages_are_linked_by_what_their_entities_were_merged_into(
     one, other, third = (await store(scope, ["NYC", "New York", "Big Apple"])).chunks
     names = {one: "nyc", other: "New York", third: "Big Apple"}
     await record.add(scope, evidence(*(mention(name, chunk) for chunk, name in names.items())))
-    assert await linked_chunks(database, scope, [*names]) == {}
+    assert await load_linked_chunks(database, scope, [*names]) == {}
 
     merges = [Merge(named(name), named("New York"), "defined") for name in ("nyc", "Big Apple")]
     await record.merge(scope, merges)
     await reading.catch_up(scope)
-    linked = await linked_chunks(database, scope, [*names])
+    linked = await load_linked_chunks(database, scope, [*names])
     assert {own: {*others} for own, others in linked.items()} == {
         own: {*names} - {own} for own in names
     }
 
     await record.unmerge(scope, [named("nyc")])
-    linked = await linked_chunks(database, scope, [*names])
+    linked = await load_linked_chunks(database, scope, [*names])
     assert linked == {other: (third,), third: (other,)}
 
 
