@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 import psycopg
 import pytest
 
@@ -20,7 +17,7 @@ from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
 from tests.e2e.studio import developing
 from tests.e2e.test_outages import until
-from tests.integration.own_database import short_folder
+from tests.integration.own_database import frozen, short_folder
 
 pytestmark = pytest.mark.e2e
 
@@ -33,20 +30,6 @@ TOOL = {
     "params": {"name": "kb.search", "arguments": {"query": ASKED["query"], "graphId": "desk"}},
 }  # fmt: skip
 MCP = {"Accept": "application/json, text/event-stream"}
-
-
-@contextmanager
-def frozen(folder: Path) -> Iterator[None]:
-    """Stop the server of `folder` and all its processes; let them go on afterwards."""
-    postmaster = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
-    stopped = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
-    for process in stopped:
-        os.kill(process.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for process in stopped:
-            os.kill(process.pid, signal.SIGCONT)
 
 
 @contextmanager

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+
+import psutil
 
 from sextant.domain.settings import Settings
 from sextant.stores.postgresql.database import Database
@@ -37,3 +41,17 @@ async def fresh_database() -> AsyncIterator[Database]:
     with short_folder() as folder:
         async with await Database.open(settings_over(folder)) as opened:
             yield opened
+
+
+@contextmanager
+def frozen(folder: Path) -> Iterator[None]:
+    """Stop the server of `folder` and all its processes; let them go on afterwards."""
+    postmaster = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+    stopped = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
+    for process in stopped:
+        os.kill(process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in stopped:
+            os.kill(process.pid, signal.SIGCONT)

@@ -18,6 +18,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO, LiteralString
 
+from psycopg import OperationalError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from sextant.domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
@@ -26,6 +27,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.migrations import migrations
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.queue_schema import SCHEMA as QUEUE
+from sextant.stores.postgresql.watched import require_answer, server_answers
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes
@@ -260,7 +262,11 @@ async def _count(database: Database, query: LiteralString) -> int:
 async def _program(
     database: Database | None, name: str, *arguments: str, reads: bool = False
 ) -> AsyncIterator[Process]:
-    """Run a program of PostgreSQL, connected as the schema's owner; kill it if the block ends early."""
+    """Run a program of PostgreSQL, connected as the schema's owner; kill it if the block ends early.
+
+    Raises:
+        DatabaseUnavailable: the server has stopped answering, for which the program would wait without end.
+    """
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     if database is not None:
         parts = conninfo_to_dict(database.owner_conninfo)
@@ -272,13 +278,30 @@ async def _program(
         stdin=PIPE if reads else asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE,
         env=environment,
     )  # fmt: skip
+    watch = None if database is None else asyncio.create_task(_kill_when_silent(process, database))
     try:
         yield process
+    except DatabaseUnavailable as error:
+        if database is None or await server_answers(database.owner_conninfo):
+            raise
+        raise Database.silence() from error
     finally:
+        if watch is not None:
+            watch.cancel()
         if process.returncode is None:
             process.kill()
             # Not `wait`, which never ends if the output pipe is full (python/cpython#119710).
             await process.communicate()
+
+
+async def _kill_when_silent(process: Process, database: Database) -> None:
+    """Kill a program once its server has stopped answering; PostgreSQL's programs know no such limit."""
+    with suppress(OperationalError):
+        while True:
+            await asyncio.sleep(database.settings.database_timeout)
+            await server_answers(database.owner_conninfo)
+            await require_answer(database.owner_conninfo)
+    process.kill()
 
 
 async def _pieces(process: Process) -> AsyncIterator[bytes]:

@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,7 +25,7 @@ from sextant.stores.postgresql import backup as backups
 from sextant.stores.postgresql.backup import backup, count_graphs, restore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.migrations import APP_ROLE
-from tests.integration.own_database import fresh_database, settings_over, short_folder
+from tests.integration.own_database import fresh_database, frozen, settings_over, short_folder
 
 SCOPES = (Scope("ann", "notes"), Scope("bob", "notes"))
 
@@ -257,3 +258,29 @@ async def test_a_cancelled_restore_changes_nothing(source: Database, tmp_path: P
     with pytest.raises(asyncio.CancelledError):
         await restoring
     assert await listed(source) == before
+
+
+async def test_a_frozen_server_ends_a_backup_and_a_restore(tmp_path: Path) -> None:
+    """PostgreSQL's programs would wait for it without end."""
+    async with fresh_database() as database:
+        database.settings = database.settings.model_copy(update={"database_timeout": 1.0})
+        await add(database, SCOPES[0])
+        await backup(database, tmp_path / "all.dump")
+        before = await listed(database)
+        with (
+            frozen(database.settings.data_dir),
+            pytest.raises(DatabaseUnavailable, match="does not answer"),
+        ):
+            await backup(database, tmp_path / "another.dump")
+        assert not (tmp_path / "another.dump").exists()
+        with (
+            ExitStack() as stopped,
+            pytest.raises(DatabaseUnavailable, match="does not answer"),
+        ):
+            await restore(
+                database,
+                tmp_path / "all.dump",
+                replace=True,
+                on_bytes=lambda _: stopped.enter_context(frozen(database.settings.data_dir)),
+            )
+        assert await listed(database) == before
