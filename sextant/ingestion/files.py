@@ -61,22 +61,32 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     """Return a file's bytes; one that is too large is not even read.
 
     Raises:
-        FileRejected: it is not there, or may not be read.
+        FileRejected: it is not there, may not be read, or is a pipe, a socket or a device, for which one might
+            wait without end.
         FileTooLarge: longer than `most_bytes`.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
+        is_endless = path.exists() and not (path.is_file() or path.is_dir())
+        content = b"" if is_endless else _first_bytes(path, most_bytes + 1)
     except OSError as error:
         raise FileRejected(
             f"{path} cannot be read ({error.strerror}).", next_step="Check the path and its rights."
         ) from error
+    if is_endless:
+        raise FileRejected(
+            f"{path} is no file, but a pipe, a socket or a device.", next_step="Save it as a file."
+        )
     if len(content) > most_bytes:
         raise FileTooLarge(
             f"{path.name} is larger than {most_bytes:,} bytes.",
             next_step="Split the file, or raise SEXTANT_LIMITS__FILE_BYTES.",
         )
     return content
+
+
+def _first_bytes(path: Path, count: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(count)
 
 
 def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:

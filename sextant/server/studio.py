@@ -3,7 +3,8 @@
 `langgraph.json` names `auth`. What it returns is `runtime.server_info.user` for the nodes, whose
 `identity` decides whose knowledge bases a run works on (`sextant.nodes.context.scope_of`).
 
-Threads, runs and crons belong to who made them; stored items to a namespace that begins with the user.
+Threads and runs belong to who made them; stored items to a namespace that begins with the user. Schedules
+(crons) are refused.
 The assistants of `langgraph.json` are everybody's to use and nobody's to change; those that an
 administrator makes are seen, changed and deleted by their maker alone.
 """
@@ -68,6 +69,14 @@ async def change_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str
         metadata.pop("created_by", None)  # would show it to all users
         metadata["owner"] = ctx.user.identity
     return {"owner": ctx.user.identity}
+
+
+@auth.on.crons.create
+async def refuse_crons(ctx: Auth.types.AuthContext, value: Any) -> None:  # noqa: ANN401, ARG001
+    """Refuse to make a schedule: its runs bring no key, so none of them would ever begin."""
+    raise Auth.exceptions.HTTPException(
+        403, "Runs of a schedule bring no key. Start runs from a scheduler of your own."
+    )
 
 
 @auth.on.store

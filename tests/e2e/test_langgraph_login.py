@@ -133,6 +133,25 @@ async def test_a_socket_needs_a_key_too(locked: Locked) -> None:
             assert (await client.get(path)).status_code in {401, 403}
 
 
+@pytest.mark.parametrize(
+    ("path", "more", "status"),
+    [
+        ("/runs", {"webhook": "/internal/truncate"}, 422),
+        ("/runs", {"webhook": "https://127.0.0.1/hook"}, 422),
+        ("/runs", {"webhook": "https://10.0.0.1/hook"}, 422),
+        ("/runs", {"webhook": "http://1.1.1.1/hook"}, 422),
+        ("/runs/crons", {"schedule": "* * * * *"}, 403),
+    ],
+)
+async def test_no_run_reaches_into_our_network_or_waits_for_a_key_it_will_not_have(
+    locked: Locked, path: str, more: dict[str, str], status: int
+) -> None:
+    run = {"assistant_id": "sextant", "input": QUESTION, **more}
+    headers = {"Authorization": f"Bearer {locked.keys['bob']}"}
+    async with httpx.AsyncClient(base_url=locked.url, headers=headers, timeout=60) as client:
+        assert (await client.post(path, json=run)).status_code == status
+
+
 async def test_metrics_are_for_administrators(locked: Locked) -> None:
     for who, status in (("reader", 403), ("alice", 200)):
         headers = {"Authorization": f"Bearer {locked.keys[who]}"}

@@ -113,9 +113,9 @@ def _kind_of(file: Path) -> str:
     from sextant.ingestion.parsing.detect import EXTENSIONS
 
     suffix = file.suffix.lower()
-    if suffix in EXTENSIONS or file.is_dir():
+    if file.is_dir() or (file.is_symlink() and suffix in EXTENSIONS):
         return "linked from outside"
-    return suffix or "no extension"
+    return "pipe, socket or device" if suffix in EXTENSIONS else suffix or "no extension"
 
 
 _SHOWN = 20

@@ -99,3 +99,11 @@ def test_what_lay_in_a_folder_and_is_gone_has_vanished(tmp_path: Path) -> None:
 
 def test_in_an_empty_folder_nothing_has_vanished(tmp_path: Path) -> None:
     assert find_vanished(tmp_path, [(tmp_path / "a.md").as_posix()]) == []
+
+
+def test_what_one_might_wait_for_without_end_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    for name in ("pipe.txt", "zero.txt"):
+        with pytest.raises(FileRejected, match="a pipe, a socket or a device"):
+            read_file(tmp_path / name, 1000)

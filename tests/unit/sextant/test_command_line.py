@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -241,3 +242,12 @@ def test_what_a_folder_holds_and_is_not_read_is_told_with_the_way_for_images() -
         "2 images left out: images are read where they are named, not in folders"
     )
     assert _left_out_message([Path("scan.png")]).startswith("1 image left out:")
+
+
+def test_a_pipe_in_a_folder_is_not_told_as_a_link(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "linked.txt").symlink_to(__file__)
+    assert _left_out_message(sorted(tmp_path.iterdir())) == (
+        "2 files left out, being of no kind that is read: 1 linked from outside, "
+        "1 pipe, socket or device"
+    )
