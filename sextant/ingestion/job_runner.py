@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from traceback import clear_frames
 from uuid import UUID
 
 from sextant.domain.documents import Chunk, Job, JobStage, ParsedDocument
@@ -67,8 +69,8 @@ _STORED_AT_ONCE = 2
 _SMALL = 16
 # So many e-mails, one attached to the other, have their attachments read.
 _MAIL_IN_MAIL = 3
-# Of so many chunks on a document leaves memory free that is worth giving back to the system: of 30 MB some 90 MB.
-_LARGE = 1000
+# Of so many bytes on a file leaves memory free that is worth giving back to the system: of 30 MB some 90 MB.
+_LARGE = 1 << 20
 # Seconds between two tries at most.
 _LONGEST_BACKOFF = 300.0
 
@@ -133,9 +135,12 @@ class JobRunner:
             stages.report(progress)
             self._heartbeats.note(job, progress)
 
+        size = 0
         try:
             async with stages.timed(), self._heartbeats.of(job):
-                total = await self._run(job, report, given, together or BatchCoordinator(job.scope))
+                given = given or await self._documents.read_source(job.scope, job.document_id)
+                size = len(given.content)
+                return await self._run(job, report, given, together or BatchCoordinator(job.scope))
         except ConflictError:
             raise  # replaced, cancelled or taken over: not ours to close
         except asyncio.CancelledError as stopped:
@@ -151,12 +156,15 @@ class JobRunner:
             report(Progress(job.filename, JobStage.FAILED))
             await self._fail(job, error)
             raise
-        if total >= _LARGE:
-            await asyncio.to_thread(give_back)
-        return total
+        finally:
+            if size >= _LARGE:
+                del given
+                if raised := sys.exception():  # its frames hold the document
+                    clear_frames(raised.__traceback__)
+                await asyncio.to_thread(give_back)
 
     async def _run(
-        self, job: Job, report: OnProgress, given: SourceContent | None, together: BatchCoordinator
+        self, job: Job, report: OnProgress, given: SourceContent, together: BatchCoordinator
     ) -> int:
         broken_off = job.attempts - 1 - job.released
         if broken_off >= self._settings.ingestion.job_attempts:
@@ -280,10 +288,7 @@ class JobRunner:
         async with self._shares.embedding(job.scope.user_id):
             return await self._embedder.embed_passages(texts)
 
-    async def _parse(
-        self, job: Job, given: SourceContent | None, report: OnProgress
-    ) -> ParsedDocument:
-        given = given or await self._documents.read_source(job.scope, job.document_id)
+    async def _parse(self, job: Job, given: SourceContent, report: OnProgress) -> ParsedDocument:
         if is_packed(given.content):
             return await asyncio.to_thread(unpack, given.content, job.document_id)
         async with self._shares.parsing(job.scope.user_id):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,7 +69,7 @@ async def test_after_a_long_document_its_memory_goes_back_to_the_system(
     ingestor: Ingestor, scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trims = list[bool]()
-    monkeypatch.setattr("sextant.ingestion.job_runner._LARGE", 3)
+    monkeypatch.setattr("sextant.ingestion.job_runner._LARGE", 1000)
     monkeypatch.setattr("sextant.ingestion.job_runner.give_back", lambda: trims.append(True))
     (tmp_path / "short.txt").write_text(long_text(1))
     await ingestor.ingest(scope, tmp_path / "short.txt")
@@ -76,6 +77,31 @@ async def test_after_a_long_document_its_memory_goes_back_to_the_system(
     (tmp_path / "long.txt").write_text(long_text(9))
     await ingestor.ingest(scope, tmp_path / "long.txt")
     assert trims == [True]
+
+
+async def test_a_large_file_that_fails_gives_its_memory_back_as_well(
+    ingestor: Ingestor, scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Watched:
+        """A parsed document."""
+
+    alive = list[bool]()
+    held = list[weakref.ref[Watched]]()
+
+    async def fail(*_: object, **__: object) -> None:
+        document = Watched()
+        held.append(weakref.ref(document))
+        raise FileUnsafe("It is too wide.")
+
+    monkeypatch.setattr("sextant.ingestion.job_runner._LARGE", 1000)
+    monkeypatch.setattr("sextant.ingestion.job_runner.parse_file", fail)
+    monkeypatch.setattr(
+        "sextant.ingestion.job_runner.give_back", lambda: alive.append(held[0]() is not None)
+    )
+    (tmp_path / "long.txt").write_text(long_text(9))
+    [result] = await ingestor.ingest(scope, tmp_path / "long.txt")
+    assert isinstance(result.error, FileUnsafe)
+    assert alive == [False]
 
 
 async def test_a_folder_becomes_searchable_with_hidden_and_foreign_files_left_out(
