@@ -24,12 +24,12 @@ _TITLES = (  # written with a capital: "5 ms." is no title
     "Co Dr Drs Mr Mrs Ms Mx Prof St Mt Ft Messrs Mme Mlle Hr Fr Capt Cmdr Col Cpl Gen Gov Hon Lt Maj "
     "Pres Pvt Rep Rev Sen Sgt Supt Dipl Ing"
 )
-_LINKS = "v vs cf viz ca approx bzw"
+_LINKS = "v vs cf viz ca approx incl excl bzw bzgl inkl exkl"
 # Behind a name: before an ideograph, too, which has no small letters to tell that it goes on.
 _AFTER_NAME = "al bros co corp inc jr llc ltd plc sr"
 _COUNTED = (
     "no nos nr al art app c ch chap ed eq eqs ext fig figs fn op p para pp pt reg rm sec sect tab tel "
-    "vol jan feb mar apr jun jul aug sep sept oct nov dec abs kap"
+    "vol jan feb mar apr jun jul aug sep sept oct nov dec abs kap max min avg est ver"
 )
 _INITIALLED = "a and as at by dear for from in of or that the to was when who with & und von"
 _ORDINAL = "ab am bis dem den der des im seit vom zum"
@@ -46,6 +46,8 @@ _LAST_WORDS = re.compile(
     r"(?P<word>(?:[^\W\u3400-\u9fff]|\.)+)\.$"
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+# One more letter of what is written with blanks ("z. B."), or what may still grow into one.
+_LETTER = re.compile(r" ?[^\W\d_](?:\.|\Z)")
 _HALF_OF_DAY = frozenset({"a.m", "p.m"})
 # What a time of day goes on with: "UTC", "Monday and …", "Jan. 5", "Beijing time", "Christmas Eve", or what
 # may still grow into one. A day that a verb follows begins the next sentence ("Monday is …").
@@ -67,8 +69,8 @@ _TIME_TAIL = re.compile(rf"\b[ap]\.m\.[^\n]{{0,{_OF_TIME_CHARS}}}\Z", re.IGNOREC
 _BEFORE_INITIAL = frozenset(_INITIALLED.split())
 # German dates: the day is an ordinal ("am 5. September").
 _BEFORE_ORDINAL = frozenset(_ORDINAL.split())
-# What "no.", "sec." and the like count besides numbers: a code, which has figures.
-_CODE = re.compile(r"(?=[\w./-]{0,11}\d)[^\W\d_]")
+# What "no.", "sec." and the like count besides numbers: a code, which has figures, or a Roman number.
+_CODE = re.compile(r"(?=[\w./-]{0,11}\d)[^\W\d_]|(?:[IVXLC]{2,11}|[VX])(?!\w)")
 _UNFINISHED = re.compile(r"(?<![\w./-])[^\W\d_][\w./-]{0,11}\Z")
 _CODE_CHARS = 12
 _BAR = "|"  # between the cells of a row
@@ -132,6 +134,7 @@ def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
     return (
         (following.isalpha() and lower in _BEFORE_NUMBER and _names_code(text, stop.end()))
         or (lower in _HALF_OF_DAY and _goes_on_in_time(text, stop.end()))
+        or _goes_on_by_letters(text, last["word"], stop.end())
         or _is_shortened(last["word"], last["before"] or "", following)
     )
 
@@ -139,6 +142,11 @@ def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
 def _goes_on_in_time(text: str, end: int) -> bool:
     """Return whether a day, a date or a zone follows a time of day, or what may still grow into one."""
     return _OF_TIME.match(text, end, end + _OF_TIME_CHARS) is not None
+
+
+def _goes_on_by_letters(text: str, word: str, end: int) -> bool:
+    """Return whether a small letter has another behind it ("z. B."), or what may still grow into one."""
+    return len(word) == 1 and word.islower() and _LETTER.match(text, end) is not None
 
 
 def _names_code(text: str, end: int) -> bool:
@@ -172,7 +180,12 @@ def _is_shortened(word: str, before: str, following: str) -> bool:
         return len(word) <= 2 and before.lower() in _BEFORE_ORDINAL and following.isalpha()
     if _DOTTED.fullmatch(word):
         return lower not in _HALF_OF_DAY or not following.isalpha() or has_cjk(following)
-    if lower in _BEHIND_NAME and (has_cjk(following) or following in _BRACKETS):
+    if (lower in _BEHIND_NAME and (has_cjk(following) or following in _BRACKETS)) or (
+        len(word) == 1
+        and before[:1].islower()
+        and _LETTER.fullmatch(before)
+        and (word.isupper() or following.isdecimal())
+    ):
         return True
     if len(word) == 1 and word.isupper():
         return before in _BEFORE_INITIAL or not before[:1].islower()

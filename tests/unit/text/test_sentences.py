@@ -25,6 +25,20 @@ def sentences(text: str) -> list[str]:
         ("« Vraiment ? » demanda-t-il. Oui.", ["« Vraiment ? » demanda-t-il.", "Oui."]),
         ("HbA1c 应低于 7.0%。Rust 的所有权。", ["HbA1c 应低于 7.0%。", "Rust 的所有权。"]),
         ("  \n ", []),
+        ("Es kostet z. B. 12 Euro. Es gilt.", ["Es kostet z. B. 12 Euro.", "Es gilt."]),
+        (
+            "Er kommt i. d. R. am Montag. Das gilt u. U. Sonntags nicht.",
+            ["Er kommt i. d. R. am Montag.", "Das gilt u. U. Sonntags nicht."],
+        ),
+        (
+            "It carries max. 8 people, min. 1. The price is 5 EUR incl. VAT. See Sec. IV there.",
+            [
+                "It carries max. 8 people, min. 1.",
+                "The price is 5 EUR incl. VAT.",
+                "See Sec. IV there.",
+            ],
+        ),
+        ("Take option A. B. Smith disagrees.", ["Take option A.", "B. Smith disagrees."]),
         (
             "It opens at 9 a.m. on weekdays and at 11 a.m. on Sundays. It closes at 5 p.m. Come early.",
             [
