@@ -482,6 +482,23 @@ async def test_a_report_that_was_stopped_goes_on_behind_its_last_section(
         assert await cursor.fetchone() == (1, 0)
 
 
+async def test_a_section_that_was_shown_is_not_written_again(
+    researching: Open, database: Database
+) -> None:
+    async with researching(researcher, research=ResearchSettings(concurrency=1)) as running:
+        conversations = Conversations(database, running.scope.user_id)
+        asking = running.asking(QUESTION, effort="high", mode="naive")
+        begun = False
+        async with aclosing(conversations.stream(running.workflow, asking, "r")) as reading:
+            async for event in reading:
+                begun |= isinstance(event, ReportProgress) and event.title == "History"
+                if begun and isinstance(event, Token):
+                    break
+        [event async for event in conversations.resume(running.workflow, "r", None)]
+        written = [question_of(one) for one in running.endpoint.chat_requests if one.streamed]
+    assert [written.count(one) for one in (QUESTION, f"{REBUILT} {TOLL}")] == [1, 1]
+
+
 async def finished_sections(database: Database, scope: Scope, number: int) -> None:
     """Wait until so many sections are stored."""
     found = 0
