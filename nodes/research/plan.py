@@ -116,7 +116,9 @@ def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
     words = telling_words(state.question)
     linked = [str(link["name"]) for link in state.linked]
     if len(linked) > 1:
-        yield from (_about(name, state, words) for name in linked)
+        asked = [normalise(part.title) for part in parts]
+        others = (name for name in linked if not any(normalise(name) in part for part in asked))
+        yield from (_about(name, state, words) for name in others)
     yield from (_about(title, state, words, ids) for title, ids in _sections(state, parts).items())
     if not parts:
         yield from (_about(name, state, words) for name in _next_names(state))
