@@ -246,8 +246,8 @@ _HYPHENATED = re.compile(
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
-_DIGIT = re.compile(r"\d")
-_RECORD_HEAD, _RECORD_FIGURES = 8, 4  # characters, and figures among them: 10:00:01, 2026-03-
+_DIGIT, _FIGURES = re.compile(r"\d"), re.compile(r"\d+")
+_RECORD_FIGURES = 4  # in the first word, which tells a record by itself: 10:00:01, 2026-03-01
 _DEEPEST_INDENT = 40
 _HYPHEN = re.compile(r"\w[-\u2010]$")
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
@@ -304,7 +304,7 @@ def unwrap(lines: list[str]) -> list[str]:
     """
     widest = max(_COLUMN, *map(width, lines)) if lines else _COLUMN
     margin = min(map(_indentation, lines), default=0)
-    is_of_records = any(map(_begin_alike, lines, lines[1:]))
+    is_of_records = any(map(begin_alike, lines, lines[1:]))
     paragraphs: list[list[str]] = []
     for line in lines:
         previous = paragraphs[-1][-1] if paragraphs and not is_of_records else ""
@@ -336,10 +336,13 @@ def _is_wrapped(line: str, following: str, widest: int) -> bool:
     return begin[:1].islower() or _is_wide(begin[:1]) or width(text) + 1 + width(word) > widest
 
 
-def _begin_alike(line: str, other: str) -> bool:
-    """Return whether two lines begin in the same form, figures apart, as the records of a log do."""
-    forms = [_DIGIT.sub("0", one.strip()[:_RECORD_HEAD]) for one in (line, other)]
-    return forms[0] == forms[1] and forms[0].count("0") >= _RECORD_FIGURES
+def begin_alike(line: str, other: str) -> bool:
+    """Return whether two lines begin in the same form, figures apart, as records do: with a time, or "Entry 17"."""
+    heads = [one.split(maxsplit=2)[:2] for one in (line, other)]
+    if all(head and len(_DIGIT.findall(head[0])) >= _RECORD_FIGURES for head in heads):
+        heads = [head[:1] for head in heads]
+    forms = {_FIGURES.sub("0", " ".join(head)) for head in heads}
+    return len(forms) == 1 and "0" in forms.pop()
 
 
 def _starts_paragraph(line: str) -> bool:

@@ -355,12 +355,11 @@ def _is_title(table: PageTable, at: int) -> bool:
 
 def _count_header_rows(table: PageTable, titles: int) -> int:
     """Return how many rows below its titles name the columns; those above a rule where each of their columns has a name of its own."""
-    if found := table.count_named_rows(titles):
-        return found
     ruled = max(table.header - titles, 0)
     names = column_names(table.rows[titles:][:ruled])
     is_named = all(names) and len(set(names)) == len(names)
-    return ruled if is_named and ruled < len(table.rows) - titles else 0
+    is_head = ruled and is_named and ruled < len(table.rows) - titles
+    return ruled if is_head else table.count_named_rows(titles)
 
 
 def _list(items: Sequence[PageParagraph]) -> Iterator[Block]:

@@ -134,7 +134,7 @@ def _body(
         page = list[Item]()
         for item in items:
             words = heads.get(item) if isinstance(item, PdfLine) else None
-            stays = words is None or (words not in seen and _is_sentence(words))
+            stays = words is None or (words not in seen and ends_sentence(words))
             if words:
                 seen[words] = None
             if stays and item not in others:
@@ -172,10 +172,6 @@ def _value(number: str) -> int:
         return int(number)
     digits = [_ROMAN[sign] for sign in number.lower()]
     return sum(-digit if digit < max(digits[at:]) else digit for at, digit in enumerate(digits))
-
-
-def _is_sentence(words: str) -> bool:
-    return ends_sentence(words)
 
 
 def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[PdfLine, str]:

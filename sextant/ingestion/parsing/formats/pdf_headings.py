@@ -30,6 +30,7 @@ from sextant.ingestion.parsing.formats.pdf_tables import PageTable
 from sextant.ingestion.parsing.lines import (
     SMALLER,
     Styled,
+    begin_alike,
     could_be_heading,
     ends_in_hyphen,
     ends_sentence,
@@ -211,6 +212,7 @@ def _continues(
     above = paragraph.lines[-1]
     if (
         starts_item(line.text)
+        or begin_alike(above.text, line.text)
         or abs(above.size - line.size) > _SAME_SIZE
         or above.bold != line.bold
     ):

@@ -150,6 +150,16 @@ class TestParagraphs:
 
         assert prose(parsed) == ["• 多饮；\n• 多尿；\n1. 体重下降。"]
 
+    def test_records_below_each_other_stay_lines(self) -> None:
+        entries = [
+            f"Entry {number} paid to supplier {number % 5} {number * 9}.00"
+            for number in range(8, 14)
+        ]
+
+        parsed = read([[PdfText(70, 760 - 20 * at, text) for at, text in enumerate(entries)]])
+
+        assert "\n".join(prose(parsed)).split("\n") == entries
+
 
 class TestRunningHeads:
     def test_heads_feet_and_page_numbers_go_and_the_chapters_own_title_stays(self) -> None:
