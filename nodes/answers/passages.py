@@ -127,7 +127,7 @@ def knowledge_of(
     language = language_of(question)
 
     def speaks_of_it(text: str) -> bool:
-        return not len(claim) or bool(TermLookup(text).held(claim))
+        return not len(claim) or bool(TermLookup(text).common_terms(claim))
 
     lines = PromptLines(min(tokens, KNOWLEDGE_TOKENS), shown, speaks_of_it)
     for item in items:
@@ -216,7 +216,7 @@ def trim_passages(
     given = shares(more, [rank**-_FALL for rank in ranks], tokens - _LEAST_SHOWN * len(passages))
     cut = [_Pieces(item.text) for item in passages]
     claim = claim_of(question)
-    held = Counter(term for pieces in cut for terms in pieces.held(claim) for term in terms)
+    held = Counter(term for pieces in cut for terms in pieces.common_terms(claim) for term in terms)
     everything = sum(len(pieces.texts) for pieces in cut)
     weights = {term: log(1 + everything / number) for term, number in held.items()}
     return [
@@ -236,13 +236,13 @@ class _Pieces:
         self.costs = [estimate_tokens(piece) + _GAP_COST for piece in self.texts]
         self._lookups = list(map(TermLookup, self.texts))
 
-    def held(self, claim: Claim) -> list[frozenset[str]]:
+    def common_terms(self, claim: Claim) -> list[frozenset[str]]:
         """Return the terms of a claim that each piece holds."""
-        return [lookup.held(claim) for lookup in self._lookups]
+        return [lookup.common_terms(claim) for lookup in self._lookups]
 
     def worth(self, claim: Claim, weights: Mapping[str, float]) -> list[float]:
         """Return what each piece tells of a claim: its terms by their weights, those of its neighbours for less."""
-        own = [sum(weights[term] for term in terms) for terms in self.held(claim)]
+        own = [sum(weights[term] for term in terms) for terms in self.common_terms(claim)]
         return [
             sum(
                 own[other] * _NEAR ** abs(at - other)

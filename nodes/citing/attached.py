@@ -34,16 +34,16 @@ def attachment_items(
 ) -> list[RetrievedItem]:
     """Return the attachments that say something, as passages that a prompt shows in at most `tokens`."""
     telling = [one for one in attachments if one.text or one.rows]
-    room = tokens // max(1, len(telling))
-    return [_item(one, language, room) for one in telling]
+    budget = tokens // max(1, len(telling))
+    return [_item(one, language, budget) for one in telling]
 
 
-def _item(attachment: Attachment, language: str, room: int) -> RetrievedItem:
+def _item(attachment: Attachment, language: str, budget: int) -> RetrievedItem:
     kind = _NAMES[attachment.kind.value, language]
     name = f"{kind}: {attachment.name}" if attachment.name else kind
     metadata = {"filename": name, "title": attachment.name, ATTACHMENT: attachment}
     if attachment.kind is AttachmentKind.TABLE:
-        metadata[SHOWN] = "\n".join(_display_value(attachment, language, room))
+        metadata[SHOWN] = "\n".join(_display_value(attachment, language, budget))
         text = "\n".join(table_lines(attachment))
     else:
         text = attachment.text
@@ -67,7 +67,7 @@ def table_lines(table: Attachment) -> list[str]:
     return [BETWEEN.join(cells) for cells in (header_cells(table), *rows)]
 
 
-def _display_value(table: Attachment, language: str, room: int) -> Iterator[str]:
+def _display_value(table: Attachment, language: str, budget: int) -> Iterator[str]:
     """Yield what of a table a prompt has room for: computed values, the rows they rest on, then the others."""
     title, counted = _TEXTS[language]
     header, *lines = table_lines(table)
@@ -75,12 +75,12 @@ def _display_value(table: Attachment, language: str, room: int) -> Iterator[str]
         *_list_computed(table.label, table.findings),
         *_list_computed(table.label, table.statistics),
     ]
-    room -= estimate_tokens(header)
-    said = list(_fitting(computed, room // 3))
-    room -= sum(map(estimate_tokens, said))
+    budget -= estimate_tokens(header)
+    said = list(_fitting(computed, budget // 3))
+    budget -= sum(map(estimate_tokens, said))
     first = dict.fromkeys(one.row for one in table.findings if one.row is not None)
     order = [*first, *(row for row in range(len(lines)) if row not in first)]
-    shown = sum(1 for _ in _fitting((lines[row] for row in order), room))
+    shown = sum(1 for _ in _fitting((lines[row] for row in order), budget))
     if shown < len(lines):
         yield counted.format(rows=len(lines), shown=shown)
     yield header
@@ -93,10 +93,10 @@ def _list_computed(label: str, findings: Sequence[ComputedFinding]) -> list[str]
     return [f"- {one.text} [{label}{':' if one.place else ''}{one.place}]" for one in findings]
 
 
-def _fitting(lines: Iterable[str], room: int) -> Iterator[str]:
+def _fitting(lines: Iterable[str], budget: int) -> Iterator[str]:
     for line in lines:
-        room -= estimate_tokens(line)
-        if room < 0:
+        budget -= estimate_tokens(line)
+        if budget < 0:
             return
         yield line
 

@@ -67,7 +67,7 @@ class Checking:
     """The checks of one text in the making; `close` it.
 
     Attributes:
-        gone: places of cited passages that the store no longer has.
+        gone: indexes of cited passages that the store no longer has.
         rejected: texts, without markers, of sentences that the judge found unsupported.
         unchecked: whether the store could not be asked.
         warnings: why a check could not be made.
@@ -111,13 +111,13 @@ class Checking:
         """Begin the checks of sentences that were finished since the last time, if any were."""
         new = range(self._known, len(self._answer.finished))
         self._known = len(self._answer.finished)
-        cited = [place for place in new if self._answer.finished[place].citations]
-        self._running += [asyncio.create_task(self._check_sentence(place)) for place in cited]
+        cited = [index for index in new if self._answer.finished[index].citations]
+        self._running += [asyncio.create_task(self._check_sentence(index)) for index in cited]
         return bool(cited)
 
-    async def _check_sentence(self, place: int) -> list[Cited]:
+    async def _check_sentence(self, index: int) -> list[Cited]:
         """Return the citations of a sentence that hold, with the support that the judge gives."""
-        sentence = self._answer.finished[place]
+        sentence = self._answer.finished[index]
         cited = [self._answer.given.citations[number] for number in sentence.citations]
         there, scores = await asyncio.gather(
             self._still_there(sentence, cited), self._judge_cited(sentence, cited)
@@ -132,14 +132,14 @@ class Checking:
                 replace(citation, support=round(min(max(score, 0.0), 1.0), 3))
                 for citation, score in zip(cited, scores, strict=True)
             ]
-            self._note(place, sentence, carried=max(scores) >= self._checks.least)
+            self._note(index, sentence, carried=max(scores) >= self._checks.least)
         for number, citation in zip(sentence.citations, cited, strict=True):
             self._answer.given.citations[number] = citation
         return [Cited(citation) for citation, holds in zip(cited, there, strict=True) if holds]
 
-    def _note(self, place: int, sentence: Finished, *, carried: bool) -> None:
+    def _note(self, index: int, sentence: Finished, *, carried: bool) -> None:
         verdict = Verdict.SUPPORTED if carried else Verdict.UNSUPPORTED
-        self._answer.finished[place] = replace(sentence, verdict=verdict)
+        self._answer.finished[index] = replace(sentence, verdict=verdict)
         if not carried:
             self.rejected.add(plain(sentence.text))
 

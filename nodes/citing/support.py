@@ -99,7 +99,7 @@ class TermLookup:
         self._text = plain_of(text)
         self._words = frozenset(map(_term, _WORD.findall(self._text)))
 
-    def held(self, claim: Claim) -> frozenset[str]:
+    def common_terms(self, claim: Claim) -> frozenset[str]:
         """Return the claim's terms that the text holds."""
         pairs = [pair for pair in claim.pairs if pair in self._text]
         return (claim.words & self._words).union(pairs)
@@ -110,7 +110,7 @@ class TermLookup:
 
     def covers(self, claim: Claim) -> float:
         """Share (0..1) of the claim's terms that the text holds; 0 for a claim without terms."""
-        return len(self.held(claim)) / len(claim) if len(claim) else 0.0
+        return len(self.common_terms(claim)) / len(claim) if len(claim) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +160,9 @@ class ComputedSentence:
         above, rule, _ = item.text.partition(_RULE)
         context = item.metadata.get("context") or (above if rule else "")
         own = TermLookup(f"{self.text}\n{self.quote(item).text}\n{headings(item)}\n{context}")
-        if TermLookup(item.text).held(claim) - own.held(claim):
+        if TermLookup(item.text).common_terms(claim) - own.common_terms(claim):
             return False
-        shared = own.held(claim) - claim.numbers
+        shared = own.common_terms(claim) - claim.numbers
         return bool(shared) or claim.language != said.language
 
 
@@ -199,7 +199,7 @@ class QuotedPassage:
         held, (start, end) = two if len(two[0]) > len(one[0]) + _LONGER_QUOTE * len(claim) else one
         if foreign and not held:
             start, end = 0, len(self._text)
-        held |= self._headings.held(claim)
+        held |= self._headings.common_terms(claim)
         if start == end or not (held or foreign):
             return None
         support = len(held) / len(claim)
@@ -271,7 +271,7 @@ class _Denials:
             and any(
                 TermLookup(denied).covers(claim) >= _ALL_BUT_ONE
                 and _first_denied(denied)
-                and TermLookup(part).held(_first_denied(denied))
+                and TermLookup(part).common_terms(_first_denied(denied))
                 for denied in self._denied
             )
             for part in other._affirmed_parts
@@ -286,10 +286,10 @@ class _Denials:
         if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
             return False
         denials = [TermLookup(denied) for denied in self._denied]
-        clauses = [clause.held(claim) for clause in self._affirmed_clauses]
+        clauses = [clause.common_terms(claim) for clause in self._affirmed_clauses]
         return all(
             2 * denial.covers(claim) < affirmed
-            or any(denial.held(claim) < held for held in clauses)
+            or any(denial.common_terms(claim) < held for held in clauses)
             for denial in denials
         )
 
@@ -317,5 +317,5 @@ def headings(item: RetrievedItem) -> str:
 def _best(
     candidates: Sequence[tuple[tuple[int, int], TermLookup]], claim: Claim
 ) -> tuple[frozenset[str], tuple[int, int]]:
-    found = ((wording.held(claim), span) for span, wording in candidates)
+    found = ((wording.common_terms(claim), span) for span, wording in candidates)
     return max(found, key=lambda one: len(one[0]), default=(frozenset(), (0, 0)))

@@ -160,7 +160,7 @@ def _sections(state: ResearchState, parts: Sequence[Topic]) -> dict[str, list[st
         path = [str(part) for part in item.metadata.get("section_path") or ()]
         lookup = TermLookup(f"{headings(item)}\n{item.text}")
         is_about = any(lookup.covers(claim) > _LEAST_OF_PART for claim in claims)
-        if path and (is_about if claims else lookup.held(asked) or not len(asked)):
+        if path and (is_about if claims else lookup.common_terms(asked) or not len(asked)):
             shown = path[1:] or path  # the first is most often the document's title
             sections[" › ".join(map(_without_number, shown))].append(item.id)
     return sections

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString
 
@@ -64,26 +64,14 @@ class Bolt:
 
     async def read(self, query: LiteralString, **values: object) -> list[Row]:
         """Return the rows of a query, run in its own transaction within `retrieval.lane_timeout`."""
-
-        @unit_of_work(timeout=self._settings.retrieval.lane_timeout)
-        async def work(transaction: AsyncManagedTransaction) -> list[Row]:
-            return await (await transaction.run(query, values)).data()
-
-        async with self._translate_errors(), self._session(READ_ACCESS) as session:
-            return await session.execute_read(work)
+        rows, _ = await self.read_with_bookmarks(query, **values)
+        return rows
 
     async def read_with_bookmarks(
         self, query: LiteralString, **values: object
     ) -> tuple[list[Row], frozenset[str]]:
         """Return the rows of a query, and the database's bookmarks, which change with every commit."""
-
-        @unit_of_work(timeout=self._settings.retrieval.lane_timeout)
-        async def work(transaction: AsyncManagedTransaction) -> list[Row]:
-            return await (await transaction.run(query, values)).data()
-
-        async with self._translate_errors(), self._session(READ_ACCESS) as session:
-            rows = await session.execute_read(work)
-            return rows, (await session.last_bookmarks()).raw_values
+        return await self._read(query, values, self._settings.retrieval.lane_timeout)
 
     async def stream(self, query: LiteralString, **values: object) -> AsyncGenerator[list[Row]]:
         """Yield the rows of a long answer in portions, each within `neo4j_timeout` of the previous one.
@@ -104,12 +92,19 @@ class Bolt:
 
     async def fetch(self, query: LiteralString, **values: object) -> list[Row]:
         """Return the rows of a query without a deadline, since a projector may wait for a server that starts."""
+        rows, _ = await self._read(query, values, None)
+        return rows
 
+    async def _read(
+        self, query: LiteralString, values: Mapping[str, object], seconds: float | None
+    ) -> tuple[list[Row], frozenset[str]]:
+        @unit_of_work(timeout=seconds)
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
-            return await (await transaction.run(query, values)).data()
+            return await (await transaction.run(query, dict(values))).data()
 
         async with self._translate_errors(), self._session(READ_ACCESS) as session:
-            return await session.execute_read(work)
+            rows = await session.execute_read(work)
+            return rows, (await session.last_bookmarks()).raw_values
 
     async def write(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """Run statements in one transaction, and return the rows of each."""
