@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 
 from lxml import etree
@@ -23,7 +23,9 @@ from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
 GENERAL = "General"
 CellValue = str | bool | int | float
-_ROW, _CELL, _VALUE = "{*}row", "{*}c", "{*}v"
+_ROW, _CELL, _VALUE, _FORMULA = "{*}row", "{*}c", "{*}v", "{*}f"
+_MERGED, _LINK = "{*}mergeCell", "{*}hyperlink"
+_MOST_MERGES = 10_000
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
@@ -44,6 +46,18 @@ class Sheet:
     title: str
     part: PackagePart | None
     is_chart: bool = False
+
+
+@dataclass(slots=True)
+class SheetRanges:
+    """What a sheet says behind its rows, and the formulas in them without a value: programs that write workbooks compute none.
+
+    `merges`: ranges of merged cells; `links`: names of cells, with the id of the address that a link in it has.
+    """
+
+    merges: list[str] = field(default_factory=list[str])
+    links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    not_computed: int = 0
 
 
 class Workbook:
@@ -86,29 +100,36 @@ class Workbook:
         names = [one.get("name", "") for one in listed] if len(listed) == len(parts) else []
         return [Sheet(names[at] if names else f"#{at + 1}", part) for at, part in enumerate(parts)]
 
-    def rows(self, sheet: Sheet, xml: bytes) -> Iterator[tuple[int, list[Cell]]]:
-        """Yield rows with their numbers from 1, of damaged XML those that can be read."""
+    def rows(
+        self, sheet: Sheet, xml: bytes, ranges: SheetRanges
+    ) -> Iterator[tuple[int, list[Cell]]]:
+        """Yield rows with their numbers from 1, of damaged XML those that can be read; `ranges` is filled on the way."""
         number = 0
         events = etree.iterparse(
             BytesIO(xml),
-            tag=_ROW,
+            tag=(_ROW, _MERGED, _LINK),
             recover=True,
             resolve_entities=False,
             no_network=True,
             remove_comments=True,
         )
-        for _, row in events:
-            number = _number(row.get("r")) or number + 1
-            yield number, [*self._cells(row)]
-            row.clear()
-            while row.getprevious() is not None:
-                del row.getparent()[0]
+        for _, element in events:
+            if element.tag.endswith("hyperlink"):
+                ranges.links.append((element.get("ref", ""), element.get(qn("r:id"), "")))
+            elif element.tag.endswith("mergeCell"):
+                ranges.merges += [element.get("ref", "")][: _MOST_MERGES - len(ranges.merges)]
+            else:
+                number = _number(element.get("r")) or number + 1
+                yield number, [*self._cells(element, ranges)]
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
         is_sheet = events.root is not None and events.root.tag.endswith("}worksheet")
         if len(events.error_log) or not is_sheet:
             self._omissions.add_part("damaged sheet", sheet.title)
             self._omissions.add_damaged([sheet.part.name] if sheet.part is not None else [])
 
-    def _cells(self, row: Element) -> Iterator[Cell]:
+    def _cells(self, row: Element, ranges: SheetRanges) -> Iterator[Cell]:
         column = 0
         for cell in row.iterchildren(_CELL):
             reference = _REFERENCE.fullmatch(cell.get("r", ""))
@@ -120,6 +141,8 @@ class Workbook:
             value = self._value(cell, code)
             if value is not None:
                 yield Cell(column, value, code)
+            elif cell.get("t") != "str":  # which is an empty text that was computed
+                ranges.not_computed += cell.find(_FORMULA) is not None
 
     def _value(self, cell: Element, code: str) -> CellValue | None:
         kind, text = cell.get("t", "n"), cell.findtext(_VALUE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from openpyxl.utils.cell import range_boundaries
 
@@ -12,23 +11,14 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
-from sextant.ingestion.parsing.formats.workbook import Cell, Sheet, Workbook
+from sextant.ingestion.parsing.formats.workbook import Cell, Sheet, SheetRanges, Workbook
 from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
 from sextant.ingestion.parsing.structure import Omissions
 
-_MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
-_MAX_MERGES = 10_000
-_LINK = re.compile(rb"<(?:\w+:)?hyperlink\s([^>]{1,2000})>")
-_CELL = re.compile(rb"\sref=\"([A-Z]{1,3}\d{1,7})[:\"]")
-_TARGET = re.compile(rb"\s\w+:id=\"([^\"]{1,200})\"")
-# A formula without a value: programs that write workbooks (openpyxl, exports) compute nothing. What a formula made an
-# empty text of (`t="str"`) was computed.
-_NOT_COMPUTED = re.compile(
-    rb"<c\b(?![^>]{0,200}\st=\"str\")[^>]{0,200}><f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?</c>"
-)
+_RANGE = re.compile(r"[A-Z]{1,3}\d{1,7}(?::[A-Z]{1,3}\d{1,7})?")
 
 Row = list[str]
 
@@ -49,14 +39,14 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         if sheet.part is None or not xml:
             omissions.add_part("sheet", sheet.title)
             continue
-        cells, floating = list[Block](), list[Block]()
+        cells, floating, ranges = list[Block](), list[Block](), SheetRanges()
         with omissions.survive("damaged sheet", sheet.title):
-            cells += () if sheet.is_chart else _cells(book, sheet, xml, limits)
+            cells += () if sheet.is_chart else _cells(book, sheet, xml, ranges, limits)
         with omissions.survive("drawing", sheet.title):
             floating += _floating_blocks(sheet.part, omissions)
         if cells or floating:
             blocks += [HeadingBlock(sheet.title, 1), *cells, *floating]
-        empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
+        empty += ranges.not_computed
     omissions.add_damaged(package.damaged_parts())
     formulas = CodedWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
     warnings = (formulas,) if empty else ()
@@ -116,12 +106,14 @@ def _comments(part: PackagePart) -> Iterator[tuple[str, str]]:
             yield comment.get("ref", ""), f"{author}: {words}" if author else words
 
 
-def _cells(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
+def _cells(
+    book: Workbook, sheet: Sheet, xml: bytes, ranges: SheetRanges, limits: Limits
+) -> Iterator[Block]:
     budget = CellBudget(limits)
-    rows = _read_rows(book, book.rows(sheet, xml), budget)
-    _add_addresses(rows, sheet.part, xml)
-    merges = fill_merges(rows, _merges(xml), budget)
-    yield from sheet_blocks(rows, merges)
+    rows = _read_rows(book, book.rows(sheet, xml, ranges), budget)
+    _add_addresses(rows, sheet.part, ranges.links)
+    merges = [range_boundaries(one) for one in ranges.merges if _RANGE.fullmatch(one)]
+    yield from sheet_blocks(rows, fill_merges(rows, merges, budget))
 
 
 def _read_rows(
@@ -138,23 +130,18 @@ def _read_rows(
     return found
 
 
-def _add_addresses(rows: dict[int, Row], part: PackagePart | None, xml: bytes) -> None:
+def _add_addresses(
+    rows: dict[int, Row], part: PackagePart | None, links: Iterable[tuple[str, str]]
+) -> None:
     """Set the addresses of links behind the words of their cells."""
-    for link in _LINK.finditer(xml):
-        attributes = b" " + link[1]
-        cell, target = _CELL.search(attributes), _TARGET.search(attributes)
-        if cell is None or target is None or part is None:
+    for cell, relationship_id in links:
+        address = part.address(relationship_id) if part is not None else ""
+        if not address or not _RANGE.fullmatch(cell):
             continue
-        address = part.address(target[1].decode("utf-8", "replace"))
-        column, number, *_ = range_boundaries(cell[1].decode("ascii"))
+        column, number, *_ = range_boundaries(cell)
         row = rows.get(number, [])
-        if address and "".join(row[column - 1 : column]).strip():
+        if "".join(row[column - 1 : column]).strip():
             row[column - 1] = with_address(row[column - 1], address)
-
-
-def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:
-    found = islice(_MERGE.finditer(xml), _MAX_MERGES)
-    return [range_boundaries(match[1].decode("ascii")) for match in found]
 
 
 def _show(cell: Cell, first_day: int) -> str:

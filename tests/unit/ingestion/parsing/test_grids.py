@@ -143,6 +143,25 @@ def test_the_name_of_a_group_stands_anywhere_above_the_columns_that_every_group_
     )
 
 
+def test_merged_cells_and_links_are_found_under_any_prefix_of_their_namespace() -> None:
+    book = openpyxl.Workbook()
+    for row in (["Area", "Item"], ["North", "Nut"], [_, "Saw"]):
+        book.active.append(row)
+    book.active.merge_cells("A2:A3")
+    book.active["B2"].hyperlink = "https://parts.example/nut"
+    saved, prefixed = io.BytesIO(), io.BytesIO()
+    book.save(saved)
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(prefixed, "w") as new:
+        for name in old.namelist():
+            xml = old.read(name)
+            if name.endswith("sheet1.xml"):
+                xml = re.sub(rb"<(/?)(?=\w)", rb"<\1x:", xml).replace(b" xmlns=", b" xmlns:x=")
+            new.writestr(name, xml)
+    [found] = xlsx.parse(prefixed.getvalue(), Limits()).blocks[1:]
+    assert isinstance(found, Table)
+    assert found.rows[1:] == [["North", "Nut (https://parts.example/nut)"], ["North", "Saw"]]
+
+
 def test_a_row_of_units_belongs_to_the_names() -> None:
     [table] = sheet([["Probe", "Length", "Mass"], [_, "mm", "kg"], ["P1", 12, 3], ["P2", 20, 4]])
     assert isinstance(table, Table)
