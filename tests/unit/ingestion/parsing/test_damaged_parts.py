@@ -100,9 +100,7 @@ def read(filename: str, part: str, content: bytes | None) -> DocumentDraft:
     return parse(with_part(filename, part, content), filename, Limits())
 
 
-@pytest.mark.parametrize(
-    "content", [GARBAGE, BINARY, TEXT, b"", MISSING, b"<html><p>no part</p></html>"]
-)
+@pytest.mark.parametrize("content", [GARBAGE, b"", MISSING, b"<html><p>no part</p></html>"])
 @pytest.mark.parametrize(
     ("filename", "part", "lost", "named"),
     [
@@ -169,37 +167,6 @@ def test_any_part_but_the_main_one_may_be_unreadable(filename: str, content: byt
 def test_xml_of_something_else_is_named(filename: str, part: str) -> None:
     made = read(filename, part, b"<x xmlns='urn:x'><y/></x>")
 
-    assert any(part in str(warning) for warning in made.warnings)
-
-
-@pytest.mark.parametrize("filename", FILES)
-def test_a_part_that_was_cut_short_costs_no_other(filename: str) -> None:
-    with zipfile.ZipFile(io.BytesIO(FILES[filename]())) as archive:
-        names = [name for name in archive.namelist() if name.endswith(".xml")]
-        begun = {name: archive.read(name)[:80] for name in names}
-    main = {"word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"}
-    for part in sorted({*names} - main):
-        assert read(filename, part, begun[part]).text
-
-
-def test_broken_properties_are_named() -> None:
-    for filename in FILES:
-        warnings = " ".join(map(str, read(filename, "docProps/core.xml", GARBAGE).warnings))
-        assert "docProps/core.xml" in warnings
-
-
-@pytest.mark.parametrize(
-    ("filename", "part"),
-    [
-        ("a.docx", "word/theme/theme1.xml"),
-        ("a.pptx", "ppt/theme/theme1.xml"),
-        ("a.xlsx", "xl/theme/theme1.xml"),
-    ],
-)
-def test_damage_where_nothing_is_to_be_read_is_named_too(filename: str, part: str) -> None:
-    made = read(filename, part, GARBAGE)
-
-    assert all(text in made.text for text in ALL[filename])
     assert any(part in str(warning) for warning in made.warnings)
 
 
