@@ -19,6 +19,7 @@ from sextant.domain.page_boxes import PlacedText
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.blocks import (
     Block,
+    Blocks,
     Caption,
     HeadingBlock,
     Image,
@@ -27,7 +28,9 @@ from sextant.ingestion.parsing.blocks import (
     TextKind,
     Word,
 )
+from sextant.ingestion.parsing.encodings import Decoded
 from sextant.ingestion.parsing.placing import locate_words
+from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.tables import column_names, title_rows
 from sextant.tables.cells.stored import mark_across, mark_repeated
 from sextant.text.characters import clean_text
@@ -140,6 +143,30 @@ class Omissions:
     def _count(self, kind: str, number: int) -> object:
         indices = list(self._places[kind])
         return count(number, kind, indices[:_MOST_NAMED], more=len(indices) > _MOST_NAMED)
+
+
+def finish_blocks(
+    blocks: Iterable[Block],
+    omissions: Omissions,
+    title: str = "",
+    *,
+    decoded: Decoded | None = None,
+    warnings: tuple[CodedWarning, ...] = (),
+    page_count: int | None = None,
+) -> Blocks:
+    """Return what a parser made of a file: what is raised is written out, and what is left out is warned of.
+
+    Args:
+        blocks: in reading order.
+        omissions: what is in none of them.
+        title: of the file's own metadata.
+        decoded: the text that a file was, with the doubts about its encoding.
+        warnings: of the format.
+        page_count: of slides.
+    """
+    doubts, metadata = (decoded.warnings, decoded.metadata) if decoded else ((), {})
+    told = (*doubts, *warnings, *omissions.warnings())
+    return Blocks(write_raised(blocks), title, page_count, told, metadata, omissions)
 
 
 TITLE_CHARS = 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
@@ -16,11 +17,11 @@ from sextant.domain.errors import FileTypeUnknown
 from sextant.ingestion.parsing.attachments import choose_attachments, not_read
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph
 from sextant.ingestion.parsing.encodings import decode
-from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.formats.txt import text_blocks
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import join_lines
-from sextant.ingestion.parsing.structure import Omissions, build_structure
+from sextant.ingestion.parsing.structure import Omissions, build_structure, finish_blocks
 from sextant.text.characters import clean_text
 
 _TEXTS = {"text/plain", "text/html", "text/rtf"}
@@ -50,14 +51,9 @@ def read_mail(message: Part, limits: Limits) -> Blocks:
         names = ", ".join(one.name for one in reader.attached)
         blocks.append(Paragraph(f"Attachments: {names}"))
     read, others = choose_attachments(reader.attached, limits)
-    omissions = reader.omissions
-    return Blocks(
-        blocks,
-        _header(message, "Subject"),
-        warnings=(*not_read(others), *omissions.warnings()),
-        attachments=tuple(read),
-        omissions=omissions,
-    )
+    title, missing = _header(message, "Subject"), not_read(others)
+    finished = finish_blocks(blocks, reader.omissions, title, warnings=missing)
+    return replace(finished, attachments=tuple(read))
 
 
 class _MailReader:
@@ -139,7 +135,7 @@ class _MailReader:
         if str(part.get_param("format", "")).lower() == "flowed":
             text = _unflow(text, without_space=str(part.get_param("delsp", "")).lower() == "yes")
         if part.get_content_type() == "text/html":
-            yield from html_blocks(text, self._limits, self.omissions)
+            yield from fragment_blocks(text, self._limits, self.omissions)
             return
         for block in text_blocks(text):  # as a text file is read, but a greeting is no title
             if isinstance(block, HeadingBlock) and block.level == 0:

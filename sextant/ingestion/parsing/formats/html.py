@@ -19,8 +19,7 @@ from sextant.ingestion.parsing.formats.html_tables import Visibility
 from sextant.ingestion.parsing.images import Load
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels
-from sextant.ingestion.parsing.raised import write_raised
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
 # Declarations that a page of XHTML brings along, which HTML does not know: its parser would end at the first ">".
 _SUBSET = re.compile(
@@ -65,16 +64,11 @@ def read_page(
     reader = Reader(limits, visibility, main=main, omissions=omissions, load=load)
     blocks = _with_headings(reader.read(body) if body else [])
     name = " ".join(title.text().split()) if title else ""
-    return Blocks(write_raised(blocks), name, warnings=omissions.warnings(), omissions=omissions)
-
-
-def html_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list[Block]:
-    """Return blocks of a piece of HTML inside another format, and count in `omissions` what of it is left out."""
-    return write_raised(fragment_blocks(fragment, limits, omissions))
+    return finish_blocks(blocks, omissions, name)
 
 
 def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list[Block]:
-    """Return blocks of a piece of HTML, what is raised in them still marked (see `raised`)."""
+    """Return blocks of a piece of HTML inside another format, and count in `omissions` what of it is left out."""
     tree = LexborHTMLParser(fragment)
     reader = Reader(limits, Visibility(tree), omissions=omissions)
     return [prose.block for prose in reader.read(tree.body)] if tree.body else []

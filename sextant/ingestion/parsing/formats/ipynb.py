@@ -15,8 +15,7 @@ from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.formats.markdown import markdown_blocks
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.raised import write_raised
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # colours of a terminal
 _PICTURES = ("image/png", "image/jpeg")
@@ -45,13 +44,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     reader = _NotebookReader(limits, str(language))
     blocks = [block for cell in cells for block in reader.cell(cell)]
     title = book.get("metadata", {}).get("title", "")
-    return Blocks(
-        write_raised(blocks),
-        title if isinstance(title, str) else "",
-        warnings=(*decoded.warnings, *reader.omissions.warnings()),
-        metadata=decoded.metadata,
-        omissions=reader.omissions,
-    )
+    title = title if isinstance(title, str) else ""
+    return finish_blocks(blocks, reader.omissions, title, decoded=decoded)
 
 
 class _NotebookReader:

@@ -19,7 +19,7 @@ from sextant.ingestion.parsing.records import (
     table_blocks,
     title_key,
 )
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.text.characters import clean_text
 
 Json = Any  # objects, lists, strings, booleans and null; numbers are read as strings
@@ -51,13 +51,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     title = value.get("title") or value.get("name") if isinstance(value, dict) else ""
     blocks = json_blocks(value, limits)
     imported = (CodedWarning(WarningCode.LINES_NOT_IMPORTED),) if _is_import(value) else ()
-    return Blocks(
-        blocks,
-        clean_text(title) if isinstance(title, str) else "",
-        warnings=(*decoded.warnings, *imported, *omissions.warnings()),
-        metadata=decoded.metadata,
-        omissions=omissions,
-    )
+    title = clean_text(title) if isinstance(title, str) else ""
+    return finish_blocks(blocks, omissions, title, decoded=decoded, warnings=imported)
 
 
 def json_blocks(value: Json, limits: Limits) -> list[Block]:

@@ -21,8 +21,8 @@ from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import with_fields
-from sextant.ingestion.parsing.raised import note, write_raised
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.raised import note
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
 _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\n(.{0,20000}?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
@@ -64,13 +64,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         written = "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
         blocks.insert(top, Paragraph(written))
-    return Blocks(
-        write_raised(blocks),
-        title,
-        warnings=(*decoded.warnings, *omissions.warnings()),
-        omissions=omissions,
-        metadata=decoded.metadata,
-    )
+    return finish_blocks(blocks, omissions, title, decoded=decoded)
 
 
 def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Block]:

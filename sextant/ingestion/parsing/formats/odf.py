@@ -25,8 +25,7 @@ from sextant.ingestion.parsing.formats.opc import Element, qn
 from sextant.ingestion.parsing.formats.stories import write_comment
 from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.raised import write_raised
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
 _UNITS = {"cm": 360_000, "mm": 36_000, "in": 914_400, "pt": 12_700, "px": 9_525}  # in EMU
@@ -69,13 +68,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     else:
         body = [*OdfReader(context).blocks(story)]
         return context.document(body, _furniture(context, roots), title)
-    return Blocks(
-        write_raised(blocks),
-        title,
-        page_count=len(slides) or None,
-        warnings=omissions.warnings(),
-        omissions=omissions,
-    )
+    return finish_blocks(blocks, omissions, title, page_count=len(slides) or None)
 
 
 def _title(roots: Sequence[Element | None]) -> str:

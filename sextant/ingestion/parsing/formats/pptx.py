@@ -28,8 +28,7 @@ from sextant.ingestion.parsing.formats.stories import write_comment
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import could_be_heading
-from sextant.ingestion.parsing.raised import write_raised
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 from sextant.text.characters import has_cjk
 
@@ -79,13 +78,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         with omissions.survive("damaged slide", pages):
             blocks.extend(slide.blocks(shown))
     omissions.add_damaged(package.damaged_parts())
-    return Blocks(
-        write_raised(blocks),
-        title,
-        page_count=pages,
-        warnings=omissions.warnings(),
-        omissions=omissions,
-    )
+    return finish_blocks(blocks, omissions, title, page_count=pages)
 
 
 def _slides(main: PackagePart) -> list[PackagePart | None]:

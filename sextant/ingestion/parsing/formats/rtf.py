@@ -10,13 +10,13 @@ from itertools import takewhile
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, Image, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.docx_styles import heading_level
-from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.formats.rtf_text import RtfLexer, RtfState
 from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter, write_comment
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
 _LINK = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
@@ -38,8 +38,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     RtfLexer(reader).read(content)
     if reader.html is not None:
         omissions = Omissions()
-        blocks = html_blocks("".join(reader.html), limits, omissions)
-        return Blocks(blocks, reader.title, warnings=omissions.warnings(), omissions=omissions)
+        blocks = fragment_blocks("".join(reader.html), limits, omissions)
+        return finish_blocks(blocks, omissions, reader.title)
     body = reader.end().blocks
     return reader.document(body, reader.furniture(), reader.title)
 

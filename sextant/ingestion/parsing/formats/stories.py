@@ -10,8 +10,8 @@ from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_headings
-from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, write_raised
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.text.characters import has_cjk
 
 
@@ -117,9 +117,4 @@ class StoryWriter:
         blocks = infer_headings(body, self._looks)
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         blocks[top:top] = furniture
-        return Blocks(
-            write_raised(blocks),
-            title,
-            warnings=self.omissions.warnings(),
-            omissions=self.omissions,
-        )
+        return finish_blocks(blocks, self.omissions, title)

@@ -16,7 +16,7 @@ from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
 _RANGE = re.compile(r"[A-Z]{1,3}\d{1,7}(?::[A-Z]{1,3}\d{1,7})?")
 
@@ -50,7 +50,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     omissions.add_damaged(package.damaged_parts())
     formulas = CodedWarning(WarningCode.FORMULAS_NOT_COMPUTED, {"number": empty})
     warnings = (formulas,) if empty else ()
-    return Blocks(blocks, title, warnings=(*warnings, *omissions.warnings()), omissions=omissions)
+    return finish_blocks(blocks, omissions, title, warnings=warnings)
 
 
 def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block]:

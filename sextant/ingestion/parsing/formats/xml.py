@@ -12,11 +12,11 @@ from lxml import etree
 from sextant.domain.errors import FileBroken, FileUnsafe
 from sextant.ingestion.parsing.blocks import Blocks, lines_of
 from sextant.ingestion.parsing.encodings import decode
-from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.formats.json import Json, json_blocks
 from sextant.ingestion.parsing.formats.opc import Element
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.structure import Omissions
+from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
 # Elements by what documents call them, and what pages do. Any other is a block where it stands among blocks, and a run
 # of text inside one.
@@ -79,16 +79,12 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     omissions = Omissions()
     if _is_document(root):
         markup = "".join(_write(root, 1))
-        blocks = html_blocks(markup, limits, omissions)
+        blocks = fragment_blocks(markup, limits, omissions)
     else:
         blocks = json_blocks(_value(root, limits), limits)
     title = next((one for one in root.iter() if _name(one) in _TITLES), None)
-    return Blocks(
-        blocks,
-        _text(title) if title is not None else "",
-        warnings=(*decoded.warnings, *omissions.warnings()),
-        metadata=decoded.metadata,
-        omissions=omissions,
+    return finish_blocks(
+        blocks, omissions, _text(title) if title is not None else "", decoded=decoded
     )
 
 
@@ -257,5 +253,5 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
 def _plain(text: str, limits: Limits) -> str:
     """Return a value's text; feeds hold pages in it."""
     if _MARKUP.search(text):
-        return "\n".join(lines_of(html_blocks(text, limits, Omissions())))
+        return "\n".join(lines_of(fragment_blocks(text, limits, Omissions())))
     return text.strip()
