@@ -35,12 +35,11 @@ from sextant.nodes.answers.computed import (
     with_computed,
 )
 from sextant.nodes.answers.model_answer import Writing, write_answer
-from sextant.nodes.answers.overview import asks_of_whole, read_openings
 from sextant.nodes.answers.passages import lay_out_passages
 from sextant.nodes.answers.quotations import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.report_answers import ReportReader, map_reports
 from sextant.nodes.answers.revision import Review
-from sextant.nodes.answers.without_model import WithoutModel
+from sextant.nodes.answers.without_model import WithoutModel, asks_of_whole, read_openings
 from sextant.nodes.budget import (
     LEAST_CONTEXT,
     SLOWED,

@@ -1,4 +1,7 @@
-"""The answer without a chat model: findings of reports or quotations, from what the stored documents still say."""
+"""The answer without a chat model: findings of reports or quotations, from what the stored documents still say.
+
+Also here: the passages that open few documents, which tell what these are about.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,17 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, zip_longest
 
 from sextant.domain.answers import Done
-from sextant.domain.breadth import is_request, may_ask_account
+from sextant.domain.breadth import find_other_subjects, is_broad, is_request, may_ask_account
+from sextant.domain.documents import DocumentStatus
 from sextant.domain.errors import DependencyError, SextantError, describe_reason
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.models.offline.summary import is_summary_of_topic, named_for_summary, open_documents
 from sextant.nodes.answers.computed import ComputedTable
-from sextant.nodes.answers.overview import SENTENCES, asks_of_whole
 from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences
 from sextant.nodes.answers.report_answers import answer_from_reports
 from sextant.nodes.citing.citations import is_answered, still_stored
@@ -27,6 +31,12 @@ from sextant.text.statements import definition_pattern
 
 # The share of a request's terms that findings hold together which answer it: one says that it is one ("describe", 介绍).
 _OF_REQUEST = 1 / 2
+# So many sentences tell what the documents are about, or one of each document.
+_SENTENCES = 8
+# Of so many documents each is told; of more, reports tell the topics.
+_FEW = 20
+# Documents that are looked at for those that are ready, and passages that are taken of all together.
+_LOOKED_AT, _PASSAGES = 50, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ class WithoutModel:
         topic = not reports and not is_whole and is_summary_of_topic(question, items)
         if topic:
             reports = [item for item in self.state.graph_items if item.kind is ItemKind.COMMUNITY]
-        openings = open_documents(items, SENTENCES) if is_whole else []
+        openings = open_documents(items, _SENTENCES) if is_whole else []
         if (reports or openings) and not computed:
             async for event in answer_from_reports(
                 question,
@@ -246,3 +256,42 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     before = rf"(?<![^\W{IDEOGRAPHS}])" if name[:1].isascii() else ""
     behind = rf"(?![^\W{IDEOGRAPHS}])" if name[-1:].isascii() else ""
     return re.compile(f"{before}{re.escape(name)}{behind}", re.IGNORECASE)
+
+
+def asks_of_whole(question: str) -> bool:
+    """Return whether a question asks what the documents are about, and of nothing in particular."""
+    return is_broad(question) and not find_other_subjects(question).strip()
+
+
+async def read_openings(state: State, deps: Dependencies, scope: Scope) -> list[RetrievedItem]:
+    """Return the first passages of each document by turns; none where there are more than few.
+
+    Raises:
+        DependencyError: the store does not answer.
+    """
+    if deps.documents is None:
+        return []
+    chosen = (state.filters or {}).get("documentIds")
+    if not chosen:
+        listed = await deps.documents.list(scope, limit=_LOOKED_AT)
+        chosen = [str(one.id) for one in listed if one.status is DocumentStatus.READY]
+    if not 0 < len(chosen) <= _FEW:
+        return []
+    each = _PASSAGES // len(chosen)
+    found = await asyncio.gather(*(_read_first(state, deps, scope, one, each) for one in chosen))
+    return [item for item in chain.from_iterable(zip_longest(*found)) if item is not None]
+
+
+async def _read_first(
+    state: State, deps: Dependencies, scope: Scope, document: str, limit: int
+) -> list[RetrievedItem]:
+    """Return the first passages of one document, in their order; of a long one the first of those nearest."""
+    found = await deps.retriever.search(
+        scope,
+        state.question,
+        mode=Mode.NAIVE,
+        top_k=_PASSAGES,
+        filters={**(state.filters or {}), "documentIds": [document]},
+    )
+    passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
+    return sorted(passages, key=lambda item: item.metadata.get("start", 0))[:limit]
