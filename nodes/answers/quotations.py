@@ -137,6 +137,7 @@ NEAREST = {"en": "The nearest passage is this one:", "zh": "最接近的内容�
 _WHICH = re.compile(r"哪|谁|\b(?:which|who)\b")
 # Of the nearest passage no more than this is quoted.
 _NEAREST_CHARS = 200
+_SENTENCE_ENDS = '.。!！?？…:："”」)）]'
 
 
 def quotations(
@@ -269,7 +270,10 @@ def _nearest(
     )
     shown = _format_sentence(row_text[:_NEAREST_CHARS], items, language)
     shown += "…" if len(row_text) > _NEAREST_CHARS else ""
-    gap = "" if language == "zh" else " "
+    # A model may end without a mark.
+    is_ended = not given.text.strip() or given.text.rstrip()[-1] in _SENTENCE_ENDS
+    mark, space = ("。", "") if language == "zh" else (".", " ")
+    gap = f"{'' if is_ended else mark}{space}"
     yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
     marker = given.shown(index)
     yield given.token(marker)

@@ -198,8 +198,12 @@ async def test_an_invention_for_a_question_without_answer_becomes_the_nearest_ev
     assert len(told.answer.citations) == 1
 
 
-async def test_saying_that_the_documents_do_not_tell_is_not_mended_but_gets_the_nearest() -> None:
-    told = await answered(chat("The documents do not mention leave for dogs."), "Leave for dogs?")
+@pytest.mark.parametrize("mark", [".", ""])
+async def test_saying_that_the_documents_do_not_tell_is_not_mended_but_gets_the_nearest(
+    mark: str,
+) -> None:
+    said = f"The documents do not mention leave for dogs{mark}"
+    told = await answered(chat(said), "Leave for dogs?")
     assert told.text == (
         "The documents do not mention leave for dogs. The nearest passage is this one:\n"
         "Staff get 25 days of leave a year.[1]"
