@@ -324,7 +324,8 @@ def _of_sentence(
     """Yield the sentence, and each of its clauses that has a number; both below headings, near others, in a list."""
     above, near, lead = around
     whole = Text(sentence)
-    clauses = [piece for clause in cut(CLAUSE, sentence) for piece in _split_counts(clause)]
+    whole_clauses = _join_conditions(cut(CLAUSE, sentence))
+    clauses = [piece for clause in whole_clauses for piece in _split_counts(clause)]
     found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
     every = tuple(value for some in found for value in some)
     texts = tuple(map(Text, clauses))
@@ -377,6 +378,28 @@ def cut_clauses(sentence: str) -> list[str]:
     pieces = [piece for clause in cut(MARKED, sentence) for piece in split_joined(clause)]
     complete = complete_denials(pieces)
     return [complete.get(piece, piece) for piece in pieces]
+
+
+def _join_conditions(clauses: Sequence[str]) -> list[str]:
+    """Return clauses, what is so for a range together with what it is: 三年以上的合同，试用期不得超过六个月."""
+    joined = list[str]()
+    is_open = False
+    for clause in clauses:
+        if is_open:
+            joined[-1] += clause
+        else:
+            joined.append(clause)
+        is_open = _is_condition(clause)
+    return joined
+
+
+def _is_condition(clause: str) -> bool:
+    """Return whether a clause only names things by a range that it begins with: 三年以上的合同，."""
+    first = next(iter(normalise_values(clause)), None)
+    if first is None or not first.value.bound or not clause.rstrip().endswith("，"):
+        return False
+    plain = plain_of(clause)
+    return not plain[: first.start].strip() and "的" in plain[first.end :]
 
 
 def _split_counts(clause: str) -> list[str]:

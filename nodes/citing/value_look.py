@@ -231,12 +231,34 @@ class ValueLook(WordLook):
 
     def _share_of_asked(self, part: EvidencePart, value: TextValue) -> float:
         """Return how far a part speaks of a value of the question; a range only where no other part has the value itself."""
-        own = part.conditions if part.is_row else part.values
+        own = self._conditions_of(part)
         if not self._is_said(value):
             return 1.0 if _holds(own, value) else 0.5 * _holds(part.conditions, value)
         if any(_is_exactly(value, v) for v in own):
             return 1.0
         return 0.5 * any(_is_exactly(value, v) for v in part.conditions)
+
+    def _is_meant_instead(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether another part with another number is the one that speaks of what is asked."""
+        if is_of_same_sentence(rival, best) and self._is_in_asked_range(rival, best):
+            return True
+        return self._owns_more(rival, best, fact) and not self._is_in_asked_range(best, rival)
+
+    def _is_in_asked_range(self, part: EvidencePart, other: EvidencePart) -> bool:
+        """Return whether a part speaks of a range that has a value of the question, and the other one does not."""
+        return any(
+            _holds(self._conditions_of(part), value)
+            and not _holds(self._conditions_of(other), value)
+            for value in self._evidence.asked_values
+        )
+
+    def _conditions_of(self, part: EvidencePart) -> list[TextValue]:
+        """Return the values of a part, of a row all of them, that the sentence does not answer with."""
+        return [
+            one
+            for one in (part.conditions if part.is_row else part.values)
+            if not any(mine.matches(one) for mine in self._values)
+        ]
 
     def _is_said(self, value: TextValue) -> bool:
         every = (v for part in self._parts for v in part.values)
@@ -265,7 +287,7 @@ class ValueLook(WordLook):
         score = scores[id(best)]
         if (
             self._is_exchanged(value, fact, best)
-            or any(self._owns_more(one, best, fact) for one in rivals)
+            or any(self._is_meant_instead(one, best, fact) for one in rivals)
             or self._names_another_cell(best)
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))

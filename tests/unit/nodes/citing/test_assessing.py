@@ -130,6 +130,7 @@ HEAVY = "Parcels must not exceed 8 kg."
 BREAD = "The newspaper had an article advising that geese should not be fed with bread because it harms them and the water."
 PART_TIME = "非全日制用工双方当事人不得约定试用期。"
 OFFICES = "租赁公司应当与被派遣司机订立两年以上的合同。用车公司支付加班费。"
+LEASES = "租约三个月以上不满一年的，押金不超过一个月租金；一年以上不满三年的，押金不超过二个月租金；三年以上固定期限和无固定期限的租约，押金不超过六个月租金。"
 MODULES = "| Code | Reported by |\n| --- | --- |\n| F43 | MC-200 |\n| F51 | GW-20 |"
 PROBATION = "合同期限一年以上不满三年的，试用期不得超过二个月；三年以上的，试用期不得超过六个月。"
 
@@ -162,6 +163,10 @@ PROBATION = "合同期限一年以上不满三年的，试用期不得超过二�
         ("合同期限一年以上不满三年的，试用期多久？", "试用期最多2个月。", PROBATION, True),
         ("Which wood is lighter?", "Pine is heavier than oak.", "Pine is lighter than oak.", False),
         ("二线用药是什么？", "二线用药是阿卡波糖。", "一线用药是阿卡波糖。", False),
+        ("三年以上固定期限租约的押金多少？", "最多六个月租金。", LEASES, True),
+        ("三年以上固定期限租约的押金多少？", "最多一个月租金。", LEASES, False),
+        ("两年期租约的押金多少？", "最多二个月租金。", LEASES, True),
+        ("两年期租约的押金多少？", "最多六个月租金。", LEASES, False),
         ("Which module reports F51?", "F51 is reported by the MC-200.", MODULES, False),
         ("Which module reports F51?", "F51 is reported by the GW-20.", MODULES, True),
         ("故障 T-7 中有几台停机？", "共11台停机。", "T-7 中 11 台分拣站同时停机。", True),
