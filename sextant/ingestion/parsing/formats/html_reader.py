@@ -33,7 +33,7 @@ _BLOCKS = frozenset({
     "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search",
     "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 })  # fmt: skip
-_WORDLESS = frozenset({"script", "style", "template", "noscript", "head", "svg"})
+_WORDLESS = frozenset({"script", "style", "template", "head"})
 _MENUS = frozenset({"nav", "footer", "button"})
 _IN_MENUS = "in menus and feet of the page"
 _FIELDS = frozenset({"input", "select", "textarea"})
@@ -119,6 +119,8 @@ class Reader:
             self._leave_out(node)
         elif is_struck(node):
             self._omissions.add_text("struck through", node.text())
+        elif tag == "svg":  # what is written in the drawing, without names of its shapes
+            self._add_text("".join(f" {text.text()} " for text in node.css("text")))
         elif tag in {"sup", "sub"}:
             self._add_text(_mark(node))
         elif tag == "img":

@@ -28,7 +28,7 @@ from sextant.ingestion.parsing.tables import (
 from sextant.tables.cells.values import ValueKind, read_value
 
 _DROPPED = frozenset({
-    "script", "style", "nav", "footer", "template", "noscript", "svg", "iframe", "object", "canvas", "datalist",
+    "script", "style", "nav", "footer", "template", "noscript", "iframe", "object", "canvas", "datalist",
     "head", "audio", "video", "rp",
 })  # fmt: skip
 _FOOTERS = frozenset({"main", "article", "blockquote", "section", "aside", "dialog"})

@@ -533,6 +533,19 @@ def test_signs_without_width_are_no_part_of_a_word() -> None:
     )
 
 
+def test_words_in_a_drawing_are_read_and_those_for_old_browsers_are_counted() -> None:
+    page = (
+        "<p>See the plan.</p><svg><title>icon</title><text>Room 66</text></svg>"
+        "<noscript>Call 0800.</noscript>"
+    )
+    parsed = parser_for(FileType.HTML)(page.encode(), LIMITS)
+    assert [block.text for block in parsed.blocks if isinstance(block, Paragraph)] == [
+        "See the plan.", "Room 66",
+    ]  # fmt: skip
+    assert parsed.omissions is not None
+    assert parsed.omissions.left_out == {"out of sight": 9}
+
+
 def test_names_that_stand_beside_rows_are_no_row_of_their_own() -> None:
     page = (
         "<table><tr><th>Year</th><th>Month</th><th>Sold</th></tr><tr><th rowspan=3>2025</th></tr>"
