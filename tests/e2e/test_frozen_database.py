@@ -14,7 +14,7 @@ import pytest
 
 from sextant.stores.embedded.server import EmbeddedServer
 from tests.e2e.conftest import Sextant
-from tests.e2e.served import served
+from tests.e2e.served import served, serving
 from tests.e2e.studio import developing
 from tests.e2e.test_outages import until
 from tests.integration.own_database import frozen, short_folder
@@ -124,6 +124,24 @@ async def test_no_command_waits_for_a_statement_that_never_ends(
                 told = sextant(*command, **own)
                 assert told.status == 3, (command, told.out, told.err)
                 assert "PostgreSQL" in told.err
+        postgres.stop()
+
+
+async def test_a_server_with_its_worker_can_be_stopped_while_postgresql_is_frozen(
+    environment: dict[str, str],
+) -> None:
+    """The queue's library waits for the statement in hand before it ends."""
+    with short_folder() as folder:
+        postgres = EmbeddedServer.start(folder)
+        url = f"postgresql://postgres@/postgres?host={postgres.socket_dir}"
+        own = {**environment, "DATABASE_URL": url, "SEXTANT_DATABASE_TIMEOUT": "2"}
+        with serving(own) as server:
+            async with httpx.AsyncClient(base_url=server.address, timeout=PATIENCE) as client:
+                await until(client, lambda answer: answer.json()["status"] == "up")
+                with frozen(folder):
+                    assert (await client.get("/api/graphs")).status_code == 503
+                    server.stop()
+                    assert server.process.wait(PATIENCE) == 0, server.log
         postgres.stop()
 
 

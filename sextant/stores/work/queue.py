@@ -29,6 +29,7 @@ from sextant.stores.documents.registration import Registered, open_again
 from sextant.stores.documents.versions import fetch_one, open_version, withdraw_version
 from sextant.stores.postgresql.database import Database, unavailable
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import WatchedConnection
 from sextant.stores.scopes import lock_scope
 
 if TYPE_CHECKING:
@@ -203,12 +204,24 @@ class Turns:
 
 
 def library(database: Database) -> App:
-    """Return the library's app for a database; it connects when it is opened."""
+    """Return the library's app for a database; it connects when it is opened.
+
+    It waits for the statement in hand before it stops, so its connections are watched like ours.
+    """
     from procrastinate import App, PsycopgConnector
 
     timeout = database.settings.database_timeout
+
+    async def configure(connection: WatchedConnection) -> None:
+        connection.patience = timeout
+
     connector = PsycopgConnector(
-        conninfo=database.app_conninfo, min_size=1, max_size=_POOL, timeout=timeout
+        conninfo=database.app_conninfo,
+        min_size=1,
+        max_size=_POOL,
+        timeout=timeout,
+        connection_class=WatchedConnection,
+        configure=configure,
     )
     return App(connector=connector)
 
