@@ -87,8 +87,8 @@ class TextRun(msgspec.Struct, frozen=True):
 class PdfLine(msgspec.Struct, frozen=True, eq=False):
     """A line of text, or what stands of it up to a wide gap. `base` is where its letters stand.
 
-    `is_row`: it holds the cells of a table's row, or a title, leaders and a value. `turned`: its letters do not
-    stand upright; `slanted`: nor do they lie. `rightward`: they stand upright, and go from left to right.
+    `is_row`: it holds the cells of a table's row, or a title, leaders and a value. `slanted`: its letters
+    neither stand upright nor lie. `rightward`: they stand upright, and go from left to right.
     """
 
     page: int
@@ -96,7 +96,6 @@ class PdfLine(msgspec.Struct, frozen=True, eq=False):
     size: float
     bold: bool
     mono: bool
-    turned: bool
     slanted: bool
     rightward: bool
     base: float

@@ -335,7 +335,6 @@ class Page:
             size,
             _is_bold(name, weight) and self._is_bold_throughout(text, start, end),
             _is_mono(name),
-            is_turned,
             is_turned and slope < 1 / _TURN,
             is_rightward,
             base,

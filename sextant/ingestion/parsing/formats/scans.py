@@ -102,7 +102,7 @@ def _text(block: Block) -> str:
 def _lines(number: int, page: OcrPage, usual: float) -> list[Item]:
     """Return the lines from above down; what runs up or down the page comes last."""
     lines = [_line(line, number, page, usual) for line in page.upright().lines]
-    return [*sorted(lines, key=lambda line: (line.turned, -line.base))]
+    return [*sorted(lines, key=lambda line: (not line.rightward, -line.base))]
 
 
 def _line(line: OcrLine, number: int, page: OcrPage, usual: float) -> PdfLine:
@@ -117,7 +117,6 @@ def _line(line: OcrLine, number: int, page: OcrPage, usual: float) -> PdfLine:
         size=round(size, 1),
         bold=False,
         mono=False,
-        turned=line.is_sideways,
         slanted=False,
         rightward=not line.is_sideways,
         base=height - lowest + _DESCENT * line.height,
