@@ -104,8 +104,8 @@ class WithoutModel:
 
     def _may_answer_from_reports(self, question: str, events: Sequence[AnswerEvent]) -> bool:
         """Return whether no sentence answers, and the mode has reports for a question that may ask for an account."""
-        is_hybrid = self.state.strategy == Mode.HYBRID
-        return is_hybrid and _is_declined(events) and may_ask_account(question)
+        has_reports = self.state.strategy in (Mode.HYBRID, Mode.MIX)
+        return has_reports and _is_declined(events) and may_ask_account(question)
 
     async def _answer_broadly(self, question: str, language: str) -> AsyncGenerator[AnswerEvent]:
         """Yield what `global` answers; nothing where it declines.

@@ -149,9 +149,11 @@ def asks_account(question: str) -> bool:
 def may_ask_account(question: str) -> bool:
     """Return whether several passages together may be the answer of `question`, rather than a fact of one sentence.
 
-    It asks how something is done or for several things (哪些, "what rules apply"), or it asks nothing, as a request does ("Tell me
-    about the depot", 介绍一下…). Of a request nobody can tell by its words what it is about.
+    It asks for an account, how something is done, or for several things (哪些, "what rules apply"), or it asks nothing, as a
+    request does ("Tell me about the depot", 介绍一下…). Of a request nobody can tell by its words what it is about.
     """
+    if asks_account(question):
+        return True
     plain = plain_of(question)
     return bool(_HOW.search(plain) or _SEVERAL.search(plain)) or is_request(question)
 

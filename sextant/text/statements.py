@@ -17,6 +17,10 @@ _ASKED_KIND_FORMS = {
     REASON: r"为什么|为何|\bwhy\b",
 }
 _ASKED_KINDS = {kind: re.compile(form) for kind, form in _ASKED_KIND_FORMS.items()}
+# "Is it paid when I leave?" asks for no date; "Do you know when …?" does.
+_POLAR = re.compile(
+    r"\W*(?:is|are|was|were|do|does|did|ha[sd]|have|can|could|will|would|shall|should|may|might|must)\b(?! you\b)"
+)
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
 _NUMBER_WORD = re.compile(
     r"[一二三四五六七八九十百千万亿半两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
@@ -46,7 +50,8 @@ class AnswerType:
 
     def __init__(self, question: str) -> None:
         plain = plain_of(question)
-        self.kind = next((kind for kind, form in _ASKED_KINDS.items() if form.search(plain)), "")
+        kinds = () if _POLAR.match(plain) else _ASKED_KINDS.items()
+        self.kind = next((kind for kind, form in kinds if form.search(plain)), "")
         self._figures = set(_FIGURES.findall(plain))
         self._names = set(_CAPITALISED.findall(question))
 

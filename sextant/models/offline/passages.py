@@ -54,15 +54,24 @@ _LONG = 160
 
 
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield `(start, end)` of what can be quoted of `text`: sentences with a word, rows, clauses of long sentences."""
-    in_code = False
-    for start, end in sentence_spans(text):
-        if text.startswith(FENCE, start):
+    """Yield `(start, end)` of what can be quoted of `text`: sentences with a word, rows, clauses of long sentences.
+
+    Of code lines that no blank one parts, such as a comment and what it is about.
+    """
+    in_code, lines = False, list[tuple[int, int]]()
+    for start, end in [*sentence_spans(text), (len(text), len(text))]:
+        is_fence = text.startswith(FENCE, start)
+        ends = is_fence or start == end or len(lines) == _MOST_ITEMS
+        if lines and (ends or text.count("\n", lines[-1][1], start) > 1):
+            if WORD.search(text, lines[0][0], lines[-1][1]):
+                yield lines[0][0], lines[-1][1]
+            lines.clear()
+        if is_fence:
             in_code = not in_code
-        elif not in_code:
+        elif in_code:
+            lines.append((start, end))
+        else:
             yield from _read_sentence(text, start, end)
-        elif WORD.search(text, start, end):
-            yield start, end
 
 
 def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -343,13 +352,15 @@ _SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
 
 
 def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
-    """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named.
+    """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named, code between fences.
 
-    A row without a head above it, or with another number of cells, stays as it is, and so does code. A record's line
+    A row without a head above it, or with another number of cells, stays as it is. A record's line
     goes without its raw key ("answer: …"), or with that in plain words.
     """
-    if sentence.startswith(FENCE) or f"\n{item.text[:start]}".count(f"\n{FENCE}") % 2:
+    if sentence.startswith(FENCE):
         return sentence
+    if f"\n{item.text[:start]}".count(f"\n{FENCE}") % 2:
+        return f"{FENCE}\n{sentence}\n{FENCE}"
     head = _head(f"{item.metadata.get('context') or ''}\n{item.text[:start]}")
     names = cells_of(head) if head else []
     cells = cells_of(sentence + _empty_cells(item.text, start, sentence)) if head else []

@@ -20,10 +20,12 @@ from sextant.models.offline.passages import (
     is_row,
     names_of_document,
     quotable_spans,
+    read_full_text,
 )
 from sextant.models.offline.wording import content_words, strip_borrowed_part
 from sextant.text.analysis import codes_in
 from sextant.text.characters import has_cjk, plain_of, simplify
+from sextant.text.sentences import is_ended
 
 _ASKS = re.compile(
     r"\b(?:summari[sz]e|summary|sum up|overview|outline|gist"
@@ -69,20 +71,42 @@ def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span
     named = named_for_summary(question, items)
     passages = [index for index, item in enumerate(items) if document_of(item) == named]
     passages.sort(key=lambda index: items[index].metadata.get("start", 0))
+    passages = _about_rest(question, items, passages)
     return _leads(passages, items, decided=_DECIDED.search(plain_of(question)) is not None)
 
 
 def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | None:
     """Return the id of the document which `question` asks a summary of; None where it asks for none, or names none alone."""
-    plain = _MONTH.sub(lambda one: str(_MONTHS.index(one[1]) + 1), plain_of(question))
+    plain = _count_months(question)
     if not (_ASKS.search(plain) or _ASKS_OF_WHOLE.search(plain)):
         return None
     enough = _ENOUGH if _ASKS.search(plain) else 1.0
-    words = content_words(_ASKING.sub(" ", plain))
+    words = _read_words(plain)
     found = {document_of(item): _share_of_words(words, item) for item in items}
     most = max(found.values(), default=0.0)
     named = [document for document, share in found.items() if share == most]
     return named[0] if words and len(named) == 1 and most >= enough else None
+
+
+def _count_months(question: str) -> str:
+    return _MONTH.sub(lambda one: str(_MONTHS.index(one[1]) + 1), plain_of(question))
+
+
+def _read_words(plain: str) -> list[str]:
+    return content_words(_ASKING.sub(" ", plain))
+
+
+def _about_rest(
+    question: str, items: Sequence[RetrievedItem], passages: Sequence[int]
+) -> list[int]:
+    """Return the passages that speak of what `question` names besides their document: all, where none does."""
+    words = _read_words(_count_months(question))
+    rest = [
+        word for word in words if any(not _share_of_words([word], items[at]) for at in passages)
+    ]
+    texts = [read_full_text(items[at]) for at in passages]
+    about = [at for at, text in zip(passages, texts, strict=True) if any(map(text.count, rest))]
+    return about or list(passages)
 
 
 def read_named_section(
@@ -164,7 +188,12 @@ def _share_of_words(words: Sequence[str], item: RetrievedItem) -> float:
     """Return the share of `words` that the names of a passage's document have, days and numbers as numbers."""
     names = plain_of(names_of_document(item))
     numbers = {int(number) for number in _NUMBER.findall(names)}
-    found = [int(word) in numbers if word.isdecimal() else word in names for word in words]
+    found = [
+        int(word) in numbers
+        if word.isdecimal()
+        else bool(re.search(rf"(?<![a-z\d]){re.escape(word)}", names))
+        for word in words
+    ]
     return sum(found) / (len(found) or 1)
 
 
@@ -193,8 +222,13 @@ def _spread(found: list[list[Span]]) -> list[list[Span]]:
 
 
 def _telling(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what says something: no row and what points to it, no head of a letter, nothing of a word or two."""
-    for start, end in quotable_spans(text):
+    """Yield what says something: no row and what points to it, no head of a letter, nothing of a word or two.
+
+    Where there are whole sentences, nothing else: a line without a stop is a title, a date, or an item.
+    """
+    spans = list(quotable_spans(text))
+    ended = [span for span in spans if is_ended(text[slice(*span)])]
+    for start, end in ended or spans:
         sentence = text[start:end]
         long_enough = len(sentence) >= 10 if has_cjk(sentence) else len(sentence.split()) > 3
         is_field = _FIELD.match(sentence) and not _DECIDED.search(plain_of(sentence))

@@ -190,6 +190,8 @@ def test_a_fact_is_no_account(question: str) -> None:
         "How are parcels sorted?",
         "What lessons were learned?",
         "Which safety rules must visitors follow?",
+        "What do the documents say about leave?",
+        "总结一下年假的规定",
         "出差要注意哪些方面？",
         "介绍一下年假",
         "如何保养扫描头？",

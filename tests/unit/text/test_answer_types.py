@@ -41,5 +41,10 @@ def test_other_questions_ask_for_none_of_the_kinds() -> None:
     assert AnswerType("How many pupils are there?").is_quantity
 
 
+def test_what_is_answered_by_yes_or_no_asks_for_no_date() -> None:
+    assert not AnswerType("Are sick days paid out when I quit?").kind
+    assert AnswerType("Do you know when they are paid out?").kind == "date"
+
+
 def test_a_number_of_the_question_answers_nothing() -> None:
     assert AnswerType("How many rooms has house 12?").is_in("House 12 is old.") is False

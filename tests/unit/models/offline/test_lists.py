@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.passages import complete_lists, quotable_spans
+from sextant.models.offline.passages import complete_lists, describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
 
 MODES = "The search has three modes:"
@@ -76,11 +76,6 @@ def test_of_a_table_the_rows_are_quoted_that_have_what_the_caption_does_not_say(
     assert complete(TABLE, "表 1 住宿费限额", question=question) == ["苏州 | 480 元"]
 
 
-def test_a_line_of_code_without_a_word_is_not_quoted() -> None:
-    text = "```json\n{\nport: 8080\n}\n```"
-    assert [text[start:end] for start, end in quotable_spans(text)] == ["port: 8080"]
-
-
 async def test_a_line_that_says_only_the_question_tells_what_it_introduces() -> None:
     usage = item(
         "Start it with flowd start.\n\nTo run a job once:\n\n```bash\nflowd run backup --now\n```"
@@ -93,3 +88,18 @@ async def test_a_line_that_says_only_the_question_tells_what_it_introduces() -> 
         "To run a job once:",
         "```bash\nflowd run backup --now\n```",
     ]
+
+
+def test_of_code_the_lines_between_blank_ones_are_quoted_if_they_have_a_word() -> None:
+    paragraphs = ["# Install the pack\napt install ocr-chi", "{\n}", "ocr --help"]
+    code = "\n\n".join(paragraphs)
+    text = f"Run:\n\n```bash\n{code}\n```\n\nDone."
+    expected = ["Run:", paragraphs[0], paragraphs[2], "Done."]
+    assert [text[start:end] for start, end in quotable_spans(text)] == expected
+
+
+def test_code_is_shown_between_fences() -> None:
+    passage = item("```bash\n# Install the pack\napt install ocr-chi\n```")
+    start = passage.text.index("#")
+    code = "# Install the pack\napt install ocr-chi"
+    assert describe_row(code, passage, start) == f"```\n{code}\n```"

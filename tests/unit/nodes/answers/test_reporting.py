@@ -343,12 +343,13 @@ async def test_points_can_neither_end_the_prompts_data_nor_fill_its_context(benc
         ("如何支付 K-9 的尾款？", False),  # of which there is nothing
     ],
 )
-async def test_hybrid_answers_as_global_does_where_no_sentence_does_and_an_account_may_be_asked_for(
-    bench: Build, question: str, answered: bool
+@pytest.mark.parametrize("mode", ["mix", "hybrid"])
+async def test_a_mode_with_reports_answers_as_global_does_where_no_sentence_does_and_an_account_may_be_asked_for(
+    bench: Build, mode: str, question: str, answered: bool
 ) -> None:
     retriever = ScriptedRetriever([[PAYMENT]], around=(report("合同", (PAYMENT.text, "合同.md")),))
     at = bench(answerer=ExtractiveAnswerer(), retriever=retriever)
-    state = asked(question, strategy="hybrid", items=[WEATHER], graph_items=[])
+    state = asked(question, strategy=mode, items=[WEATHER], graph_items=[])
     update = await generate(state, at.runtime)
     assert update["declined"] is not answered
     assert ("合同：合同签订后支付百分之三十" in update["answer"]) is answered
