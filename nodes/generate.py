@@ -152,7 +152,12 @@ async def open_writer(
 
 
 async def _with_openings(state: State, run: RunContext, scope: Scope) -> State:
-    """Return the state with the passages that open few documents first, and without reports then."""
+    """Return the state with the passages that open few documents first, and without reports then.
+
+    Where reports were asked for by their mode, and there are some, it stays as it is.
+    """
+    if Mode.GLOBAL in (state.mode, run.choices.mode) and reports_of(state):
+        return state
     try:
         openings = await read_openings(state, run.deps, scope)
     except DependencyError:  # what was found is enough to answer from
