@@ -21,7 +21,7 @@ from sextant.domain.errors import (
     ModelUnavailable,
     describe_reason,
 )
-from sextant.domain.retrieval import ItemKind, Mode, RetrievedItem
+from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, word_warnings
 from sextant.models.chat.chat_model import ChatModel
@@ -152,22 +152,14 @@ async def open_writer(
 
 
 async def _with_openings(state: State, run: RunContext, scope: Scope) -> State:
-    """Return the state with the passages that open few documents first, and without reports then.
-
-    Where reports were asked for by their mode, and there are some, it stays as it is.
-    """
-    if Mode.GLOBAL in (state.mode, run.choices.mode) and reports_of(state):
-        return state
+    """Return the state with the passages that open few documents first."""
     try:
         openings = await read_openings(state, run.deps, scope)
     except DependencyError:  # what was found is enough to answer from
         return state
-    if not openings:
-        return state
     known = {item.id for item in openings}
     others = [item for item in state.items if item.id not in known]
-    around = [item for item in state.graph_items if item.kind is not ItemKind.COMMUNITY]
-    return replace(state, items=[*openings, *others], graph_items=around)
+    return replace(state, items=[*openings, *others])
 
 
 async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem]:

@@ -96,7 +96,7 @@ async def answer_from_reports(
     A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
     in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms; nor
     where the question names by a code or a number what stands in none of `items`.
-    Of a `topic` each of them speaks. Documents on which no finding rests are told by their `openings`, spans of `items`.
+    Of a `topic` each of them speaks. Where there are `openings`, spans of `items`, each report gives one finding, and they tell the other documents.
     """
     if lacks_named(question, items):
         return
@@ -107,12 +107,12 @@ async def answer_from_reports(
         for one in _cite_findings(question, reports, items)
         if (_speaks_of([one], question) if topic else _touches(one, question_terms))
     )
-    findings = list(islice(cited, _FINDINGS))
+    limit = min(_FINDINGS, len(reports)) if openings else _FINDINGS
+    findings = list(islice(cited, limit))
     title = FOUND[language] if findings else quotations.FOUND[language]
     told = {document_of(items[one.place]) for one in findings}
-    opened = [_open(items[at], at, start, end) for at, start, end in openings]
-    untold = [one for one in opened if document_of(items[one.place]) not in told]
-    findings += untold[: _FINDINGS - len(findings)] if findings else untold
+    opened = (_open(items[at], at, start, end) for at, start, end in openings)
+    findings += [one for one in opened if document_of(items[one.place]) not in told]
     is_of_one = not reports and len({document_of(items[one.place]) for one in findings}) == 1
     if not findings or not _speaks_of(findings, question, share):
         return
