@@ -22,7 +22,7 @@ from sextant.models.offline.passages import (
     quotable_spans,
     read_full_text,
 )
-from sextant.models.offline.wording import content_words, strip_borrowed_part
+from sextant.models.offline.wording import content_words, is_question, strip_borrowed_part
 from sextant.text.analysis import codes_in
 from sextant.text.characters import has_cjk, plain_of, simplify
 from sextant.text.sentences import is_ended
@@ -222,7 +222,7 @@ def _spread(found: list[list[Span]]) -> list[list[Span]]:
 
 
 def _telling(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what says something: no row and what points to it, no head of a letter, nothing of a word or two.
+    """Yield what says something: no row and what points to it, no question, no head of a letter, nothing of a word or two.
 
     Where there are whole sentences, nothing else: a line without a stop is a title, a date, or an item.
     """
@@ -233,7 +233,7 @@ def _telling(text: str) -> Iterator[tuple[int, int]]:
         long_enough = len(sentence) >= 10 if has_cjk(sentence) else len(sentence.split()) > 3
         is_field = _FIELD.match(sentence) and not _DECIDED.search(plain_of(sentence))
         if (
-            not is_row(sentence)
+            not (is_row(sentence) or is_question(sentence))
             and long_enough
             and not is_field
             and not _POINTS_TO_TABLE.search(sentence)

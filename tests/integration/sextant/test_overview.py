@@ -14,7 +14,7 @@ from sextant.testing.openai_server import ScriptedOpenAI
 
 FILES = {
     "lease.md": "# Lease\n\nThe flat at 14 Quay Street is let to Petra Novak.\n\n## Rent\n\nThe rent is 840 EUR.\n",
-    "tea.md": "# Tea\n\nGreen tea comes from Camellia sinensis.\n",
+    "tea.md": "# Tea\n\nWhere does green tea come from? Green tea comes from Camellia sinensis.\n",
     "prices.csv": "product,price\ntable,320\nchair,95\n",
 }
 
