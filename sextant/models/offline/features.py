@@ -67,7 +67,6 @@ ANSWER_FEATURES = (
     "answer_type",
     "length",
     "other_language",
-    "mixed_languages",
     "nearest_similarity",
     "similarity_lead",
     "near_but_missing",
@@ -231,9 +230,6 @@ class Evidence:
         self._passages = [self._cover(present) for present in self._terms]
         # Passages of which nothing may be quoted are as if they had not been found.
         self._sources = sorted({one.source for one in sentences})
-        self._has_own_language = any(
-            language_of(items[source].text) == language for source in self._sources
-        )
         self._missing = [self._count_missing(text) for text in texts]
         self._type = AnswerType(question)
 
@@ -270,7 +266,6 @@ class Evidence:
             "rarest_missing": max(
                 (self._weights[term] for term in self._weights.keys() - present), default=0.0
             ),
-            "mixed_languages": measures["other_language"] * self._has_own_language,
             "nearest_similarity": similarities.max(),
             "similarity_lead": _measure_lead(similarities, elsewhere),
             "near_but_missing": measures["missing"] * measures["similarity"],
