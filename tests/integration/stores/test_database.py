@@ -348,7 +348,7 @@ async def test_all_who_wait_in_vain_at_the_same_time_try_one_connection_more_tog
 
     async def slow(conninfo: str, **options: Any) -> psycopg.AsyncConnection[Any]:
         tried.append(conninfo)
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(3)  # until the last has waited in vain, on a busy machine, too
         return await connect(conninfo, **options)
 
     few = settings.model_copy(update={"database_pool": 1, "database_timeout": 1})
