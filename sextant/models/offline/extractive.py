@@ -26,7 +26,6 @@ from sextant.models.offline.features import (
     Evidence,
     Numbers,
     Sentence,
-    add_similarities,
     read_sentences,
 )
 from sextant.models.offline.passages import (
@@ -41,6 +40,7 @@ from sextant.models.offline.wording import respell
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned
 
+SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")
 
 
@@ -257,8 +257,9 @@ class ExtractiveAnswerer:
         cosines = await self._compare(question, sentences)
         name = self._embedder.name if self._embedder else ""
         if cosines is not None:
-            pairs = [(evidence.language_of_question, one.language) for one in sentences]
-            add_similarities(features, self._weights.standardise(cosines, pairs, name))
+            features[:, SIMILARITY] = self._weights.standardise(
+                cosines, [(evidence.language_of_question, one.language) for one in sentences], name
+            )
         by_words = cosines is None or not self._weights.knows(name)
         return _rank_sentences(
             evidence, sentences, features, self._weights.score(features), by_words

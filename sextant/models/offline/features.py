@@ -50,13 +50,14 @@ SENTENCE_FEATURES = (
     "longest_run",
     "missing",
     "passage_rank",
+    "opens_passage",
     "answer_type",
     "is_question",
+    "follows_question",
     "length",
     "says_nothing_new",
     "other_language",
     "similarity",
-    "similarity_across",
 )
 ANSWER_FEATURES = (
     "passage_overlap",
@@ -67,6 +68,7 @@ ANSWER_FEATURES = (
     "answer_type",
     "length",
     "other_language",
+    "similarity",
     "nearest_similarity",
     "similarity_lead",
     "near_but_missing",
@@ -74,19 +76,19 @@ ANSWER_FEATURES = (
     "usual_passage_overlap",
     "passages_alike",
     "two_passages_overlap",
+    "lead",
     "late_lead",
     "shortness",
 )
 
 OF_SIMILARITY = (
+    "similarity",
     "nearest_similarity",
     "similarity_lead",
     "near_but_missing",
     "usual_similarity",
 )
-_SIMILARITY, _ACROSS, _OTHER_LANGUAGE = map(
-    SENTENCE_FEATURES.index, ("similarity", "similarity_across", "other_language")
-)
+_SIMILARITY = SENTENCE_FEATURES.index("similarity")
 # The share of a follow-up's information that it names itself; what it borrowed has the rest.
 _OWN_SHARE = 2 / 3
 # Passages that hold so much of what the best of them holds are like it.
@@ -105,7 +107,6 @@ class Sentence:
     Attributes:
         terms: what it speaks of, in the words of the question.
         heading: the heads of the tables above a row; "" for a sentence.
-        titles: those of its document and of the sections it stands in.
         language: `zh` or `en`.
     """
 
@@ -115,7 +116,6 @@ class Sentence:
     text: str
     terms: frozenset[str]
     heading: str
-    titles: str
     language: str
 
     @property
@@ -124,14 +124,9 @@ class Sentence:
         return self.source, self.start, self.end
 
     @property
-    def statement(self) -> str:
-        """What it says: a row stands under the head of its table."""
-        return f"{self.heading}\n{self.text}" if self.heading else self.text
-
-    @property
     def meaning(self) -> str:
-        """The text whose meaning is compared: what is said under a title seldom repeats it; a row has its head."""
-        return self.statement if self.heading else f"{self.titles}\n{self.text}".lstrip("\n")
+        """The text whose meaning is compared: a row stands under the head of its table."""
+        return f"{self.heading}\n{self.text}" if self.heading else self.text
 
 
 def read_sentences(question: str, items: Sequence[RetrievedItem]) -> list[Sentence]:
@@ -157,8 +152,6 @@ def read_sentences(question: str, items: Sequence[RetrievedItem]) -> list[Senten
 
 def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) -> Iterator[Sentence]:
     heads, unruled = table_heads(item), find_unruled_tables(item.text)
-    path = (item.metadata.get("document_title"), *(item.metadata.get("section_path") or ()))
-    titles = " ".join(dict.fromkeys(filter(None, path)))
     for start, end in quotable_spans(item.text):
         text = item.text[start:end]
         if any(text in head for head in heads):
@@ -176,18 +169,8 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
             text,
             paraphrases.read_terms(text),
             "\n".join(above),
-            titles,
             language_of(text),
         )
-
-
-def add_similarities(features: Numbers, similarities: Numbers) -> None:
-    """Write how near sentences are to the question into their features, shape (sentences, features).
-
-    Across languages words say next to nothing, so that meaning counts apart.
-    """
-    features[:, _SIMILARITY] = similarities
-    features[:, _ACROSS] = similarities * features[:, _OTHER_LANGUAGE]
 
 
 class Evidence:
@@ -275,6 +258,7 @@ class Evidence:
             "two_passages_overlap": max(
                 self._cover(present | self._terms[other]) for other in self._sources
             ),
+            "lead": lead,
             "late_lead": measures["passage_rank"] * lead,
             "shortness": 1 / (1 + math.exp(measures["length"])),
         }
@@ -299,8 +283,10 @@ class Evidence:
             "longest_run": _measure_longest_run(self._question, plain_of(sentence.text)),
             "missing": self._missing[source],
             "passage_rank": math.log(1 + self._sources.index(source)),
+            "opens_passage": float(before is None),
             "answer_type": self._match_type(sentence),
             "is_question": float(is_question(sentence.text)),
+            "follows_question": float(before is not None and is_question(before.text)),
             "length": math.log(1 + len(sentence.terms)),
             "says_nothing_new": float(
                 (said <= heading or said <= self._weights.keys())
@@ -308,7 +294,6 @@ class Evidence:
             ),
             "other_language": float(sentence.language != self._language),
             "similarity": 0.0,
-            "similarity_across": 0.0,
         }
 
     def _find_question_above(self, index: int) -> frozenset[str]:
@@ -337,7 +322,7 @@ class Evidence:
 
         "What is the price of X" names no kind, but where a table has a column of prices a figure in it is one.
         """
-        found = self._type.is_in(sentence.statement)
+        found = self._type.is_in(sentence.meaning)
         if found is None:
             return float(self._has_asked_figure(sentence))
         return 1.0 if found else -1.0

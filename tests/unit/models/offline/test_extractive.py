@@ -99,21 +99,6 @@ async def test_without_passages_nothing_is_near() -> None:
     assert await ExtractiveAnswerer().extract("什么？", [], language="zh") == Extraction((), None)
 
 
-async def test_the_meaning_of_a_sentence_is_compared_under_its_titles() -> None:
-    sentences = ["Steam it for 10 minutes.", "Steam it for 20 minutes."]
-    meanings = AngleEmbedder(E5, {f"Recipes Cod\n{sentences[1]}": 0.95}, otherwise=0.8)
-    items = [
-        replace(
-            item(one), metadata={"document_title": "Recipes", "section_path": ("Recipes", fish)}
-        )
-        for one, fish in zip(sentences, ("Bass", "Cod"), strict=True)
-    ]
-    found = await ExtractiveAnswerer(meanings).extract(
-        "How long is the codfish steamed?", items, language="en"
-    )
-    assert found.quotations[0].sentence == sentences[1]
-
-
 async def test_meaning_decides_among_sentences_that_share_the_words() -> None:
     sentences = ["The belt moves the parcel.", "The belt lifts the parcel."]
     meanings = AngleEmbedder(E5, {sentences[0]: 0.8, sentences[1]: 0.95})
