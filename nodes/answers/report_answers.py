@@ -96,7 +96,8 @@ async def answer_from_reports(
     A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
     in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms; nor
     where the question names by a code or a number what stands in none of `items`.
-    Of a `topic` each of them speaks. Where there are `openings`, spans of `items`, each report gives one finding, and they tell the other documents.
+    Of a `topic` each of them speaks. Where there are `openings`, spans of `items`, each report gives one finding, and
+    they tell the other documents.
     """
     if lacks_named(question, items):
         return

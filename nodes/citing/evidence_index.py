@@ -92,9 +92,14 @@ class EvidenceIndex:
         """Return the clauses and cells of all passages."""
         return all_parts(self.items)
 
+    @cached_property
+    def _siblings(self) -> Siblings:
+        """Return the siblings of what the question names; each sentence is looked up several times."""
+        return Siblings(self.question, self.items)
+
     def parts_about(self, sentence: str) -> list[EvidencePart]:
         """Return the parts that are not of a sibling of what the question names, or the sentence where it names another."""
-        named = Siblings(self.question, self.items)
+        named = self._siblings
         if named.are_stated(sentence):
             named = Siblings(sentence, self.items)
         return [
