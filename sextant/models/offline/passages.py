@@ -80,7 +80,7 @@ def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     begin = mark.end() if mark else start
     if _LABELS.match(text, begin, end):
         return
-    if _KEY.match(text, begin, end):
+    if not mark and _KEY.match(text, begin, end):
         yield from _read_fields(text, begin, end)
         return
     if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
@@ -365,6 +365,9 @@ def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
     names = cells_of(head) if head else []
     cells = cells_of(sentence + _empty_cells(item.text, start, sentence)) if head else []
     if len(names) < 2 or len(names) != len(cells):
+        line_start = item.text.rfind("\n", 0, start) + 1
+        if _LINE_MARK.fullmatch(item.text[line_start:start].lstrip()):
+            return sentence  # a name that a list explains is no key: "- limit: number of results"
         return "\n".join(map(describe_fields, sentence.split("\n")))
     colon, gap = _SIGNS[language_of(" ".join(names))]
     pairs = zip(map(describe_key, names), cells, strict=True)

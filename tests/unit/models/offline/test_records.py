@@ -91,3 +91,8 @@ def test_the_head_stands_over_all_lines_of_numbers() -> None:
 )
 def test_sentences_and_ruled_tables_have_no_such_head(text: str) -> None:
     assert not find_unruled_tables(text)
+
+
+async def test_a_name_that_a_list_explains_is_quoted_with_what_is_said_of_it() -> None:
+    text = "支持以下配置：\n\n- limit: number - 返回结果数量（默认 5）\n- seed: number - 随机种子的初值（默认 7）"
+    assert "limit: number - 返回结果数量（默认 5）" in await quote("返回结果数量默认是多少？", text)
