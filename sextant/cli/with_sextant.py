@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    import asyncio
+
     from sextant.facade import Sextant
 
 P = TypeVar("P")
@@ -22,15 +25,13 @@ def with_sextant(
         to_answer: it will embed a question, so the model loads from now on.
         lengthy: one statement of it may take longer than an answer may.
     """
-    import asyncio
-
     from sextant.cli.session import open_session
 
     async def with_it_open() -> T:
         async with open_session(to_answer=to_answer, lengthy=lengthy) as rag:
             return await work(rag)
 
-    return asyncio.run(with_it_open())
+    return run_interruptible(with_it_open())
 
 
 def with_part(
@@ -56,3 +57,33 @@ async def chosen_graph(rag: Sextant, graph: str) -> str:
     if found != graph:
         terminal.note(f"Asking {found}, the only knowledge base there is (--graph names one).")
     return found
+
+
+def run_interruptible(work: Coroutine[Any, Any, T]) -> T:
+    """Return what comes of `work`, as `asyncio.run` does, but never sleep over a Ctrl-C."""
+    with open_runner() as runner:
+        return runner.run(work)
+
+
+@contextmanager
+def open_runner() -> Iterator[asyncio.Runner]:
+    """Provide a runner of coroutines whose loop every signal wakes.
+
+    Python handles a signal between two steps of the main thread. One that comes when the loop is about to wait, or that
+    the system gives to another thread, would be handled with the loop's next event, which may take minutes.
+    """
+    import asyncio
+    import signal
+    import socket
+
+    receiver, sender = socket.socketpair()
+    with asyncio.Runner() as runner, receiver, sender:
+        receiver.setblocking(False)  # noqa: FBT003 - it takes no keyword
+        sender.setblocking(False)  # noqa: FBT003
+        runner.get_loop().add_reader(receiver, receiver.recv, 1024)
+        before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+        try:
+            yield runner
+        finally:
+            signal.set_wakeup_fd(before)
+            runner.get_loop().remove_reader(receiver)

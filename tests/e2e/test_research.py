@@ -91,11 +91,8 @@ async def test_a_report_that_was_stopped_at_the_terminal_goes_on(
     process, told = await begin_report(environment, tmp_path)
     assert "A report on:" in told[0]
     assert any("model calls" in line for line in told)
-    ending = asyncio.ensure_future(process.communicate())
-    while not ending.done():  # one signal was lost on a busy machine
-        process.send_signal(signal.SIGINT)
-        await asyncio.wait([ending], timeout=30)
-    _, rest = ending.result()
+    process.send_signal(signal.SIGINT)
+    _, rest = await process.communicate()
     assert "sextant ask --resume " in rest.decode(), rest.decode()
     name = rest.decode().partition("sextant ask --resume ")[2].split()[0]
     pausing.goes_on = True

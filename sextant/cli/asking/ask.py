@@ -10,7 +10,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
-from sextant.cli.with_sextant import chosen_graph, with_sextant
+from sextant.cli.with_sextant import chosen_graph, open_runner, with_sextant
 
 if TYPE_CHECKING:
     import asyncio
@@ -219,7 +219,6 @@ def chat(
     if listed:
         with_sextant(_list)
         return
-    import asyncio
     from uuid import uuid4
 
     from sextant.cli.session import open_session
@@ -229,7 +228,7 @@ def chat(
         options |= {"interrupts": True, "approve_sources": approve_sources}
         options["thread_id"] = thread or f"chat-{uuid4()}"
     # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
-    with asyncio.Runner() as runner:
+    with open_runner() as runner:
         session = open_session(to_answer=True)
         rag = runner.run(session.__aenter__())
         try:

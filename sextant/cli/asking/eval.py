@@ -11,6 +11,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson, Mode
+from sextant.cli.with_sextant import run_interruptible
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
-    import asyncio
-
     from sextant.evals.comparison import check_folder
     from sextant.evals.runner import EvalOptions
     from sextant.evals.sets import SetFiles
@@ -69,7 +68,7 @@ def evaluate(
     if plot is not None:
         _compare(options, plot, out, as_json=as_json)
         return
-    report = asyncio.run(_evaluate(options, quiet=as_json))
+    report = run_interruptible(_evaluate(options, quiet=as_json))
     _deliver(report, out, partial(_print, report), as_json=as_json)
 
 
@@ -95,7 +94,6 @@ async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
 def _loop(
     files: SetFiles, mode: str, graded: str, limit: int | None, out: Path | None, *, as_json: bool
 ) -> None:
-    import asyncio
 
     from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
@@ -103,7 +101,7 @@ def _loop(
 
     knowing = loop_grader.is_knowing(graded)
     with stage_bars(quiet=as_json) as on_progress:
-        report = asyncio.run(
+        report = run_interruptible(
             loop_grader.measure(
                 files, load_settings(), mode, knowing=knowing, limit=limit, on_progress=on_progress
             )
@@ -114,7 +112,6 @@ def _loop(
 
 
 def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
-    import asyncio
 
     from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
@@ -122,7 +119,7 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
 
     comparison.check_plot(plot)
     with stage_bars(quiet=as_json) as on_progress:
-        reports = asyncio.run(comparison.compare(options, load_settings(), on_progress))
+        reports = run_interruptible(comparison.compare(options, load_settings(), on_progress))
     plot.write_text(comparison.plot(reports), encoding="utf-8")
     _deliver(reports, out, partial(_print_comparison, reports, plot), as_json=as_json)
 

@@ -20,14 +20,14 @@ def mcp(
 
     For a chat host or an agent that starts this command.
     """
-    import asyncio
     import importlib
 
     from sextant.cli.session import show_log
+    from sextant.cli.with_sextant import run_interruptible
     from sextant.domain.configuration import load_settings
 
     settings = load_settings()
     show_log(settings)
     # By name: the server is above the command line.
     stdio = importlib.import_module("sextant.server.mcp.server")
-    asyncio.run(stdio.serve(settings, names))
+    run_interruptible(stdio.serve(settings, names))

@@ -10,7 +10,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
-from sextant.cli.with_sextant import with_sextant
+from sextant.cli.with_sextant import run_interruptible, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
@@ -32,15 +32,13 @@ def backup(
 
     It may be in use meanwhile.
     """
-    import asyncio
-
     from sextant.domain.errors import OptionInvalid
 
     if out.exists() and not force:
         raise OptionInvalid(
             f"{out} is there already.", next_step="Name another file, or say --force.", field="out"
         )
-    size = asyncio.run(_save(out, as_json=as_json))
+    size = run_interruptible(_save(out, as_json=as_json))
     if as_json:
         terminal.emit({"out": out, "bytes": size})
     else:
@@ -82,9 +80,7 @@ def restore(
 
     Stop servers and workers before.
     """
-    import asyncio
-
-    graphs, compared = asyncio.run(_bring(source, replace=replace, as_json=as_json))
+    graphs, compared = run_interruptible(_bring(source, replace=replace, as_json=as_json))
     warnings = [] if compared else [_NOT_COMPARED]
     if as_json:
         terminal.emit({"source": source, "graphs": graphs, "warnings": warnings})

@@ -8,6 +8,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
+from sextant.cli.with_sextant import run_interruptible
 
 if TYPE_CHECKING:
     from sextant.facade.doctor import Examination
@@ -32,9 +33,7 @@ def doctor(*, measure: Measure = True, as_json: AsJson = False) -> None:
     Chat models are measured by up to three calls (some 12,000 tokens): how fast they are, how long their context is, what
     they refuse. Answers go by what is found.
     """
-    import asyncio
-
-    findings = asyncio.run(_examine(measure=measure, as_json=as_json))
+    findings = run_interruptible(_examine(measure=measure, as_json=as_json))
     if as_json:
         terminal.emit(findings)
     worst = max(finding.exit_code for finding in findings)
