@@ -136,13 +136,15 @@ def tokens_in_context(state: State, run: RunContext) -> int:
 
 
 def tokens_in_time(state: State, run: RunContext, wanted: int) -> int:
-    """Return how many tokens of passages the model that answers can read in the time that is left, as far as that is known.
+    """Return how many tokens of passages the model that answers can read in the time that is left.
 
-    Its first words shall come soon, too, for which a few passages less are worth it.
+    Its first words shall come soon, too, for which a few passages less are worth it, as they are where its speed is not known.
     """
     chat, seconds = run.deps.chat, budget_of(state, run).seconds
-    if chat is None or not chat.speed.prompt:
+    if chat is None:
         return wanted
+    if not chat.speed.prompt:
+        return int(SLOWED * wanted)
     speed, others = chat.speed, size_without_passages(state)
     soon = run.deps.settings.limits.answer_seconds * _SOON - speed.seconds(0, 0)
     if usage_of(state).calls or not state.sufficient:  # its passages are judged first

@@ -33,6 +33,8 @@ UNBOUNDED = AnswerBudget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""
 
 
+# Words of the passages, not of the question, by which a sentence is known for an answer before it ends.
+_TELLING = 3
 # So many sentences in a row that were written before end an answer.
 _MOST_CIRCLES = 3
 
@@ -177,7 +179,13 @@ class _Beginning:
             if not all(map(self._is_known, terms_of(sentence))):
                 return False
             self._cleaned = self._cleaned[end:]
-        return None
+        return True if self._tells_of_passages() else None
+
+    def _tells_of_passages(self) -> bool:
+        """Return whether a sentence that goes on has words of the passages alone, not only those of the question."""
+        *whole, _ = [*terms_of(statement_text(self._cleaned)), ""]  # the last may be half a word
+        told = sum(1 for term in whole if not self._evidence.is_asked(term))
+        return told >= _TELLING and all(map(self._is_known, whole))
 
     def _is_known(self, term: str) -> bool:
         return self._evidence.is_asked(term) or self._evidence.is_known(term)

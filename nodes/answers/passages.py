@@ -7,7 +7,7 @@ what of the graph goes into a prompt beside its passages.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf, log
@@ -372,10 +372,23 @@ def number_passages(items: Sequence[RetrievedItem], numbers: Sequence[int] = ())
         numbers: of each; by default from 1.
     """
     return "\n".join(
-        f'<passage number="{label_of(item) or number}" from="{_attribute(headings(item))}">\n'
+        f'<passage number="{label_of(item) or number}" from="{_attribute(origin)}">\n'
         f"{as_data(_body(item))}\n</passage>"
-        for number, item in zip(numbers or range(1, len(items) + 1), items, strict=True)
+        for number, item, origin in zip(
+            numbers or range(1, len(items) + 1), items, _origins(items), strict=True
+        )
     )
+
+
+def _origins(items: Sequence[RetrievedItem]) -> Iterator[str]:
+    """Yield where each passage is from; of a document's later ones without the headings that were named above."""
+    named = set[tuple[str, ...]]()
+    for item in items:
+        document, *sections = headings(item).split(_PATH_SEPARATOR)
+        paths = [(document, *sections[:length]) for length in range(1, len(sections))]
+        above = max((len(path) - 1 for path in paths if path in named), default=0)
+        named.update(paths)
+        yield _PATH_SEPARATOR.join([document, *(["…"] if above else []), *sections[above:]])
 
 
 def _cost(item: RetrievedItem) -> int:

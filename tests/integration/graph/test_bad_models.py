@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.answers import Cited, Done, Reset
+from sextant.domain.answers import Cited, Done, Reset, Token
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.domain.warnings import WarningCode
 from sextant.graph.streaming import stream_answer
@@ -129,19 +129,22 @@ async def test_of_a_model_that_thinks_now_and_then_no_thought_is_shown(
 
 
 @pytest.mark.usefixtures("unknown_endpoints")
-async def test_the_first_answer_of_a_model_is_streamed_from_its_first_supported_sentence_on(
-    running_with: RunningWith,
+@pytest.mark.parametrize("shown", [Cited, Token])
+async def test_the_first_answer_of_a_model_is_streamed_once_the_passages_support_what_it_says(
+    shown: type[Cited | Token], running_with: RunningWith
 ) -> None:
     resume = asyncio.Event()
 
     def reply(request: ApiRequest) -> Reply | str:
         said = good(request)
-        return Reply(tokens=[said, said[:4], said[4:]], pause_after=2, resume=resume)
+        end = len(said) if shown is Cited else said.index("。") - 1
+        more = said[end:] + said
+        return Reply(tokens=[said[:end], more[:4], more[4:]], pause_after=2, resume=resume)
 
     async with running_with(writing(reply)) as running, asyncio.timeout(60):
         asked = running.asking(QUESTION, mode="naive")
         async for event in stream_answer(running.workflow, asked):
-            resume.set() if isinstance(event, Cited) else None
+            resume.set() if isinstance(event, shown) else None
     assert isinstance(event, Done)
     assert resume.is_set()
 

@@ -163,16 +163,20 @@ def test_a_prompt_shows_as_many_passages_as_the_question_needs(
     assert passage_tokens(state, run) == tokens
 
 
-def test_fewer_passages_are_shown_where_a_judgement_comes_before_the_first_words(
+def test_fewer_passages_are_shown_to_an_unknown_model_and_after_a_judgement(
     bench: Build,
 ) -> None:
     at = bench(chat=chat())
     assert at.deps.chat is not None
+    unknown = at.runtime.context
+    assert unknown is not None
+    asked = State(question="How long is the probation period?")
+    unmeasured = passage_tokens(replace(asked, sufficient=True), unknown)
     at.deps.chat.speed.observe_stream(prompt=3000, shown=150, written=150, first=10.0, rest=10.0)
     run = at.runtime.context
     assert run is not None
-    asked = State(question="How long is the probation period?")
     wanted = run.deps.settings.answers.passage_tokens
+    assert wanted > unmeasured >= 0.7 * wanted
     assert passage_tokens(replace(asked, sufficient=True), run) == wanted
     assert wanted > passage_tokens(asked, run) >= 0.7 * wanted
     judged = replace(asked, sufficient=True, usage={"calls": 1})

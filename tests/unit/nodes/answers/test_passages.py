@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.passages import lay_out_passages, with_reports
+from sextant.nodes.answers.passages import lay_out_passages, number_passages, with_reports
 from sextant.nodes.around import KNOWLEDGE_TOKENS, lines_of
 from sextant.text.characters import estimate_tokens
 
@@ -52,3 +54,27 @@ def test_passages_come_before_what_the_graph_adds_to_them(
 def tokens_of(item: RetrievedItem) -> int:
     whole = item.kind is ItemKind.COMMUNITY
     return estimate_tokens(lines_of([item]) if whole else item.text)
+
+
+def test_the_headings_above_several_passages_are_named_once() -> None:
+    def passage(name: str, *path: str) -> RetrievedItem:
+        place = {"filename": name, "section_path": path}
+        return RetrievedItem(ItemKind.CHUNK, name, "Text.", 1.0, metadata=place)
+
+    found = [
+        passage("a.md", "Travel", "Trains"),
+        passage("b.md", "Travel", "Trains"),
+        passage("a.md", "Travel", "Flights", "Abroad"),
+        passage("a.md", "Travel", "Flights", "Abroad"),
+        passage("a.md", "Travel"),
+        passage("c.md"),
+    ]
+    origins = re.findall('from="(.*)"', number_passages(found))
+    assert origins == [
+        "a.md > Travel > Trains",
+        "b.md > Travel > Trains",
+        "a.md > … > Flights > Abroad",
+        "a.md > … > Abroad",
+        "a.md > Travel",
+        "c.md",
+    ]
