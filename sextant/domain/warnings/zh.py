@@ -54,6 +54,7 @@ _NOUNS = {
     "entity": "个实体",
     "report": "篇报告",
     "description": "条描述",
+    "reference": "处对文件外内容的引用",
 }
 
 

@@ -143,6 +143,7 @@ def _by_content(content: bytes) -> tuple[str, bool]:
         sample, ignore_threshold=True, compat_names=False, include_encodings=_USUAL
     )
     rated = {one["encoding"] or "": one["confidence"] for one in guesses}
+    likeliest = max(rated, key=rated.__getitem__, default="")
     rated["cp1252"] = rated.get("cp1252", 0.0) * _WESTERN
     encoding = max(rated, key=rated.__getitem__)
     east_asian, score = max(_rate_east_asian(sample), key=itemgetter(1), default=("", 0.0))
@@ -155,7 +156,7 @@ def _by_content(content: bytes) -> tuple[str, bool]:
         )
     # The euro sign of ISO 8859-15 is a sign in Windows-1252 that no text has.
     written = "iso8859-15" if encoding == "cp1252" and b"\xa4" in sample else encoding
-    return written, rated[encoding] >= _SURE
+    return written, encoding == likeliest and rated[encoding] >= _SURE
 
 
 def _is_utf8(sample: bytes) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.limits import CellBudget
-from sextant.ingestion.parsing.tables import fill_group_names, header_rows
+from sextant.ingestion.parsing.tables import fill_group_names, header_rows, names_years
 from sextant.tables.cells.values import ValueKind, read_value
 
 Rows = Mapping[int, Sequence[str]]
@@ -294,12 +294,16 @@ def _columns(rows: Rows, region: Region) -> set[int]:
 
 
 def _begins_with_names(rows: Rows, above: Region, below: Region, columns: Sequence[int]) -> bool:
-    """Return whether the block below begins with names: words, once more or where its or the other's columns have values."""
+    """Return whether the block below begins with names: words, that of the key once more or where its or the other's columns have values, or years."""
     first = below.rows[0]
     names = [_at(rows, first, at) for at in columns if _at(rows, first, at)]
-    if any(_is_value(name) for name in names) or len(names) * 2 <= len(columns):
+    if len(names) * 2 <= len(columns):
         return False
-    if names == [_at(rows, above.rows[0], at) for at in columns if _at(rows, first, at)]:
+    if any(map(_is_value, names)):
+        others = (*below.rows, *above.rows)
+        cells = [[_at(rows, number, at) for at in columns] for number in others]
+        return names_years(cells[0], cells[1:])
+    if names[0] == _at(rows, above.rows[0], columns[0]):
         return True
     under = {at: [_at(rows, number, at) for number in below.rows[1:]] for at in columns}
     # One row above may name groups of the columns that this one names; values name none.

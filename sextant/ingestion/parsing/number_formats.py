@@ -15,7 +15,7 @@ from itertools import pairwise
 _TOKEN = re.compile(
     r'"(?P<literal>[^"]*)"?|[\\!](?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
     r"|(?P<general>general)|(?P<half>a/p|am/pm|上午/下午)|(?P<exponent>e[+-])(?=[0#?])"
-    r"|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?|b+|g+|e+)|(?P<digit>[0#?])|(?P<other>.)",
+    r"|(?P<date>y+|m+|d+|a{3,4}|h+|s+(?:\.0+)?|b+|g+|e+)|(?P<digit>[0#?])|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
@@ -141,7 +141,7 @@ def _format_text(value: str, sections: Sequence[_Section]) -> str:
 
 
 def _choose(sections: Sequence[_Section], number: Decimal) -> tuple[_Section, Decimal]:
-    """Return the section for a number, and the number as it is written there: without its sign where the section has one."""
+    """Return the section for a number, and the number as it is written there: without its sign where the section shows that otherwise."""
     if any(section.condition for section in sections):
         for section in sections:
             sign, bound = section.condition or ("", number)
@@ -152,7 +152,8 @@ def _choose(sections: Sequence[_Section], number: Decimal) -> tuple[_Section, De
     is_for_text = len(sections) > 1 and sections[-1].has("text") and not sections[-1].has("digit")
     signed = sections[:-1][:3] if is_for_text else sections[:3]
     if number < 0 and len(signed) > 1:
-        return signed[1], -number
+        is_told_by_colour = signed[1].tokens == signed[0].tokens
+        return signed[1], number if is_told_by_colour else -number
     return signed[2 if number == 0 and len(signed) == 3 else 0], number
 
 
@@ -308,7 +309,7 @@ def _date_parts(tokens: Sequence[_FormatToken]) -> Iterator[tuple[str, _FormatTo
         if token.kind in {"date", "elapsed"}:
             is_minute = id(token) in minutes or (token.kind == "elapsed" and token.text[0] == "m")
             first = token.text[0]
-            yield "n" if is_minute else {"e": "y", "b": "y"}.get(first, first), token
+            yield "n" if is_minute else {"e": "y", "b": "y", "a": "d"}.get(first, first), token
         else:
             yield "", token
 

@@ -33,6 +33,7 @@ _BEHIND_NUMBER = re.compile(
     rf"\W{{0,3}}\d[\d.,]*(?<!\b10)\s?[^\W\d]{{0,4}}[%‰€$£¥]?\s?{_RAISED}({_INNER}){_END}\s*"
 )
 _NO_NOTES = frozenset("eo")  # 2e and 1o only count
+_CLOSING = tuple(")]）］〕】")
 _BRACKETS = " \t()[]（）［］〔〕【】"
 _LABEL = re.compile(r"(?:\w{1,3}|[*†‡§¶#]{1,3})")
 _SIMPLE = re.compile(r"[-+−]?\w+[-+−]?")
@@ -41,6 +42,7 @@ _BASE_CHARS = 12  # before a mark: enough for a unit or a figure
 _POWER_BASE = re.compile(
     r"(?<![\d.,])10$|(?<![^\W\d_])(?:[a-zA-Zα-ωΑ-Ω]|[kcdmµμn]m|in|ft|yd|mi|kg)$|[)）米]$"
 )
+_VARIABLE = re.compile(r"(?<![^\W\d_])[a-zA-Zα-ωΑ-Ω]$")
 # In a formula letters stand alone or in pairs: E = mc, E = ½mv.
 _FORMULA = re.compile(r"=(?:[a-zA-Zα-ωΑ-Ω]{0,2}[\W\d])*[a-zA-Zα-ωΑ-Ω]{1,2}$")
 _STOPS = re.compile(r"[.,;:!?。，；：！？、]+$")
@@ -166,7 +168,10 @@ def _write(text: str, notes: _Notes) -> str:
         labels = _labels(inner)
         if kind == _RAISED and (cents := _find_cents(written, rest, inner, notes)):
             written += cents
-        elif kind == _NOTE or (kind == _RAISED and _is_reference(written, rest, labels, notes)):
+        elif kind == _NOTE or (
+            kind == _RAISED
+            and (_is_bracketed(written, inner) or _is_reference(written, rest, labels, notes))
+        ):
             label = f"[{word}{', '.join(labels) or inner}]"
             written, rest = _with_note(written, rest, label)
         elif kind == _RAISED:
@@ -181,6 +186,12 @@ def _write(text: str, notes: _Notes) -> str:
 def _join_touching(found: re.Match[str]) -> str:
     """Return one mark of several that touch: a minus sign and its figure may be drawn apart."""
     return f"{found[1]}{_LEFT_OVER.sub('', found[2])}{_END}"
+
+
+def _is_bracketed(before: str, raised: str) -> bool:
+    """Return whether a mark is the label of a note by its bracket: "1)", "[2]"; a variable has derivatives, f^(2)."""
+    is_label = raised[-1:] in _CLOSING and bool(_labels(raised))
+    return is_label and not _VARIABLE.search(before[-_BASE_CHARS:])
 
 
 def _is_reference(before: str, after: str, labels: Sequence[str], notes: _Notes) -> bool:

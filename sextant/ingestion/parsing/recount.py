@@ -41,8 +41,11 @@ _CHAPTER = re.compile(r".*\.(?:xhtml|html?|xml)")
 _CONTENTS_PAGE = re.compile(
     r"<nav\b|<ncx\b|<container\b|<encryption\b|<package\b|<(?:\w+:)?rights\b"
 )
+# What Markdown says to a program: addresses with their titles, front matter, classes of boxes and headings.
 _LINK_TARGET = re.compile(
-    r"\]\([^()\s]*\)|^ {0,3}\[[^\]]+\]: .*$|^---$.{0,2000}?^---$", re.MULTILINE | re.DOTALL
+    r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\{[^{}]*\})"
+    r"|^ {0,3}\[[^\]]+\]: [^\n]*$|^---$.{0,2000}?^---$|^:{3,}[^\n]*$|\{[#.][^{}]*\}",
+    re.MULTILINE | re.DOTALL,
 )
 _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 _UNSEEN = ["script", "style", "template", "noscript", "head", "svg"]
@@ -147,7 +150,8 @@ def _epub(content: bytes) -> Iterator[SourcePart]:
     for name, chapter in _parts(content, _CHAPTER):
         with suppress(FileTypeUnknown):
             page = decode(chapter).text
-            if not _CONTENTS_PAGE.search(page):
+            is_page = "<html" in page or not name.endswith(".xml")
+            if is_page and not _CONTENTS_PAGE.search(page):
                 yield SourcePart(name, _html_text(page))
 
 

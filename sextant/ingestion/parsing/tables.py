@@ -159,6 +159,12 @@ def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     )
 
 
+def names_years(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row names columns by years, which the rows below it do not have."""
+    numbers = [cell for cell in row if _NUMBER.match(cell)]
+    return all(map(_YEAR.fullmatch, numbers)) and _has_names(row, body)
+
+
 def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     """Return whether the cells of a row can be names: words, and of numbers only such as no row below has."""
     columns = [at for at, cell in enumerate(row) if _NUMBER.match(cell)]

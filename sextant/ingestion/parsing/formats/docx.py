@@ -23,11 +23,14 @@ from sextant.ingestion.parsing.formats.docx_text import (
     NoteTexts,
     TextReader,
     plain_text,
-    without_page_numbers,
 )
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
-from sextant.ingestion.parsing.formats.stories import StoryWriter, write_comment
+from sextant.ingestion.parsing.formats.stories import (
+    StoryWriter,
+    without_page_numbers,
+    write_comment,
+)
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note

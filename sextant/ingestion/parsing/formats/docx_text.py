@@ -10,7 +10,14 @@ from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, 
 from sextant.ingestion.parsing.formats.drawingml import chosen_content, descend
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
-from sextant.ingestion.parsing.formats.stories import StoryLine, mark_by_look, reason_left_out
+from sextant.ingestion.parsing.formats.stories import (
+    LINK_FIELD,
+    PAGE_FIELD,
+    PAGE_MARK,
+    StoryLine,
+    mark_by_look,
+    reason_left_out,
+)
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions
@@ -34,11 +41,7 @@ _DELETED = {qn("w:del"), qn("w:moveFrom")}
 _NOTE_REFERENCES = {qn(f"w:{kind}Reference") for kind in ("footnote", "endnote", "comment")}
 _OBJECTS = {qn("w:drawing"), qn("w:pict"), qn("w:object")}
 _FORMULAS = {qn("m:oMath"), qn("m:oMathPara")}
-_PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
-_LINK_FIELD = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
 _FORMULA_FIELD = re.compile(r"\s*EQ\s", re.IGNORECASE)  # drawn from its code, without a result
-_PAGE_MARK = "\ufdd8"  # a noncharacter: stands for a page's number until the line is looked at
-_PAGE_WORDS = 16  # letters in the part of a line that only tells the page ("Page 3 of 7")
 # Signs of the symbol fonts (w:sym), which Unicode has elsewhere: boxes, ticks, arrows, and Greek by its letters.
 _WINGDINGS = {
     0x6E: "■", 0x6F: "☐", 0x6C: "●", 0x71: "❑", 0x78: "☒", 0xA1: "○", 0xA3: "☐", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
@@ -165,9 +168,9 @@ class TextReader:
         if any(one.in_code for one in self._fields):
             return
         codes = [one.code for one in self._fields]
-        link = next((found[1] for code in codes if (found := _LINK_FIELD.match(code))), "")
-        if self._on_each_page and any(map(_PAGE_FIELD.match, codes)):
-            text = _PAGE_MARK
+        link = next((found[1] for code in codes if (found := LINK_FIELD.match(code))), "")
+        if self._on_each_page and any(map(PAGE_FIELD.match, codes)):
+            text = PAGE_MARK
         line.text.add(text, address or link, spaced=spaced)
 
     def _simple_field(
@@ -231,23 +234,6 @@ class NoteTexts:
             return "", element
         style = "decimal" if "footnote" in kind else "lowerRoman"
         return marks.setdefault(note_id, format_number(len(marks) + 1, style)), element
-
-
-def without_page_numbers(text: str) -> str:
-    """Leave out the parts of a head or foot line that only tell the page, which differs from page to page."""
-    if _PAGE_MARK not in text:
-        return text
-    return re.sub(r"[^\t\n]+", _without_page, text).strip()
-
-
-def _without_page(part: re.Match[str]) -> str:
-    if _PAGE_MARK not in part[0]:
-        return part[0]
-    rest = part[0].replace(_PAGE_MARK, "")
-    letters = [char for char in rest if char.isalnum()]
-    return (
-        "" if len(letters) <= _PAGE_WORDS and not any(map(str.isdigit, letters)) else rest.strip()
-    )
 
 
 def _characters(element: Element) -> str | None:

@@ -27,6 +27,7 @@ _SUBSET = re.compile(
     r"\[(?:<!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*\]",
     re.IGNORECASE | re.DOTALL,
 )
+_ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
 _SPACE = re.compile(r"\s+")
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
@@ -57,7 +58,7 @@ def read_page(
         load: returns the file of a picture by its address; by default only pages with pictures in them have any.
         is_all: whether all of it is its main part, as the pages of a book are.
     """
-    tree = LexborHTMLParser(_SUBSET.sub(r"\1", text, count=1))
+    tree = _parse_tree(_SUBSET.sub(r"\1", text, count=1))
     visibility, omissions = Visibility(tree), Omissions()
     body, title = tree.body, tree.css_first("title")
     main = {body.mem_id} if is_all and body else _find_main(tree, visibility)
@@ -69,9 +70,28 @@ def read_page(
 
 def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list[Block]:
     """Return blocks of a piece of HTML inside another format, and count in `omissions` what of it is left out."""
-    tree = LexborHTMLParser(fragment)
+    tree = _parse_tree(fragment)
     reader = Reader(limits, Visibility(tree), omissions=omissions)
     return [prose.block for prose in reader.read(tree.body)] if tree.body else []
+
+
+def _parse_tree(markup: str) -> LexborHTMLParser:
+    """Return the tree of a page, in which tables that only assistive programs are told of (WAI-ARIA) are tables."""
+    tree = LexborHTMLParser(markup)
+    for grid in tree.css(":is([role=table], [role=grid], [role=treegrid]):not(table)"):
+        rows = (
+            "".join(
+                f"<th>{cell.inner_html}</th>"
+                if (cell.attributes["role"] or "").endswith("header")
+                else f"<td>{cell.inner_html}</td>"
+                for cell in row.css(_ARIA_CELLS)
+            )
+            for row in grid.css("[role=row]")
+        )
+        table = LexborHTMLParser(f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>")
+        if made := table.css_first("table"):
+            grid.replace_with(made)
+    return tree
 
 
 def _with_headings(read: Sequence[Prose]) -> list[Block]:

@@ -40,6 +40,8 @@ _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl"})
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+_RAISED_TAGS, _STYLED = frozenset({"sup", "sub"}), frozenset({"span", "font", "small"})
+_RAISED = re.compile(r"vertical-align:su(?:per|b)\b")
 _BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
 _NOTE_REFERENCE = re.compile(r"#\D*(?:fn|note|ref|cite|foot|end)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as icons have
@@ -121,7 +123,7 @@ class Reader:
             self._omissions.add_text("struck through", node.text())
         elif tag == "svg":  # what is written in the drawing, without names of its shapes
             self._add_text("".join(f" {text.text()} " for text in node.css("text")))
-        elif tag in {"sup", "sub"}:
+        elif tag in _RAISED_TAGS or (tag in _STYLED and _RAISED.search(_style(node))):
             self._add_text(_mark(node))
         elif tag == "img":
             self._add_image(node)
@@ -350,8 +352,11 @@ def _children(node: LexborNode) -> list[LexborNode]:
 
 
 def _is_bold(node: LexborNode) -> bool:
-    style = (node.attributes.get("style") or "").replace(" ", "").lower()
-    return node.tag in {"b", "strong"} or _BOLD.search(style) is not None
+    return node.tag in {"b", "strong"} or _BOLD.search(_style(node)) is not None
+
+
+def _style(node: LexborNode) -> str:
+    return (node.attributes.get("style") or "").replace(" ", "").lower()
 
 
 def _formulas(node: LexborNode, visibility: Visibility) -> str:
@@ -379,7 +384,7 @@ def _number(value: str | None) -> int | None:
 def _mark(node: LexborNode) -> str:
     """Return what stands raised or lowered, as a reference to a note where it is a link to one."""
     text = node.text()
-    if node.tag == "sub":
+    if node.tag == "sub" or "vertical-align:sub" in _style(node):
         return mark_lowered(text)
     parent = node.parent
     link = node.css_first("a") or (parent if parent is not None and parent.tag == "a" else None)

@@ -246,7 +246,7 @@ def read_table(
 
 
 def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:
-    """Return the rows without height: they hold nothing but cells that stand beside the rows below them."""
+    """Return the rows without text, and those without height: they hold nothing but cells that stand beside the rows below them."""
     width = max((cell.column + cell.columns for cell in cells), default=0)
     filled = Counter(
         row
@@ -255,7 +255,9 @@ def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:
         for _ in range(cell.columns)
     )
     low = {cell.row for cell in cells if cell.rows == 1}
-    return sorted(row for row in {cell.row for cell in cells} - low if filled[row] < width)
+    begun = {cell.row for cell in cells}
+    said = {row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)}
+    return sorted((begun - said) | {row for row in begun - low if filled[row] < width})
 
 
 def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from html import escape
 from itertools import pairwise
+from typing import cast
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererProtocol
@@ -27,7 +28,6 @@ from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\n(.{0,20000}?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
 )
-_FIELD = re.compile(r"([\w][\w .-]{0,60}?)[ \t]*[:=](?:[ \t]+(.*)|$)")
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,40})\](?::[ \t]*(?=\S))?")
 # CommonMark would take a note of one word for the address of a link.
 _FOOTNOTE_TEXT = re.compile(r"^( {0,3})\[(?=\^[^\]\s]{1,40}\]:)", re.MULTILINE)
@@ -56,8 +56,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     text, omissions = decoded.text.replace("\r\n", "\n"), Omissions()
     fields = dict[str, str]()
     if front := _FRONT_MATTER.match(text):
-        fields = _read_fields(front[2])
-        text = text[front.end() :]
+        fields = _read_fields(*front.groups())
+        text = text[front.end() :] if fields else text
     title = next((fields.pop(name) for name in list(fields) if name.lower() == "title"), "")
     blocks = markdown_blocks(text, limits, omissions)
     if fields:
@@ -77,33 +77,41 @@ def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Blo
     return [_with_lines(block) for block in fragment_blocks(page, limits, omissions)]
 
 
-def _read_fields(front: str) -> dict[str, str]:
-    """Return the fields of YAML or TOML front matter as text; lists and lines below a name belong to it."""
-    fields = dict[str, list[str]]()
-    name = ""
-    for line in front.split("\n"):
-        if line.lstrip().startswith("#") or not line.strip():
-            continue
-        if field := _FIELD.fullmatch(line):
-            name = field[1]
-            fields[name] = [field[2] or ""]
-        elif name:
-            fields[name].append(line.strip().removeprefix("- "))
-    return {name: _read_value(values) for name, values in fields.items()}
+def _read_fields(mark: str, front: str) -> dict[str, str]:
+    """Return the fields of YAML (between `---`) or TOML (`+++`) as text; of what is neither, lines with a colon."""
+    import tomllib  # few files have front matter
+
+    read: object
+    try:
+        read = _load_yaml(front) if mark == "---" else tomllib.loads(front)
+    except (ValueError, RecursionError):
+        read = dict(line.split(":", 1) for line in front.split("\n") if ":" in line)
+    fields = cast("dict[object, object]", read) if isinstance(read, dict) else {}
+    return {str(name).strip(): _write_field(value) for name, value in fields.items()}
 
 
-def _read_value(values: Sequence[str]) -> str:
-    first, *others = (value.strip() for value in values)
-    is_block = first[:1] in {"|", ">"} and len(first) < 3
-    if first.startswith("[") and first.endswith("]"):
-        first = ", ".join(_unquote(part) for part in first[1:-1].split(","))
-    parts = [*([] if is_block else [_unquote(first)]), *map(_unquote, others)]
-    return (" " if is_block else ", ").join(filter(None, parts))
+def _load_yaml(source: str) -> object:
+    """Return what YAML says, each value as it is written; ValueError for what is none, and for aliases.
+
+    Those may stand for more than memory holds.
+    """
+    import yaml
+
+    try:
+        if not any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(source, yaml.BaseLoader)):
+            return yaml.load(source, yaml.BaseLoader)  # noqa: S506 - it makes only texts, lists and dictionaries
+    except yaml.YAMLError as error:
+        raise ValueError(source) from error
+    raise ValueError(source)
 
 
-def _unquote(value: str) -> str:
-    value = value.strip()
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+def _write_field(value: object) -> str:
+    if isinstance(value, dict):
+        members = cast("dict[object, object]", value).items()
+        return ", ".join(f"{name}: {_write_field(member)}" for name, member in members)
+    if isinstance(value, list):
+        return ", ".join(map(_write_field, cast("list[object]", value)))
+    return " ".join(str(value).split())
 
 
 @cache

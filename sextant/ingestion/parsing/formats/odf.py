@@ -9,11 +9,10 @@ from openpyxl.utils.cell import get_column_letter
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, lines_of
 from sextant.ingestion.parsing.formats.drawingml import Box, in_reading_order
-from sextant.ingestion.parsing.formats.odf_styles import OdfPackage, OdfStyles, broken
+from sextant.ingestion.parsing.formats.odf_styles import OdfPackage, OdfStyle, OdfStyles, broken
 from sextant.ingestion.parsing.formats.odf_text import (
     CELLS,
     DRAWN,
-    PAGE_FIELDS,
     OdfContext,
     OdfReader,
     count_of,
@@ -89,6 +88,7 @@ class _Sheet:
         self._merges = list[tuple[int, int, int, int]]()
         self._floating = list[Block]()
         self._notes = list[str]()
+        self._struck = dict[str | None, bool]()
 
     def blocks(self, sheet: Element) -> Iterator[Block]:
         number = 0
@@ -143,9 +143,18 @@ class _Sheet:
             self._floating += self._reader.drawn(shape)
         texts = cell.iterchildren(qn("text:p"), qn("text:list"))
         text = "\n".join(line for one in texts for line in lines_of(self._reader.blocks([one])))
+        if text and self._is_struck(cell.get(qn("table:style-name"))):
+            self._context.omissions.add_text("struck through", text)
+            return ""
         if text or cell.tag != qn("table:table-cell"):
             return text
         return next(filter(None, (cell.get(qn(name)) for name in _KEPT_VALUES)), "")
+
+    def _is_struck(self, style: str | None) -> bool:
+        if style not in self._struck:
+            look = self._context.styles.lay_over(OdfStyle(), "table-cell", style)
+            self._struck[style] = look.struck
+        return self._struck[style]
 
 
 def _slide(context: OdfContext, slide: Element, page: int) -> Iterator[Block]:
@@ -201,13 +210,12 @@ def _length(value: str | None) -> int:
 
 
 def _furniture(context: OdfContext, roots: Sequence[Element]) -> list[Block]:
-    """Return what stands at the head and foot of the pages, each text once, without lines that tell the page's number."""
+    """Return what stands at the head and foot of the pages, each text once, without the pages' numbers."""
     found = dict[str, Block]()
     for root in roots:
         for part in root.iter(qn("style:header"), qn("style:footer")):
             for line in part.iter(qn("text:p")):
-                if next(line.iter(*PAGE_FIELDS), None) is None:
-                    for block in OdfReader(context).blocks([line]):
-                        text = block.text if isinstance(block, Paragraph) else ""
-                        found.setdefault(text, block)
+                for block in OdfReader(context, on_each_page=True).blocks([line]):
+                    text = block.text if isinstance(block, Paragraph) else ""
+                    found.setdefault(text, block)
     return [block for text, block in found.items() if text]

@@ -20,13 +20,19 @@ from sextant.ingestion.parsing.formats.odf_styles import (
     OdfStyles,
 )
 from sextant.ingestion.parsing.formats.opc import Element, qn
-from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter, write_comment
+from sextant.ingestion.parsing.formats.stories import (
+    PAGE_MARK,
+    StoryLine,
+    StoryWriter,
+    without_page_numbers,
+    write_comment,
+)
 from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
-PAGE_FIELDS = {qn("text:page-number"), qn("text:page-count")}
+_PAGE_FIELDS = {qn("text:page-number"), qn("text:page-count")}
 CELLS = {qn("table:table-cell"), qn("table:covered-table-cell")}
 DRAWN = {
     qn(f"draw:{name}")
@@ -83,9 +89,13 @@ class OdfContext(StoryWriter):
 class OdfReader:
     """Reads a story: the body, a cell, a text box, a note."""
 
-    def __init__(self, context: OdfContext, page: int | None = None) -> None:
+    def __init__(
+        self, context: OdfContext, page: int | None = None, *, on_each_page: bool = False
+    ) -> None:
+        """`on_each_page`: it is a head or foot, in which the page's number stands for nothing."""
         self._context = context
         self._page = page
+        self._on_each_page = on_each_page
 
     def blocks(self, elements: Iterable[Element]) -> Iterator[Block]:
         """Yield what stands in elements, through whatever wraps it (sections, changes)."""
@@ -116,7 +126,7 @@ class OdfReader:
         )
         line = StoryLine()
         self._inline(element, style, line, "", 0)
-        text = str(line.text).strip()
+        text = without_page_numbers(str(line.text)).strip()
         level = element.get(qn("text:outline-level")) or (
             element.get(qn("text:level")) if element.tag == qn("text:h") else None
         )
@@ -177,6 +187,8 @@ class OdfReader:
             self._inline(child, style, line, child.get(qn("xlink:href")) or address, depth)
         elif (white := _white(child)) is not None:
             line.text.add(white, address)
+        elif self._on_each_page and tag in _PAGE_FIELDS:
+            line.text.add(PAGE_MARK)
         elif tag == qn("text:note"):
             self._note(child, line)
         elif tag == qn("text:ruby-text"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,17 +12,24 @@ from sextant.ingestion.parsing.formats.docx_styles import heading_level
 from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.formats.numbering import BULLET
 from sextant.ingestion.parsing.formats.rtf_text import RtfLexer, RtfState
-from sextant.ingestion.parsing.formats.stories import StoryLine, StoryWriter, write_comment
+from sextant.ingestion.parsing.formats.stories import (
+    LINK_FIELD,
+    PAGE_FIELD,
+    PAGE_MARK,
+    StoryLine,
+    StoryWriter,
+    without_page_numbers,
+    write_comment,
+)
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 
-_LINK = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
-_PAGE = re.compile(r"\s*(?:PAGE|NUMPAGES)\b", re.IGNORECASE)
-_STORIES = frozenset({
-    "footnote", "annotation", "shptxt", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
+_FURNITURE = frozenset({
+    "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
 })  # fmt: skip
+_STORIES = _FURNITURE | {"footnote", "annotation", "shptxt"}
 _LABELS = frozenset({"listtext", "pntext"})
 _EDGE = 30  # twips between the edges of cells that are one column's
 
@@ -76,7 +82,7 @@ class _RtfStory:
     )
     rows: list[_RtfRow] = field(default_factory=list[_RtfRow])
     has_mark: bool = False
-    has_page: bool = False
+    on_each_page: bool = False  # a head or foot
 
 
 @dataclass(slots=True)
@@ -154,13 +160,19 @@ class _RtfReader(StoryWriter):
     def _add(self, text: str, state: RtfState) -> None:
         if state.deleted:
             self.omissions.add_text("deleted under review", text)
+        elif self._story.on_each_page and any(map(PAGE_FIELD.match, self._fields)):
+            self._add_page_number()
         else:
             self.add_run(self._story.line, text, state.look, state.address)
+
+    def _add_page_number(self) -> None:
+        if self._story.on_each_page:
+            self._story.line.text.add(PAGE_MARK, "")
 
     def opened(self, destination: str, state: RtfState) -> None:
         """Begin a story, a field, a picture or a label."""
         if destination in _STORIES:
-            self._stories.append(_RtfStory())
+            self._stories.append(_RtfStory(on_each_page=destination in _FURNITURE))
             self._outer.append(replace(self._paragraph))
             self._paragraph = _RtfParagraph()
         elif destination in self._names:
@@ -168,9 +180,8 @@ class _RtfReader(StoryWriter):
         elif destination == "field":
             self._fields.append("")
         elif destination == "fldrslt" and self._fields:
-            if found := _LINK.match(self._fields[-1]):
+            if found := LINK_FIELD.match(self._fields[-1]):
                 state.address = found[1]
-            self._story.has_page |= _PAGE.match(self._fields[-1]) is not None
         elif destination == "pict":
             self._picture, self._picture_kind = [], ""
         elif destination in _LABELS:
@@ -198,7 +209,7 @@ class _RtfReader(StoryWriter):
             self._story.line.hanging.append(Paragraph(f"{number} {text}".strip()))
         elif destination == "shptxt":
             self._story.line.hanging += story.blocks
-        elif text and not story.has_page:
+        elif text:
             self._furniture.setdefault(text, Paragraph(text))
 
     def data(self, content: bytes) -> None:
@@ -227,7 +238,7 @@ class _RtfReader(StoryWriter):
         elif word == "chftn":
             self._add_note_mark(state)
         elif word == "chpgn":
-            self._story.has_page = True
+            self._add_page_number()
         elif word.endswith("blip") or word in {"wmetafile", "macpict", "dibitmap"}:
             self._picture_kind = word
 
@@ -324,7 +335,7 @@ class _RtfReader(StoryWriter):
         story = self._story
         line, label = story.line, story.label.strip()
         story.line, story.label = StoryLine(), ""
-        text = str(line.text).strip()
+        text = without_page_numbers(str(line.text)).strip()
         label = label if any(map(str.isalnum, label)) or not label else BULLET
         if self._paragraph.in_table:
             lines = filter(None, [f"{label} {text}".strip(), *lines_of(line.hanging)])

@@ -57,6 +57,7 @@ _DESTINATIONS = frozenset({
 })  # fmt: skip
 _DEEPEST = 2_000
 _PLAIN = Look(size=12.0)
+_RAISED = {"up": "super", "dn": "sub"}  # by so many half points
 _ENCODINGS = frozenset({"fcharset", "ansicpg", "cpg", "mac"})
 _CODE_PAGES = {10000: "mac_roman", 65001: "utf-8", 54936: "gb18030"}
 
@@ -258,8 +259,8 @@ def _change_look(look: Look, word: str, number: int | None) -> Look:
             return replace(look, struck=is_on)
         case "v":
             return replace(look, hidden=is_on)
-        case "super" | "sub" | "nosupersub":
-            return replace(look, raised=word if is_on else "")
+        case "super" | "sub" | "nosupersub" | "up" | "dn":
+            return replace(look, raised=_RAISED.get(word, word) if is_on else "")
         case "fs":
             return replace(look, size=(number or 24) / 2)
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,12 @@ from sextant.ingestion.parsing.lines import Styled, infer_headings
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.text.characters import has_cjk
+
+# Fields of Word, and of RTF.
+PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
+LINK_FIELD = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
+PAGE_MARK = "\ufdd8"  # a noncharacter: stands for a page's number until the line is looked at
+_PAGE_WORDS = 16  # letters in the part of a line that only tells the page ("Page 3 of 7")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,23 @@ def mark_by_look(text: str, look: Look) -> str:
     """Mark text that stands raised or lowered."""
     mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised)
     return mark(text) if mark else text
+
+
+def without_page_numbers(text: str) -> str:
+    """Leave out the parts of a head or foot line that only tell the page, which differs from page to page."""
+    if PAGE_MARK not in text:
+        return text
+    return re.sub(r"[^\t\n]+", _without_page, text).strip()
+
+
+def _without_page(part: re.Match[str]) -> str:
+    if PAGE_MARK not in part[0]:
+        return part[0]
+    rest = part[0].replace(PAGE_MARK, "")
+    letters = [char for char in rest if char.isalnum()]
+    return (
+        "" if len(letters) <= _PAGE_WORDS and not any(map(str.isdigit, letters)) else rest.strip()
+    )
 
 
 def write_comment(author: str, text: str, page: int | None = None) -> Paragraph:

@@ -18,6 +18,7 @@ from openpyxl.utils.datetime import from_ISO8601, to_excel
 from openpyxl.utils.escape import unescape
 
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions
 from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
@@ -27,6 +28,7 @@ _ROW, _CELL, _VALUE, _FORMULA = "{*}row", "{*}c", "{*}v", "{*}f"
 _MERGED, _LINK = "{*}mergeCell", "{*}hyperlink"
 _MOST_MERGES = 10_000
 _REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
+_RAISED = {"superscript": mark_raised, "subscript": mark_lowered}
 _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 
@@ -74,7 +76,13 @@ class Workbook:
         properties = self._main.root.find("{*}workbookPr")
         is_mac = properties is not None and properties.get("date1904") in {"1", "true"}
         self.first_day = _MAC_DAY if is_mac else 0
-        self._strings = [*map(_text, self._shared("sharedStrings", "{*}si"))]
+        calculation = self._main.root.find("{*}calcPr")
+        # Programs that compute nothing say so, and some of them write 0 for each result.
+        self._is_computed = calculation is None or calculation.get("fullCalcOnLoad") not in {
+            "1",
+            "true",
+        }
+        self._strings = [*map(self._text, self._shared("sharedStrings", "{*}si"))]
         codes = {
             one.get("numFmtId", ""): one.get("formatCode", "")
             for one in self._shared("styles", "{*}numFmts/{*}numFmt")
@@ -82,6 +90,9 @@ class Workbook:
         codes = {str(key): code for key, code in BUILTIN_FORMATS.items()} | codes
         styles = self._shared("styles", "{*}cellXfs/{*}xf")
         self._formats = [codes.get(one.get("numFmtId", ""), GENERAL) for one in styles]
+        fonts = [*map(_is_struck, self._shared("styles", "{*}fonts/{*}font"))]
+        numbers = (_number(one.get("fontId")) or 0 for one in styles)
+        self._struck = [number < len(fonts) and fonts[number] for number in numbers]
 
     def sheets(self) -> list[Sheet]:
         """Return the sheets in their order; of a file that no longer lists them, those that are there, by number."""
@@ -139,16 +150,19 @@ class Workbook:
             style = _number(cell.get("s")) or 0
             code = self._formats[style] if style < len(self._formats) else GENERAL
             value = self._value(cell, code)
-            if value is not None:
+            has_formula = cell.find(_FORMULA) is not None
+            if style < len(self._struck) and self._struck[style]:
+                self._omissions.add_text("struck through", str(value or ""))
+            elif value is not None and not (has_formula and value == 0 and not self._is_computed):
                 yield Cell(column, value, code)
             elif cell.get("t") != "str":  # which is an empty text that was computed
-                ranges.not_computed += cell.find(_FORMULA) is not None
+                ranges.not_computed += has_formula
 
     def _value(self, cell: Element, code: str) -> CellValue | None:
         kind, text = cell.get("t", "n"), cell.findtext(_VALUE)
         inline = cell.find("{*}is") if kind == "inlineStr" else None
         if inline is not None:
-            return _text(inline)
+            return self._text(inline)
         return self._read(kind, text, code) if text else None
 
     def _read(self, kind: str, text: str, code: str) -> CellValue | None:
@@ -163,6 +177,22 @@ class Workbook:
                 return self._date(text) if is_date_format(code) else text
             case _:
                 return _unescaped(text)
+
+    def _text(self, element: Element) -> str:
+        """Return the text of a string with its runs, without the reading of its ideographs (`rPh`)."""
+        parts = [one.text or "" for one in element.iterfind("{*}t")]
+        for run in element.iterfind("{*}r"):
+            text = run.findtext("{*}t") or ""
+            look = run.find("{*}rPr")
+            align = look.find("{*}vertAlign") if look is not None else None
+            if look is not None and _is_struck(look):
+                self._omissions.add_text("struck through", text)
+            elif align is None:
+                parts.append(text)
+            else:
+                mark = _RAISED.get(align.get("val", ""), str)
+                parts.append(mark(text))
+        return _unescaped("".join(parts))
 
     def _string(self, index: int | None) -> str | None:
         if index is not None and index < len(self._strings):
@@ -195,10 +225,9 @@ def _numeric(text: str) -> CellValue:
         return text
 
 
-def _text(element: Element) -> str:
-    """Return the text of a string with its runs, without the reading of its ideographs (`rPh`)."""
-    parts = element.iterfind("{*}t"), element.iterfind("{*}r/{*}t")
-    return _unescaped("".join(one.text or "" for group in parts for one in group))
+def _is_struck(font: Element) -> bool:
+    strike = font.find("{*}strike")
+    return strike is not None and strike.get("val") not in {"0", "false"}
 
 
 def _unescaped(text: str) -> str:

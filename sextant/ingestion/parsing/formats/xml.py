@@ -54,8 +54,10 @@ _CAPTIONED = frozenset(
     {"table", "informaltable", "table-wrap", "figure", "fig", "example", "caption"}
 )
 _NOT_TEXT = frozenset({"binary", "script", "style"})
-_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31});")
-_DECLARED = re.compile(r"<!ENTITY\s+([\w.-]+)\s")
+_ENTITY = re.compile(r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|&([A-Za-z_][\w.-]{0,63});", re.DOTALL)
+_DECLARED = re.compile(r"<!ENTITY\s+([\w.-]+)\s+[\"']")  # with its text
+_PREDEFINED = ("amp", "lt", "gt", "quot", "apos")
+_INCLUSION = "{http://www.w3.org/2001/XInclude}include"
 _ENCODING = re.compile(r"^(\s*<\?xml[^>]{0,100}?)\s+encoding\s*=\s*[\"'][^\"']{0,40}[\"']")
 _MARKUP = re.compile(
     r"<(?:p|a|br|div|img|b|i|em|strong|ul|li|span|table|h[1-6])\b[^>]*>", re.IGNORECASE
@@ -67,7 +69,7 @@ _DEEPEST = 200
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read an XML file: as a document where text and elements mix or are called paragraphs, else as records.
 
-    Entities that it declares are read, none from other files.
+    Entities that it declares are read, none from other files; a warning names what it refers to there.
 
     Raises:
         FileBroken: it is no XML.
@@ -75,8 +77,10 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     """
     declared = re.match(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]{2,40})", content[:300])
     decoded = decode(content, declared[1].decode("ascii") if declared else None)
-    root = _root(decoded.text)
     omissions = Omissions()
+    root = _root(decoded.text, omissions)
+    for inclusion in root.iter(_INCLUSION):
+        omissions.add_part("reference", inclusion.get("href"))
     if _is_document(root):
         markup = "".join(_write(root, 1))
         blocks = fragment_blocks(markup, limits, omissions)
@@ -88,11 +92,20 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     )
 
 
-def _root(text: str) -> Element:
-    """Return the root element, of damaged XML with what can be read of it."""
-    names = set(_DECLARED.findall(text[:100_000]))
-    # Names of HTML, which documents use whose declaration lies elsewhere.
-    text = _ENTITY.sub(lambda found: _character(found, names), _ENCODING.sub(r"\1", text))
+def _root(text: str, omissions: Omissions) -> Element:
+    """Return the root element, of damaged XML with what can be read of it; count entities that it does not hold."""
+    names = {*_PREDEFINED, *_DECLARED.findall(text[:100_000])}
+
+    def resolve(found: re.Match[str]) -> str:
+        name = found[1]
+        if not name or name in names:
+            return found[0]
+        # Names of HTML, which documents use whose declaration lies elsewhere.
+        if not (character := html5.get(f"{name};", "")):
+            omissions.add_part("reference", name)
+        return character
+
+    text = _ENTITY.sub(resolve, _ENCODING.sub(r"\1", text))
     source = text.encode("utf-8", "replace")
     for recover in (False, True):
         parser = etree.XMLParser(
@@ -117,13 +130,6 @@ def _root(text: str) -> Element:
         if root is not None:
             return root
     raise FileBroken("The file is no XML that can be read.", next_step="Correct it and try again.")
-
-
-def _character(found: re.Match[str], declared: set[str]) -> str:
-    name = found[1]
-    if name in declared or name in {"amp", "lt", "gt", "quot", "apos"}:
-        return found[0]
-    return html5.get(f"{name};", found[0])
 
 
 def _name(element: Element) -> str:

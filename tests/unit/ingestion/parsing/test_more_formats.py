@@ -392,17 +392,30 @@ class TestXml:
         own = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY firm "Acme">]><a><p>By &firm;.</p></a>'
         assert lines(read(FileType.XML, own.encode())) == ["By Acme."]
 
+        other = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a><p>By &x;.</p></a>'
+        blocks = read(FileType.XML, other.encode())
+        assert lines(blocks) == ["By ."]
+        assert blocks.omissions
+        assert blocks.omissions.not_read == {"reference": 1}
+        names = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+        bomb = f'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e0 "lol">{names}]><a><p>&e9;</p></a>'
+        with pytest.raises(FileUnsafe):
+            read(FileType.XML, bomb.encode())
+
     def test_prefixes_that_nothing_declares_cost_no_file(self) -> None:
         rows = "".join(f"<dc:row><dc:part x:id='{n}'>Bolt {n}</dc:part></dc:row>" for n in (1, 2))
         text = "\n".join(lines(read(FileType.XML, f"<list>{rows}</list>".encode())))
         assert "Bolt 1" in text
         assert "Bolt 2" in text
-        other = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a><p>By &x;.</p></a>'
-        assert "root" not in "".join(lines(read(FileType.XML, other.encode())))
-        names = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
-        bomb = f'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e0 "lol">{names}]><a><p>&e9;</p></a>'
-        with pytest.raises(FileUnsafe):
-            read(FileType.XML, bomb.encode())
+
+    def test_what_lies_in_other_files_is_named(self) -> None:
+        xml = """<!DOCTYPE a SYSTEM "a.dtd" [<!ENTITY two SYSTEM "two.xml">]>
+            <a xmlns:xi="http://www.w3.org/2001/XInclude"><p>See &two; and &no.where;<![CDATA[ &kept;]]></p><xi:include href="c3.xml"/></a>"""
+        blocks = read(FileType.XML, xml.encode())
+        assert lines(blocks) == ["See and &kept;"]
+        assert [str(warning) for warning in blocks.warnings] == [
+            "Not read: 3 references (two, no.where, c3.xml)"
+        ]
 
     def test_what_nests_too_deep_is_refused(self) -> None:
         deep = f"<?xml version='1.0'?>{'<a>' * 250}<p>x</p>{'</a>' * 250}"

@@ -79,6 +79,8 @@ def test_numbers(value: float | str, code: str, shown: str) -> None:
         (DAY, "mmm-yy", "2024-03"),
         (DAY, "yyyy", "2024"),
         (DAY, "mmmm", "March"),
+        (DAY, "[$-804]aaaa", "Friday"),
+        (-42, "0.00;[Red]0.00", "-42.00"),
         (DAY, 'yyyy"年"m"月"d"日"', "2024-03-15"),
         (45366, "yyyy-mm-dd", "2024-03-15"),
         (12, "d/m/yyyy", "1900-01-12"),  # before the leap day that never was

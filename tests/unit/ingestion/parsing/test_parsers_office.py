@@ -12,6 +12,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+import xlsxwriter
 from docx.oxml import OxmlElement
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -320,6 +321,35 @@ class TestExcel:
 
         assert str(warning).startswith("3 cells hold formulas whose results were never saved")
         assert warning.code == "formulas_not_computed"
+
+    def test_noughts_of_a_program_that_computes_nothing_are_no_results(self) -> None:
+        buffer = io.BytesIO()
+        with xlsxwriter.Workbook(buffer) as book:
+            sheet = book.add_worksheet()
+            sheet.write_column(0, 0, ["Sum", 1, 2])
+            sheet.write_formula(3, 0, "=SUM(A2:A3)")
+            sheet.write_formula(4, 0, "=A4*2", None, 6)
+
+        parsed = parser_for(FileType.XLSX)(buffer.getvalue(), LIMITS)
+
+        assert [block.text for block in parsed.blocks][1:] == ["Sum\n1\n2", "6"]  # type: ignore[union-attr]
+        assert [warning.params for warning in parsed.warnings] == [{"number": 1}]
+
+    def test_struck_and_raised_text_of_cells_is_no_plain_text(self) -> None:
+        buffer = io.BytesIO()
+        with xlsxwriter.Workbook(buffer) as book:
+            sheet = book.add_worksheet()
+            raised, struck = (
+                book.add_format({name: 1}) for name in ("font_script", "font_strikeout")
+            )
+            sheet.write_rich_string(0, 0, "10", raised, "6", " units ", struck, "gone", " a year")
+            sheet.write(1, 0, 99, struck)
+
+        parsed = parser_for(FileType.XLSX)(buffer.getvalue(), LIMITS)
+
+        assert [block.text for block in parsed.blocks][1:] == ["10^6 units  a year"]  # type: ignore[union-attr]
+        assert parsed.omissions
+        assert parsed.omissions.left_out == {"struck through": 6}
 
     @pytest.mark.parametrize(
         "cell",

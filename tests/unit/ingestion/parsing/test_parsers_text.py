@@ -166,6 +166,18 @@ class TestMarkdown:
             Paragraph("Body."),
         ]
 
+    @pytest.mark.parametrize(
+        ("front", "fields"),
+        [
+            ('+++\ntitle = "Plan"\nowner = "Dana"\n[limits]\ndays = 3\n+++', "owner: Dana\nlimits: days: 3"),
+            ("---\nowner: {name: Dana, code: 007}\n---", "owner: name: Dana, code: 007"),
+            ("---\nowner: Team: Dana\nstate: *draft\n---", "owner: Team: Dana\nstate: *draft"),
+            ("---\nmany: &a [x, x]\nmore: [*a, *a]\n---", "many: &a [x, x]\nmore: [*a, *a]"),
+        ],
+    )  # fmt: skip
+    def test_front_matter_is_read_as_what_it_is_written_in(self, front: str, fields: str) -> None:
+        assert prose_of(FileType.MARKDOWN, f"{front}\nBody.\n") == [fields, "Body."]
+
     def test_links_notes_and_tags_within_a_line(self) -> None:
         assert prose_of(
             FileType.MARKDOWN,
@@ -448,6 +460,29 @@ class TestHtml:
             prose_of(FileType.HTML, f"<p>It is {math}.</p>")[0].split()
             == f"It is {text} .".replace(" .", "." if "img src" not in math else " .").split()
         )
+
+    def test_blank_rows_part_no_table_from_its_names(self) -> None:
+        rows = "<tr><td>Sales<td><td><tr><td><td><br><td><tr><td>Part<td>Sold<td>City<tr><td>A<td>1<td>Ulm<tr><td>B<td>2<td>Graz"
+        assert blocks(FileType.HTML, f"<table>{rows}</table>") == [
+            Table(
+                [
+                    ["Sales", "", ""],
+                    ["Part", "Sold", "City"],
+                    ["A", "1", "Ulm"],
+                    ["B", "2", "Graz"],
+                ],
+                2,
+            )
+        ]
+
+    def test_what_a_style_raises_is_raised(self) -> None:
+        page = "<p>5 m<span style='font-size:70%; vertical-align: super'>2</span>, H<span style='vertical-align:sub'>2</span>O</p>"
+        assert prose_of(FileType.HTML, page) == ["5 m^2, H2O"]
+
+    def test_a_grid_for_assistive_programs_is_a_table(self) -> None:
+        page = """<div role=grid><div role=row><span role=columnheader>Item</span><span role=columnheader>Price</span></div>
+            <div role=rowgroup><div role=row><span role=gridcell>Bolt</span><span role=gridcell><b>3</b> EUR</span></div></div></div>"""
+        assert blocks(FileType.HTML, page) == [Table([["Item", "Price"], ["Bolt", "3 EUR"]], 1)]
 
     def test_what_a_picture_that_stands_alone_shows_is_its_caption(self) -> None:
         page = b"<p><img alt='A red barn'></p><p><b>Note</b> <img alt='of this'> day</p><a href='/'><img alt='Back home'></a>"

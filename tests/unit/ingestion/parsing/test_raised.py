@@ -90,6 +90,15 @@ def test_two_raised_figures_behind_an_amount_of_money_are_cents(marked: str, wri
     assert write(marked) == [written]
 
 
+def test_a_figure_in_brackets_is_the_label_of_a_note() -> None:
+    assert write(f"14 days{mark_raised('1)')}, 20 kg{mark_raised('[2]')}") == [
+        "14 days [note 1], 20 kg [note 2]"
+    ]
+    assert write(f"f{mark_raised('(2)')} is the second derivative") == [
+        "f^((2)) is the second derivative"
+    ]
+
+
 def test_a_known_note_is_meant_rather_than_cents() -> None:
     assert write(f"4{mark_raised('12')} EUR", f"{mark_raised('12')} net")[0] == "4 EUR [note 12]"
 
