@@ -234,13 +234,13 @@ def prompt_size(messages: Messages) -> int:
     return sum(estimate_tokens(text) for _, text in messages)
 
 
-def usage_of_failure(error: Exception, messages: Messages, calls: int = 1) -> Usage:
-    """Return what a call that gave nothing has cost: as the error says, nothing where nobody was reached, else its prompt."""
+def usage_of_failure(error: Exception, messages: Messages, model: str, calls: int = 1) -> Usage:
+    """Return what a call of `model` that gave nothing has cost: as the error says, nothing where nobody was reached, else its prompt."""
     if isinstance(error, ModelUnavailable | ModelOutputInvalid) and error.usage is not None:
         return error.usage
     if isinstance(error, ModelUnavailable) and error.unreachable:
         return Usage(calls)
-    return Usage(calls, calls * prompt_size(messages), estimated=True)
+    return Usage(calls, calls * prompt_size(messages), estimated=True).of_model(model)
 
 
 def limit_warning(limit: Limit, limits: LimitSettings) -> CodedWarning:

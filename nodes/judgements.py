@@ -163,7 +163,8 @@ class _CallOptions(Generic[T]):
             if isinstance(error, TimeoutError):
                 self.chat.speed.observe_silence(size, self.seconds)
             calls = 2 if self.repair and isinstance(error, ModelOutputInvalid) else 1
-            return _CallOutcome(None, usage_of_failure(error, messages, calls), error)
+            lost = usage_of_failure(error, messages, self.chat.name, calls)
+            return _CallOutcome(None, lost, error)
         return _CallOutcome(reply, usage)
 
 

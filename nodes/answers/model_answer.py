@@ -114,7 +114,8 @@ class _ModelText:
     def leave(self, writing: Writing) -> None:
         """Note the estimated cost of a text whose rest nobody reads."""
         written = estimate_tokens(self.draft.text.given.text)
-        self.usage += Usage(1, prompt_size(writing.messages), written, estimated=True)
+        left = Usage(1, prompt_size(writing.messages), written, estimated=True)
+        self.usage += left.of_model(writing.chat.name)
 
     def cut_off(self, writing: Writing, texts: Sequence[str]) -> None:
         """Note the estimated cost of a text that did not come to its end."""
@@ -122,7 +123,8 @@ class _ModelText:
             prompt_size(writing.messages),
             estimate_tokens("".join(texts)),
         )
-        self.usage += Usage(1, prompt_tokens, answer_tokens, estimated=True, truncated=True)
+        cut = Usage(1, prompt_tokens, answer_tokens, estimated=True, truncated=True)
+        self.usage += cut.of_model(writing.chat.name)
 
 
 class _Cleaner:
@@ -242,14 +244,16 @@ async def _pieces(
                     size = prompt_size(writing.messages)
                     writing.chat.speed.observe_missed_answer(size, writing.budget.seconds)
                     late = ModelUnavailable.worded(LATE)
-                    late.usage = usage_of_failure(late, writing.messages)
+                    late.usage = usage_of_failure(late, writing.messages, writing.chat.name)
                     raise late from None
                 draft.out_of_time = True
                 draft.cut_off(writing, texts)
                 return
             except ModelUnavailable as error:
                 if not "".join(texts).strip():
-                    error.usage = error.usage or usage_of_failure(error, writing.messages)
+                    error.usage = error.usage or usage_of_failure(
+                        error, writing.messages, writing.chat.name
+                    )
                     raise
                 draft.failure = error
                 draft.cut_off(writing, texts)

@@ -331,7 +331,8 @@ async def _points(
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
         reason = failure_reason(error)
-        return _Noted(len(reports), (), usage_of_failure(error, messages), reason)
+        lost = usage_of_failure(error, messages, reading.chat.name)
+        return _Noted(len(reports), (), lost, reason)
     return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
 
 

@@ -298,7 +298,7 @@ class Reviser:
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             _log.warning("chat model mended nothing (%s)", error)
             tried_again = again and isinstance(error, ModelOutputInvalid)
-            self.usage = usage_of_failure(error, messages, 2 if tried_again else 1)
+            self.usage = usage_of_failure(error, messages, self._chat.name, 2 if tried_again else 1)
             self._warn(WarningCode.REVISION_FAILED, reason=failure_reason(error))
             return {}
         known = range(1, len(sentences) + 1)

@@ -146,11 +146,11 @@ class _Looking:
             async with asyncio.timeout(self._seconds):
                 description = await vision.describe(picture, prompt)
         except TimeoutError as error:
-            self.usage += usage_of_failure(error, prompt)
+            self.usage += usage_of_failure(error, prompt, vision.name)
             self._warn(WarningCode.IMAGE_TIMED_OUT, part.label)
             return ""
         except (ModelUnavailable, ModelOutputInvalid) as error:
-            self.usage += usage_of_failure(error, prompt)
+            self.usage += usage_of_failure(error, prompt, vision.name)
             self._warn(WarningCode.IMAGE_NOT_DESCRIBED, part.label, reason=describe_reason(error))
             return ""
         self.usage += description.usage

@@ -128,7 +128,8 @@ class ChatReranker:
 
     async def _asked(self, messages: prompts.Messages, passages: int) -> Marks:
         """Return the model's marks; whatever comes of it, what the call used is charged."""
-        sent = Usage(1, sum(estimate_tokens(text) for _, text in messages), estimated=True)
+        size = sum(estimate_tokens(text) for _, text in messages)
+        sent = Usage(1, size, estimated=True).of_model(self._chat.name)
         try:
             marks, usage = await self._chat.structured(messages, marks_of(passages), patient=False)
         except (ModelUnavailable, ModelOutputInvalid) as error:

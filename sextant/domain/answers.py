@@ -90,7 +90,7 @@ class Usage:
 
     `estimated`: at least one endpoint did not report its tokens, so they were estimated from text.
     `truncated`: at least one output was cut short by a token limit.
-    `models`: `prompt_tokens` and `completion_tokens` by the model's name, of the calls that were answered.
+    `models`: `prompt_tokens` and `completion_tokens` by the model's name.
     """
 
     calls: int = 0

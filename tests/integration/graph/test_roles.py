@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
@@ -37,11 +38,12 @@ async def asking(
         yield rag
 
 
+@pytest.mark.parametrize("is_useful", [True, False])
 async def test_judgements_go_to_the_judge_and_the_text_comes_from_the_answers_model(
-    database: Database, filled: Scope
+    is_useful: bool, database: Database, filled: Scope
 ) -> None:
     def judged(_: ApiRequest) -> Reply:
-        return as_json(VERDICT)
+        return as_json(VERDICT) if is_useful else Reply("Hm, let me see.")
 
     async with ScriptedOpenAI(lambda _: ANSWER) as large, ScriptedOllama(judged) as small:
         judge = ModelSettings(name="ollama:qwen3:4b", base_url=small.base_url)
@@ -58,7 +60,7 @@ async def test_judgements_go_to_the_judge_and_the_text_comes_from_the_answers_mo
     assert [request.wants_json for request in large.chat_requests] == [False]
     assert len(small.requests) >= 2
     assert answer.usage.calls == len(large.chat_requests) + len(small.requests)
-    assert answer.warnings == ()
+    assert bool(answer.warnings) is not is_useful
     by_model = answer.usage.models
     assert by_model.keys() == {"large", "qwen3:4b"}
     for kind in ("prompt_tokens", "completion_tokens"):
