@@ -56,17 +56,18 @@ CURIE = {
 }
 NOTHING: dict[str, list[Any]] = {"entities": [], "relations": []}
 TEXT = "Marie Curie was born in\nWarsaw. She discovered polonium.\n"
+# Of so many tokens that two passages with it are too long to be shown as one.
+FILLER = "The yard keeps its own ledger of ropes, and nobody else reads it. " * 6
 
 
 def some_sections(number: int) -> bytes:
     """Return a document of so many passages."""
-    return "".join(f"# Part {place}\n\n{TEXT}\n" for place in range(number)).encode()
+    return "".join(f"# Part {place}\n\n{TEXT}{FILLER}\n" for place in range(number)).encode()
 
 
 def long_sections(number: int) -> bytes:
     """Return a document of so many passages, of which three go into one call."""
-    filler = "The yard keeps its own ledger of ropes, and nobody else reads it. " * 18
-    parts = (f"# Part {place}\n\n{TEXT}\n{filler}\n" for place in range(number))
+    parts = (f"# Part {place}\n\n{TEXT}\n{FILLER * 3}\n" for place in range(number))
     return "\n".join(parts).encode()
 
 
@@ -370,17 +371,17 @@ async def test_what_a_document_said_is_extracted_anew_when_it_changes_and_gone_w
         assert await opened.graph.entities_by_alias(scope, ["polonium"]) == []
 
 
-FERRY = """# Orders
+FERRY = f"""# Orders
 
-Marie Curie was born in Warsaw.
+Marie Curie was born in Warsaw. {FILLER}
 
 # Travels
 
-She sailed to Skelloe with Pierre Curie.
+She sailed to Skelloe with Pierre Curie. {FILLER}
 
 # Stock
 
-The warehouse keeps polonium.
+The warehouse keeps polonium. {FILLER}
 """
 
 
@@ -527,8 +528,9 @@ async def test_a_model_that_thinks_gets_the_room_for_it(world: Start, scope: Sco
         assert len(opened.server.chat_requests) == 3
 
 
+@pytest.mark.parametrize("sentences_of_section", [1, 3, 72])
 async def test_reading_a_document_costs_at_most_twice_its_tokens(
-    world: Start, scope: Scope
+    sentences_of_section: int, world: Start, scope: Scope
 ) -> None:
     names = ["Anna", "Bell", "Carl", "Dora", "Emil", "Fred", "Gina", "Hugo", "Ines", "Jens"]
     sentences = [
@@ -536,7 +538,10 @@ async def test_reading_a_document_costs_at_most_twice_its_tokens(
         "in the northern yard, where nobody keeps a record of the parts that were used."
         for at in range(72)
     ]
-    text = "# Yard\n\n" + "\n\n".join(" ".join(sentences[at : at + 9]) for at in range(0, 72, 9))
+    text = "# Yard\n\n"
+    for at in range(72):
+        title = f"\n\n## Part {at}\n\n" if at % sentences_of_section == 0 else ""
+        text += title + sentences[at] + ("\n\n" if at % 9 == 8 else " ")
     async with world(read_passages) as opened:
         await opened.ingest(scope, text.encode())
         done, failed, waiting = await opened.counts(scope)
@@ -547,3 +552,36 @@ async def test_reading_a_document_costs_at_most_twice_its_tokens(
     assert spent.prompt_tokens + spent.completion_tokens <= 2 * len(tokens_of(text))
     assert len(mentions) > 20
     assert relations
+
+
+async def test_small_neighbours_are_shown_as_one_and_what_is_found_belongs_to_the_one_that_says_it(
+    world: Start, scope: Scope
+) -> None:
+    parts = ["Marie Curie was born in Warsaw.", "She sailed to Skelloe.", "The warehouse keeps polonium."]  # fmt: skip
+    text = "".join(f"# Part {part[:3]}\n\n{part}\n\n" for part in parts)
+    said = passages_said(
+        found(
+            1,
+            ["Marie Curie", "polonium", "Atlantis"],
+            ["Marie Curie", "born in", "Warsaw"],
+            ["Marie Curie", "sailed to", "Skelloe"],
+        )
+    )
+    async with world([said]) as opened:
+        await opened.ingest(scope, text.encode())
+        (request,) = opened.server.chat_requests
+        assert "[2] " not in request.prompt
+        assert all(part in request.prompt for part in parts)
+        assert await opened.counts(scope) == (3, 0, 0)
+        mentions, relations = await evidence_of(opened.database, scope)
+    assert mentions == {
+        ("Marie Curie", "Marie Curie", "Marie Cu"),
+        ("Warsaw", "Warsaw", "Marie Cu"),
+        ("Skelloe", "Skelloe", "She sail"),
+        ("Marie Curie", "", "She sail"),
+        ("polonium", "polonium", "The ware"),
+    }
+    assert relations == {
+        ("BORN_IN", "Marie Curie was born in Warsaw.", "Marie Cu"),
+        ("SAILED_TO", "", "She sail"),
+    }

@@ -42,9 +42,13 @@ from sextant.ingestion.graph.extraction.extraction_run import (
     ExtractionRun,
     PassageQueue,
     PassagesOutcome,
+    Shown,
     estimate_extraction_call,
     extraction_prompt,
     gleaning_prompt,
+    join_small,
+    spread_found,
+    text_of,
 )
 from sextant.ingestion.graph.extraction.model_evidence import (
     ModelExtraction,
@@ -190,15 +194,16 @@ class ModelExtractor:
 
     async def _read(self, run: ExtractionRun, slot: Slot, passages: Sequence[PendingChunk]) -> bool:
         """Read passages and hand the outcome on; False when the budget does not allow it."""
-        prompt = extraction_prompt(passages, self._types)
-        need = estimate_extraction_call(passages, prompt, self._settings)
+        shown = join_small(passages)
+        prompt = extraction_prompt(shown, self._types)
+        need = estimate_extraction_call(shown, prompt, self._settings)
         if not run.budget.reserve(need):
             return False
         usage, began = Usage(), time.monotonic()
         found: dict[int, ModelExtraction] = {}
         error: SextantError | None = None
         try:
-            found, usage = await self._find(passages, prompt)
+            found, usage = await self._find(shown, prompt)
         except SextantError as failed:
             # Answers that did not fit are paid for all the same, refusals are not. Where nobody can
             # tell, the prompt was sent at least.
@@ -210,7 +215,7 @@ class ModelExtractor:
         if error is None:
             slot.note_answer(time.monotonic() - began, usage)
             self._adapt_size(time.monotonic() - began)
-            run.take_found(passages, found, usage)
+            run.take_found(passages, spread_found(found, shown), usage)
         else:
             self._take_error(run, slot, passages, error, usage)
         return True
@@ -257,13 +262,13 @@ class ModelExtractor:
             run.reasons.setdefault(error.code, error)
 
     async def _find(
-        self, passages: Sequence[PendingChunk], prompt: Messages
+        self, shown: Sequence[Shown], prompt: Messages
     ) -> tuple[dict[int, ModelExtraction], Usage]:
-        """Return what the model finds in passages, by their index; those that it leaves out are absent."""
-        reply, usage = await self._ask(passages, prompt)
-        found = assign_extractions(reply, len(passages), is_cut=usage.truncated)
+        """Return what the model finds in the passages shown, by their index; those that it leaves out are absent."""
+        reply, usage = await self._ask(shown, prompt)
+        found = assign_extractions(reply, len(shown), is_cut=usage.truncated)
         for _ in range(self._settings.extraction.gleaning if found else 0):
-            read = [passages[at] for at in found]
+            read = [shown[at] for at in found]
             try:
                 reply, cost = await self._ask(
                     read, gleaning_prompt(read, self._types, found.values())
@@ -284,11 +289,11 @@ class ModelExtractor:
         return found, usage
 
     async def _ask(
-        self, passages: Sequence[PendingChunk], prompt: Messages
+        self, shown: Sequence[Shown], prompt: Messages
     ) -> tuple[ModelExtractions, Usage]:
         """Return the answer to a prompt; several passages are halved instead of repaired, which costs less."""
-        tokens = sum(estimate_tokens(passage.text) for passage in passages)
-        number = len(passages)
+        tokens = sum(estimate_tokens(text_of(one)) for one in shown)
+        number = len(shown)
         return await self._chat.structured(
             prompt,
             extractions_of(self._types, number, most_of_passage(tokens, number)),
@@ -346,9 +351,8 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
         queue = PassageQueue(found)
         while passages := await queue.take(CALL_TOKENS):
             number += len(passages)
-            usage += estimate_extraction_call(
-                passages, extraction_prompt(passages, types), settings
-            )
+            shown = join_small(passages)
+            usage += estimate_extraction_call(shown, extraction_prompt(shown, types), settings)
     return CostEstimate(
         number,
         usage.prompt_tokens,

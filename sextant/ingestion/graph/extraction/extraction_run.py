@@ -7,6 +7,7 @@ import json
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count, takewhile
 from uuid import UUID
 
 from sextant.domain.answers import Usage
@@ -15,7 +16,6 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.cost import CostBudget, estimate_call, most_found
 from sextant.ingestion.graph.extraction.model_evidence import (
-    TOGETHER,
     ModelExtraction,
     ModelExtractions,
 )
@@ -28,6 +28,11 @@ from sextant.text.characters import estimate_tokens, language_of
 # Of the passages in one call. Longer ones are read less closely: fewer relations of each passage are found.
 CALL_TOKENS = 1200
 LEAST_TOKENS = 150  # of a call to an endpoint that is too slow for more
+# Of neighbours that are shown as one: each passage with a number takes its part of the answer.
+_JOINED_TOKENS = 200
+
+Shown = Sequence[PendingChunk]
+"""A passage as a prompt numbers it: one, or small neighbours."""
 
 
 @dataclass(slots=True)
@@ -63,8 +68,7 @@ class PassageQueue:
 
 def _goes_with(group: Sequence[PendingChunk], passage: PendingChunk) -> bool:
     first = group[0]
-    is_near = first.document_id == passage.document_id and len(group) < TOGETHER
-    return is_near and not (first.attempts or passage.attempts)
+    return first.document_id == passage.document_id and not (first.attempts or passage.attempts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,33 +141,61 @@ def _omission_error(usage: Usage) -> ModelOutputInvalid:
     return error
 
 
-def estimate_extraction_call(
-    passages: Sequence[PendingChunk], prompt: Messages, settings: Settings
-) -> Usage:
+def join_small(passages: Sequence[PendingChunk]) -> list[Shown]:
+    """Return passages as a prompt shows them, small neighbours as one."""
+    shown, size = list[list[PendingChunk]](), 0
+    for passage in passages:
+        size += (tokens := estimate_tokens(passage.text))
+        if shown and size <= _JOINED_TOKENS:
+            shown[-1].append(passage)
+        else:
+            shown.append([passage])
+            size = tokens
+    return [*shown]
+
+
+def spread_found(
+    found: Mapping[int, ModelExtraction], shown: Sequence[Shown]
+) -> dict[int, ModelExtraction]:
+    """Return by passage what was found in those shown; where several were shown as one, it may be of any of them."""
+    indexes, spread = count(), dict[int, ModelExtraction]()
+    for at, passages in enumerate(shown):
+        mine = [index for _, index in zip(passages, indexes, strict=False)]
+        if (one := found.get(at)) is not None:
+            spread |= dict.fromkeys(mine, one)
+    return spread
+
+
+def estimate_extraction_call(shown: Sequence[Shown], prompt: Messages, settings: Settings) -> Usage:
     """Return about what a call with this prompt will take, in tokens."""
     sent = "\n".join(
         [*(text for _, text in prompt), instruction(ModelExtractions, with_schema=False)]
     )
-    return estimate_call(sent, [passage.text for passage in passages], settings)
+    return estimate_call(sent, [text_of(one) for one in shown], settings)
 
 
-def extraction_prompt(passages: Sequence[PendingChunk], types: Sequence[str]) -> Messages:
+def text_of(shown: Shown) -> str:
+    """Return the text of a passage that a prompt shows, without titles."""
+    return "\n".join(passage.text for passage in shown)
+
+
+def extraction_prompt(shown: Sequence[Shown], types: Sequence[str]) -> Messages:
     """Return the messages that ask for the entities and relations of passages."""
-    tokens = sum(estimate_tokens(passage.text) for passage in passages)
-    values = _values(passages, types) | {"most": str(most_found(tokens))}
+    tokens = sum(estimate_tokens(text_of(one)) for one in shown)
+    values = _values(shown, types) | {"most": str(most_found(tokens))}
     for example in ("person", "organization"):
         # Of the types that the example would have, those that are not asked for.
         values[example] = next((one for one in types if one.casefold() == example), "…")
-    return EXTRACT.messages(_language(passages), **values)
+    return EXTRACT.messages(_language(shown), **values)
 
 
 def gleaning_prompt(
-    passages: Sequence[PendingChunk], types: Sequence[str], found: Iterable[ModelExtraction]
+    shown: Sequence[Shown], types: Sequence[str], found: Iterable[ModelExtraction]
 ) -> Messages:
     """Return the messages that ask for what is missing among what was found in each passage."""
     names = "\n".join(f"[{number}] {_items_of(one)}" for number, one in enumerate(found, 1))
-    values = _values(passages, types) | {"found": names}
-    return GLEAN.messages(_language(passages), **values)
+    values = _values(shown, types) | {"found": names}
+    return GLEAN.messages(_language(shown), **values)
 
 
 def _items_of(found: ModelExtraction) -> str:
@@ -172,21 +204,33 @@ def _items_of(found: ModelExtraction) -> str:
     return as_data(json.dumps([*entities, *relations], ensure_ascii=False))
 
 
-def _language(passages: Sequence[PendingChunk]) -> str:
-    return language_of("\n".join(passage.text for passage in passages))
+def _language(shown: Sequence[Shown]) -> str:
+    return language_of("\n".join(map(text_of, shown)))
 
 
-def _values(passages: Sequence[PendingChunk], types: Sequence[str]) -> dict[str, str]:
-    """Return what the prompts show of passages; titles stand above the first of those that share them."""
+def _values(shown: Sequence[Shown], types: Sequence[str]) -> dict[str, str]:
+    """Return what the prompts show of passages, with the titles that are new above them."""
+    document = shown[0][0].document_title
     texts = list[str]()
-    before: tuple[str, ...] = ()
-    for passage in passages:
-        path = passage.section_path
-        title = " > ".join(path) if path and path != before else ""
-        texts.append(f"{title}\n{passage.text}" if title else passage.text)
-        before = path
+    before: tuple[str, ...] = (document,)
+    for one in shown:
+        lines = list[str]()
+        for passage in one:
+            path = passage.section_path
+            lines += [*_new_title(path, before), passage.text]
+            before = path
+        texts.append("\n".join(lines))
     return {
         "types": ", ".join(types),
-        "title": as_data(passages[0].document_title),
+        "title": as_data(document),
         "passages": number_texts(texts),
     }
+
+
+def _new_title(path: Sequence[str], before: Sequence[str]) -> list[str]:
+    """Return the title of a section, but for those above it that were named before; nothing where all were."""
+    if path == before or not path:
+        return []
+    pairs = zip(path[:-1], before, strict=False)
+    known = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return [" > ".join(path[known:])]

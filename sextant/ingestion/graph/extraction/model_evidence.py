@@ -119,6 +119,7 @@ class ModelExtraction(ModelReply):
 
     def __add__(self, other: ModelExtraction) -> ModelExtraction:
         return ModelExtraction(
+            passage=self.passage,
             entities=[*self.entities, *other.entities],
             relations=[*self.relations, *other.relations],
         )
@@ -205,8 +206,9 @@ def model_evidence(
     """Return the evidence of passages that were read together, by their index.
 
     An entity is evidence of every passage that has its name, and of the one that it was found in if that has
-    all words of it, be it in its titles. A relation is evidence of the passage that it was found in if an end
-    stands there and the other is an entity of the passages; else of the first that has both ends. The weight of
+    all words of it, be it in its titles. A relation is evidence of the passage that it was found in (of several shown
+    as one, that which has both ends or else the later) if an end stands there and the other is an entity of the
+    passages; else of the first that has both ends. The weight of
     a statement is 1: what models give as strength differs from call to call.
     """
     named = _Names(passages, found)
@@ -266,13 +268,14 @@ class _Names:
 
     def _place(self, ends: Sequence[str], at: int, *, is_numbered: bool) -> int | None:
         """Return the index of the passage that states a relation; None: none does."""
-        is_stated = any if is_numbered or len(self.passages) == 1 else all
-        if is_stated(self.span(end, at) for end in ends):
-            return at
-        both = (
-            index for index in self.found if all(self.span(end, index) is not None for end in ends)
-        )
-        return next(both, None)
+        mine = {index for index, one in self.found.items() if one is self.found[at]}
+        having = [{index for index in self.found if self.span(end, index)} for end in ends]
+        both = sorted(set.intersection(*having))
+        if (own := mine.intersection(both)) or not (is_numbered or len(self.passages) == 1):
+            return min(own or both, default=None)
+        # What stands for the other end ("she") looks back.
+        first = [min(have & mine) for have in having if have & mine]
+        return max(first or both[:1], default=None)
 
 
 def _passage_evidence(
