@@ -178,8 +178,8 @@ async def tokens() -> None:
 
 async def store() -> None:
     """Print what the comparison with stored documents adds to a sentence."""
-    from sextant.evals.corpus import load_corpus
     from sextant.evals.dataset import CorpusPassage
+    from sextant.evals.sets import load_corpus
     from sextant.stores.chunks.stored import QuoteStore
     from sextant.stores.documents.document_store import DocumentStore
     from sextant.stores.postgresql.database import Database

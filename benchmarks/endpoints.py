@@ -21,9 +21,8 @@ from sextant import Sextant
 from sextant.domain.answers import Done, Token
 from sextant.domain.settings import Settings
 from sextant.nodes import budget
-from sextant.testing.clock import VirtualClock
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, VirtualClock
 from sextant.testing.replies import Reply, as_json
 
 DOCUMENTS = Path(__file__).parents[1] / "samples" / "documents"

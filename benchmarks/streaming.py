@@ -29,8 +29,8 @@ import psutil
 
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.facade import Sextant
 from sextant.models.embedding.choice import build_embedder
 from sextant.stores.postgresql.database import Database

@@ -34,4 +34,4 @@ echo "Installing Sextant${extras:+ [$extras]} into .venv (once; 560 to 740 MB)"
 # where PYTHONDONTWRITEBYTECODE is set, every question would.
 PYTHONDONTWRITEBYTECODE="" .venv/bin/python -c "
 import sextant.graph.streaming, sextant.ingestion.pipeline, sextant.ingestion.graph.index, sextant.ingestion.graph.upkeep, sextant.ingestion.parsing.host
-import sextant.models.embedding.e5.encoder, sextant.models.embedding.packaged, rjieba, sextant.cli.asking.ask, sextant.cli.asking.demo, sextant.facade"
+import sextant.models.embedding.e5.encoder, sextant.models.embedding.packaged, rjieba, sextant.cli.ask, sextant.facade"

@@ -22,7 +22,7 @@ from benchmarks.hybrid.goals import Goal, Measure, again
 from benchmarks.hybrid.measuring import Search, side_by_side
 from benchmarks.hybrid.report import Group
 from benchmarks.hybrid.rivals import installed
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index
+from sextant.retrievers.hybrid_retriever.bm25 import BM25Index
 from sextant.stores.rows import StoredText
 from sextant.text.analysis import SEGMENTED
 

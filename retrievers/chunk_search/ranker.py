@@ -27,7 +27,7 @@ from sextant.retrievers.chunk_search.ranking import (
 )
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.cursor import Position
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
+from sextant.retrievers.hybrid_retriever.bm25 import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from sextant.retrievers.lanes.warnings import (
     log_failures,

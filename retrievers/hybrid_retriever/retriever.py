@@ -27,8 +27,12 @@ from sextant.domain.tasks import run_sync
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, word_warnings
 from sextant.retrievers.arrays import BM25
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, get_shared_indexes
-from sextant.retrievers.hybrid_retriever.bm25_reranking import rerank_linear, rerank_rrf
+from sextant.retrievers.hybrid_retriever.bm25 import (
+    BM25Indexes,
+    get_shared_indexes,
+    rerank_linear,
+    rerank_rrf,
+)
 from sextant.retrievers.hybrid_retriever.options import (
     HybridRetrieverOptions,
     HybridStore,

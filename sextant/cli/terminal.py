@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 from unicodedata import east_asian_width
 
 import typer
@@ -24,6 +24,8 @@ from sextant.text.characters import language_of, readable_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+T = TypeVar("T")
 
 # A line's end, a gap, a wide character with the stops that must not begin a line, or a word, of which the
 # spaces that no line may be broken at are part ("12 400", "10 km").
@@ -117,6 +119,14 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def emit(value: object) -> None:
     """Print `value` as one line of JSON on standard output."""
     sys.stdout.write(encode_json(value).decode() + "\n")
+
+
+def show(value: T, print_value: Callable[[T], None], *, as_json: bool) -> None:
+    """Print `value` as JSON where that is wanted, else as people read it."""
+    if as_json:
+        emit(value)
+    else:
+        print_value(value)
 
 
 def encode_json(value: object) -> bytes:

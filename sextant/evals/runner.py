@@ -18,7 +18,6 @@ from sextant.domain.retrieval import ItemKind, Mode, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.evals.corpus import add_triples, corpus_scope, load_corpus
 from sextant.evals.dataset import CorpusPassage, EvalQuestion, read_set, read_triples
 from sextant.evals.metrics import (
     MetricEstimate,
@@ -29,6 +28,7 @@ from sextant.evals.metrics import (
     recall,
     reciprocal_rank,
 )
+from sextant.evals.sets import add_triples, corpus_scope, load_corpus
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer

@@ -10,7 +10,7 @@ from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.protocols import Embedder
 from sextant.models.reranker import HttpReranker
 from sextant.retrievers.entity_search.search import EntitySearch
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from sextant.retrievers.hybrid_retriever.bm25 import BM25Indexes
 from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
 from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
 from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker

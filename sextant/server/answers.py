@@ -25,11 +25,10 @@ from sextant.facade.questions import Options
 from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
 from sextant.retrievers.cursor import ListingKey
 from sextant.retrievers.modes import constants_of
-from sextant.server.answer_run import QUEUE, AnswerRun, Encode, nothing
 from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.routing.router import rag_of
-from sextant.server.runs import Runs
+from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
 from sextant.server.schemas.answers import SearchBody
 from sextant.server.sse import EventStream, while_connected
 from sextant.text.characters import language_of

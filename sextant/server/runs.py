@@ -4,21 +4,230 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 
+from sextant.domain.answers import Answer, Done, Event, Failed, Interrupted, Status
 from sextant.domain.errors import (
+    Cancelled,
+    DecisionNeeded,
     Limited,
     Overloaded,
     RunNotFound,
+    TimedOut,
+    Wording,
+    error_of,
 )
 from sextant.domain.settings import RunSettings
-from sextant.server.answer_run import AnswerRun, Encode, Events, nothing
+from sextant.graph.streaming import as_failed
 from sextant.server.auth.caller import Principal
 from sextant.server.expiring_set import ExpiringSet
+from sextant.server.sse import PING
 
 log = logging.getLogger(__name__)
+
+# What an event looks like on its way out, given its id there; nothing, if it is not told.
+Encode = Callable[[Event, str], bytes]
+Events = AsyncGenerator[Event]
+
+# What a status says instead of a node while an answer waits for its turn.
+QUEUE = "queue"
+
+
+def nothing(_: Event, __: str) -> bytes:
+    """Return what is sent of an answer that nobody follows."""
+    return b""
+
+
+class AnswerRun:
+    """One answer under way, in a task of its own: a client that leaves does not break it, `stop` does.
+
+    Its events are encoded once and stay until it is forgotten, so that any reader can begin
+    anywhere, and a slow one keeps neither the model nor the others waiting. They are bounded as
+    the answer is.
+
+    Args:
+        user_id: whose run it is.
+        events: what happens; the last is `Done`, `Failed` or `Interrupted`.
+        encode: what is sent of each.
+        seconds: time for all of it.
+        turns: held until the first result. The first steps are our own work, most of it on the event
+            loop: a hundred answers that take them all at once come to their first words all at the end.
+        language: in which to tell that it was late or cancelled.
+    """
+
+    def __init__(
+        self,
+        user_id: str,
+        events: Events,
+        encode: Encode,
+        seconds: float,
+        turns: asyncio.Semaphore,
+        *,
+        language: str = "en",
+    ) -> None:
+        self.run_id = secrets.token_hex(16)
+        self.user_id = user_id
+        self.parts: list[bytes] = []
+        self.ended = False
+        self.ended_at = 0.0
+        self.node = ""
+        self._encode = encode
+        self._seconds = seconds
+        self._turns = turns
+        self._language = language
+        self._has_turn = False
+        self._answer: Answer | None = None
+        self._failure: Failed | None = None
+        self._interrupted: Interrupted | None = None
+        self._telling = asyncio.Event()
+        self._news = asyncio.Event()
+        self._task = asyncio.create_task(self._go(events))
+
+    async def begun(self, seconds: float) -> bool:
+        """Wait until there is more to tell than which node works, at most for `seconds`.
+
+        Raises:
+            SextantError: it has failed already.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                await self._telling.wait()
+        except TimeoutError:
+            return False
+        self._raise_failure()
+        return True
+
+    async def answer(self) -> Answer:
+        """Wait for the end.
+
+        Raises:
+            DecisionNeeded: a person must decide first.
+            SextantError: it failed.
+        """
+        await asyncio.wait({self._task})
+        self._raise_failure()
+        if self._interrupted is not None:
+            raise DecisionNeeded.of(self._interrupted.request)
+        if self._answer is None:  # it was stopped before it began
+            raise _cancel_task().speak(self._language)
+        return self._answer
+
+    async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
+        """Yield what is to be sent, from part `after` on, until the end; pings when nothing happens."""
+        while True:
+            if after < len(self.parts):
+                part = b"".join(self.parts[after:])
+                after = len(self.parts)
+                yield part
+            elif self.ended:
+                return
+            else:
+                try:
+                    async with asyncio.timeout(ping_seconds):
+                        await self._news.wait()
+                except TimeoutError:
+                    yield PING
+
+    def stop(self) -> None:
+        """End it: its model call is cancelled within moments."""
+        self._task.cancel()
+
+    def when_over(self, call: Callable[[AnswerRun], None]) -> None:
+        """Have `call` called at the end, however it comes."""
+        self._task.add_done_callback(lambda _: call(self))
+
+    async def over(self) -> None:
+        """Wait for the end, without minding what it is."""
+        await asyncio.wait({self._task})
+
+    async def _go(self, given: Events) -> None:
+        try:
+            async with asyncio.timeout(self._seconds), aclosing(given) as events:
+                await self._take_turn()
+                async for event in events:
+                    self._note(event)
+        except TimeoutError:
+            self._fail(_time_out(self._seconds))
+        except asyncio.CancelledError:
+            self._fail(_cancel_task())
+        except Exception as error:  # noqa: BLE001 - the edge: a run ends with an event
+            self._fail(error)
+        finally:
+            self._give_turn()
+
+    def _fail(self, error: Exception) -> None:
+        """Note why the answer failed; what goes wrong after its last event changes nothing for the client."""
+        if not (self._answer or self._failure or self._interrupted):
+            self._note(as_failed(error, self._language))
+        else:
+            log.warning("an answer that had ended was not closed as it should be: %s", error)
+
+    async def _take_turn(self) -> None:
+        if self._turns.locked():
+            self._note(Status(QUEUE))
+        await self._turns.acquire()
+        self._has_turn = True
+
+    def _give_turn(self) -> None:
+        if self._has_turn:
+            self._has_turn = False
+            self._turns.release()
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case Status():
+                self.node = event.node
+            case Done():
+                self._answer = event.answer
+            case Failed():
+                self._failure = event
+            case Interrupted():
+                self._interrupted = event
+        if not isinstance(event, Status):
+            self._telling.set()
+            self._give_turn()
+        if part := self._encode(event, f"{self.run_id}-{len(self.parts) + 1}"):
+            self.parts.append(part)
+            self._wake()
+
+    def end(self) -> None:
+        """Note that nothing will follow."""
+        self.ended, self.ended_at = True, time.monotonic()
+        self._telling.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            failure = self._failure
+            raise error_of(failure.code, failure.message, **(failure.detail or {}))
+
+
+def _cancel_task() -> Cancelled:
+    return Cancelled.worded(
+        {
+            "en": Wording("The answer was cancelled.", "Ask again."),
+            "zh": Wording("回答已被取消。", "请再问一次。"),
+        }
+    )
+
+
+def _time_out(seconds: float) -> TimedOut:
+    return TimedOut.worded(
+        {
+            "en": Wording(
+                f"The answer took longer than {seconds:g} s.", "Ask again, or for less at once."
+            ),
+            "zh": Wording(f"回答超过了 {seconds:g} 秒。", "请再问一次，或一次少问一些。"),
+        }
+    )
 
 
 class Runs:

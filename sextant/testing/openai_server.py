@@ -21,10 +21,9 @@ from typing import Any, cast
 import orjson
 
 from sextant.models.protocols import Vectors
-from sextant.testing.clock import Sleep, VirtualClock
 from sextant.testing.hash_embedder import hash_vector
 from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackEndpoint
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, Sleep, VirtualClock
 from sextant.testing.replies import (
     Reply,
     chunk_body,

@@ -11,7 +11,7 @@ from sextant.domain.answers import Answer
 from sextant.facade.questions import Options
 from sextant.server.answers import AnswerRequest, stream_answer, whole
 from sextant.server.lifespan import serving_of
-from sextant.server.openai import messages
+from sextant.server.openai import completions as messages
 from sextant.server.openai.completions import CompletionWriter
 from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList, errors
 from sextant.server.routing.router import Reader, rag_of

@@ -9,8 +9,7 @@ from fastapi import Depends, Request, Response
 from sextant.domain.api_keys import Permission
 from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
-from sextant.server.observe.metrics import MEDIA_TYPE, observed_process
-from sextant.server.observe.metrics_endpoint import is_scraper
+from sextant.server.observe.metrics import MEDIA_TYPE, is_scraper, observed_process
 from sextant.server.observe.readiness import DependencyState, is_ready
 from sextant.server.openapi import Responses
 from sextant.server.routing.router import Requires

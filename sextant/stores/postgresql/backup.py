@@ -22,7 +22,7 @@ from psycopg import OperationalError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from sextant.domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
-from sextant.stores.embedded.server_user import binary
+from sextant.stores.embedded.watcher import binary
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.migrations import migrations
 from sextant.stores.postgresql.queries import load_queries

@@ -6,8 +6,8 @@ import pytest
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.scope import Scope
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.chunks.chunk_store import ChunkStore

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
-from sextant.evals.corpus import add_triples, load_corpus
 from sextant.evals.dataset import CorpusPassage, read_triples
+from sextant.evals.sets import add_triples, load_corpus
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.postgresql.database import Database

@@ -12,16 +12,15 @@ import pytest_asyncio
 
 from sextant.domain.scope import Scope
 from sextant.domain.settings import AnswerSettings
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.graph.dependencies import dependencies_over
 from sextant.graph.workflow import Workflow, create_query_workflow
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.stores.postgresql.database import Database
-from sextant.testing.clock import VirtualClock
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import Script, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, VirtualClock
 
 PASSAGES = [
     CorpusPassage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),

@@ -15,15 +15,14 @@ import pytest
 from sextant.domain.answers import Done, Failed
 from sextant.domain.settings import AnswerSettings, LimitSettings
 from sextant.domain.warnings import WarningCode
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.models import failures
 from sextant.nodes import budget
 from sextant.stores.postgresql.database import Database
-from sextant.testing.clock import VirtualClock
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, VirtualClock
 from sextant.testing.replies import (
     Reply,
     broken_after,

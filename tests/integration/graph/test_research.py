@@ -33,8 +33,8 @@ from sextant.domain.errors import ConversationNotFound
 from sextant.domain.scope import Scope
 from sextant.domain.settings import AnswerSettings, ResearchSettings, Settings
 from sextant.domain.warnings import WarningCode
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.facade.conversations import Conversations
 from sextant.graph.dependencies import dependencies_over
 from sextant.graph.streaming import stream_answer
@@ -45,10 +45,9 @@ from sextant.nodes.context import Context
 from sextant.nodes.research import write as writing
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
-from sextant.testing.clock import VirtualClock
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, VirtualClock
 from sextant.testing.replies import Reply, as_json, empty, endless, failing, invalid_json, refusal
 from tests.integration.graph.conftest import Running
 

@@ -13,7 +13,7 @@ import pytest
 from sextant.domain.errors import EmbeddingModelChanged, GraphNotFound, ModelUnavailable, TimedOut
 from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings, Settings
-from sextant.evals.corpus import load_corpus
+from sextant.evals.sets import load_corpus
 from sextant.graph import create_query_workflow
 from sextant.graph.dependencies import close_shared_dependencies, get_shared_dependencies
 from sextant.ingestion.graph.upkeep import GraphUpkeep

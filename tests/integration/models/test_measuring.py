@@ -12,9 +12,8 @@ from sextant.domain.errors import ModelRejected
 from sextant.domain.settings import Settings
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.measuring import READ_FIRST, Measurement, measure
-from sextant.testing.clock import VirtualClock
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI, to_handler
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, VirtualClock
 from sextant.testing.replies import Reply, as_json, endless, failing, invalid_json
 
 SECONDS, LONGEST = 600.0, 9700

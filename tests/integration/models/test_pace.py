@@ -13,9 +13,8 @@ from sextant.domain.errors import ContextTooLong, ModelUnavailable
 from sextant.domain.settings import Settings
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.factory import build_chat_model
-from sextant.testing.clock import VirtualClock
 from sextant.testing.openai_server import ScriptedOpenAI
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, VirtualClock
 
 ANSWER = "one two three four five six seven eight nine ten."
 PROMPT = [HumanMessage("word " * 500)]

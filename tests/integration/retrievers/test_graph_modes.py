@@ -16,8 +16,8 @@ from sextant.domain.retrieval import ItemKind, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import WarningCode
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers import GraphRetriever

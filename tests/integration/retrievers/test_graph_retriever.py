@@ -23,8 +23,8 @@ from sextant.domain.retrieval import LaneScore, Mode, PassageContent, Retrieval,
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings, Settings
 from sextant.domain.warnings import WarningCode
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.models.protocols import Embedder
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.graph_retriever import RetrieveOptions

@@ -18,10 +18,10 @@ from sqlalchemy import URL
 
 from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
 from sextant.domain.scope import Scope
-from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
+from sextant.evals.sets import load_corpus
 from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from sextant.retrievers.hybrid_retriever.bm25 import BM25Indexes
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.langchain import ScopeVectorStore, open_vector_store

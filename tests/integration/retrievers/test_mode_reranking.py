@@ -12,7 +12,7 @@ import pytest_asyncio
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.corpus import load_corpus
+from sextant.evals.sets import load_corpus
 from sextant.models.protocols import Embedder
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

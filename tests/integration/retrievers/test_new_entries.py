@@ -11,7 +11,7 @@ import pytest_asyncio
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, Mode, RetrievedItem, rescore
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.corpus import load_corpus
+from sextant.evals.sets import load_corpus
 from sextant.models.protocols import Embedder
 from sextant.retrievers import mode_runner, modes
 from sextant.retrievers.lanes.lane import LaneQuery

@@ -16,7 +16,7 @@ from sextant.domain.errors import OptionInvalid, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.server.observe.metrics_endpoint import serving_metrics
+from sextant.server.observe.metrics import serving_metrics
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import bearer

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from sextant.cli.knowledge.communities import _refreshed_message, _walk_communities
+from sextant.cli.graph import _refreshed_message, _walk_communities
 from sextant.domain.errors import GraphNotFound, OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings

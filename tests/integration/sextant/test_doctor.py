@@ -12,9 +12,8 @@ from sextant.domain.settings import LimitSettings, ModelSettings, RoleSettings, 
 from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.worker import working
 from sextant.stores.documents.registration import Upload
-from sextant.testing.clock import VirtualClock
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.pace import EndpointPace
+from sextant.testing.pace import EndpointPace, VirtualClock
 from sextant.testing.provider_servers import ScriptedOllama
 from sextant.testing.replies import Reply, as_json, failing
 from tests.integration.own_database import settings_over, short_folder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sextant.cli.knowledge.entities import print_found
+from sextant.cli.entities import print_found
 from sextant.domain.errors import GraphNotFound, OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.hybrid.bm25 import CANDIDATES, Asked, asked_of, changed, gate
 from benchmarks.hybrid.corpus import Library, Question
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index
+from sextant.retrievers.hybrid_retriever.bm25 import BM25Index
 from sextant.stores.rows import StoredText
 
 WORDS = ["valve", "pump", "motor", "gasket", "bearing", "rotor"]

@@ -25,9 +25,13 @@ from sextant.domain.answers import (
 from sextant.domain.errors import OptionInvalid, QuestionInvalid
 from sextant.domain.questions import field_at
 from sextant.domain.retrieval import AUTO, Mode
-from sextant.server.openai import messages
-from sextant.server.openai.completions import CompletionWriter, sources_list, without_list
-from sextant.server.openai.messages import ModelNotFound
+from sextant.server.openai import completions as messages
+from sextant.server.openai.completions import (
+    CompletionWriter,
+    ModelNotFound,
+    sources_list,
+    without_list,
+)
 from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, MessagePart
 
 

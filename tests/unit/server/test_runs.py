@@ -17,9 +17,8 @@ from sextant.domain.errors import (
     TimedOut,
 )
 from sextant.domain.settings import RunSettings
-from sextant.server.answer_run import QUEUE, AnswerRun
 from sextant.server.auth.caller import Principal
-from sextant.server.runs import Runs
+from sextant.server.runs import QUEUE, AnswerRun, Runs
 from sextant.server.sse import PING
 
 ANN = Principal("ann", frozenset(Permission))

@@ -14,8 +14,8 @@ import typer
 
 from sextant.cli import app as cli
 from sextant.cli import terminal
-from sextant.cli.documents.transfer import _left_out_message
 from sextant.cli.options import AsJson
+from sextant.cli.transfer import _left_out_message
 from sextant.domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
 
 
@@ -112,7 +112,7 @@ def test_the_exit_status_tells_whose_fault_it_is(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("sextant.cli.upkeep.doctor.app", failing(error))
+    monkeypatch.setattr("sextant.cli.upkeep.app", failing(error))
     assert cli.run(["version"]) == status
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -123,7 +123,7 @@ def test_the_exit_status_tells_whose_fault_it_is(
 
 @pytest.mark.parametrize(
     ("command", "module", "goes_on"),
-    [("import", "documents.transfer", True), ("version", "upkeep.doctor", False)],
+    [("import", "transfer", True), ("version", "upkeep", False)],
 )
 def test_who_stops_a_command_is_told_what_stays(
     command: str,
@@ -151,7 +151,7 @@ def test_who_loses_the_database_amid_an_import_is_told_what_stays(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gone = DatabaseUnavailable("PostgreSQL does not answer.", next_step="Run `sextant doctor`.")
-    monkeypatch.setattr("sextant.cli.documents.transfer.app", failing(gone, "import"))
+    monkeypatch.setattr("sextant.cli.transfer.app", failing(gone, "import"))
     assert cli.run(["import"]) == 3
     assert "What is stored stays" in capsys.readouterr().err
 
@@ -160,7 +160,7 @@ def test_an_error_is_json_where_json_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
-    monkeypatch.setattr("sextant.cli.upkeep.doctor.app", failing(error))
+    monkeypatch.setattr("sextant.cli.upkeep.app", failing(error))
     assert cli.run(["version", "--json"]) == 2
     assert json.loads(capsys.readouterr().err)["error"] == {
         "code": "question_invalid",

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from sextant.cli import app as cli
-from sextant.cli.knowledge import entities
+from sextant.cli import entities
 from sextant.domain.documents import GraphInfo
 from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from sextant.cli.with_sextant import run_interruptible
+from sextant.cli.session import run_interruptible
 
 
 def test_a_signal_that_another_thread_takes_wakes_the_waiting_loop() -> None:

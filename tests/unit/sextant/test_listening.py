@@ -8,7 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import pytest
 
-from sextant.cli.serving.sockets import alone, share_socket
+from sextant.cli.processes import alone, share_socket
 
 BACKLOG, PATIENCE, CONNECTIONS = 128, 30.0, 64
 

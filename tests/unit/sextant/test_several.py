@@ -25,7 +25,7 @@ async def app(scope, receive, send):
 SUPERVISOR = """
 import socket
 from uvicorn import Config
-from sextant.cli.serving.processes import Several
+from sextant.cli.processes import Several
 
 if __name__ == "__main__":
     bound = socket.socket()

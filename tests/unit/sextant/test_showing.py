@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from sextant.cli import progress, terminal
-from sextant.cli.asking.answers import print_answer
-from sextant.cli.knowledge.graph import GraphFormat, _print_part
+from sextant.cli.answers import print_answer
+from sextant.cli.graph import GraphFormat, _print_part
 from sextant.domain.answers import (
     Answer,
     Citation,
@@ -284,5 +284,5 @@ def test_an_entity_without_relations_is_shown_with_where_to_look_for_it(
     form: GraphFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     alone = Entity(uuid4(), "Osprey Register")
-    _print_part(SubGraph(alone, (alone,), ()), form)
+    _print_part(form, SubGraph(alone, (alone,), ()))
     assert "sextant entities show" in capsys.readouterr().err

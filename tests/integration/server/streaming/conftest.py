@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from sextant.domain.scope import Scope
-from sextant.evals.corpus import load_corpus
+from sextant.evals.sets import load_corpus
 from sextant.models.embedding.choice import build_embedder
 from sextant.stores.postgresql.database import Database
 from tests.integration.graph.conftest import PASSAGES

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.arrays import BM25
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
+from sextant.retrievers.hybrid_retriever.bm25 import BM25Index, BM25Indexes
 from sextant.stores.rows import StoredText
 from sextant.text.analysis import SEGMENTED
 

@@ -9,7 +9,7 @@ import pytest
 
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.retrievers import HybridRetriever
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from sextant.retrievers.hybrid_retriever.bm25 import BM25Indexes
 from tests.unit.retrievers.hybrid_retriever.scripted_store import (
     ScriptedRows,
     ScriptedStore,

@@ -13,7 +13,7 @@ from sextant.cli.options import AsJson
 from sextant.domain.errors import OptionInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeVar
 
     from sextant.domain.api_keys import ApiKey, NewSecret, Permission
@@ -82,9 +82,12 @@ def list_keys(
     listed = _with_keys(
         lambda store, owner: store.list_keys(None if everybody else owner if user is None else user)
     )
-    if as_json:
-        terminal.emit(listed)
-        return
+    terminal.show(listed, _print_keys, as_json=as_json)
+    if not (listed or everybody or as_json):
+        terminal.note("None of this user. `sextant keys list --all` shows those of all users.")
+
+
+def _print_keys(listed: Sequence[ApiKey]) -> None:
     rows = [
         (
             key.id,
@@ -98,8 +101,6 @@ def list_keys(
         for key in listed
     ]
     terminal.table(("KEY", "USER", "SCOPES", "STATE", "EXPIRES", "LAST USED", "NAME"), rows)
-    if not (rows or everybody):
-        terminal.note("None of this user. `sextant keys list --all` shows those of all users.")
 
 
 @keys.command("revoke")

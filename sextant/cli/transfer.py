@@ -10,7 +10,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
-from sextant.cli.with_sextant import with_sextant
+from sextant.cli.session import with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
@@ -160,15 +160,12 @@ def import_(
             )
 
     report = with_sextant(imported, lengthy=True)
-    if as_json:
-        terminal.emit(report)
-    else:
-        _print(report)
+    terminal.show(report, _print_import, as_json=as_json)
     if report.left_out:
         raise typer.Exit(2)
 
 
-def _print(report: ImportReport) -> None:
+def _print_import(report: ImportReport) -> None:
     for problem in report.problems[:_SHOWN]:
         terminal.warn(f"{'!' if problem.kept else '✗'} line {problem.line}: {problem.reason}")
     if report.problem_count > _SHOWN:

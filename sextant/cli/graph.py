@@ -1,27 +1,168 @@
-"""`sextant graph`: how large a graph is, its copy in Neo4j, and a part of it to look at."""
+"""`sextant graph` and `communities`: how large a graph is, its copy in Neo4j, a part of it to look at, its communities."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
-from sextant.cli.with_sextant import with_part
+from sextant.cli.session import with_part
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from sextant.domain.graph import Community
+    from sextant.facade.knowledge.communities import Communities, CommunityView
     from sextant.facade.knowledge.graph import GraphStatus, KnowledgeGraph, SubGraph
+    from sextant.ingestion.graph.upkeep import Refreshed
     from sextant.stores.graph.protocol import Hop
 
 T = TypeVar("T")
 
 app = typer.Typer()
+communities = typer.Typer(help="List communities, show a report, or build them.")
+app.add_typer(communities, name="communities")
+
+_ID_CHARS = 8  # of an id, by which `communities show` finds it
+
+
+@communities.callback(invoke_without_command=True)
+def list_communities(
+    context: typer.Context,
+    graph: GraphId = GRAPH,
+    level: Annotated[
+        int | None, typer.Option("--level", "-l", min=0, help="Only this level; 0 is the coarsest.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List the hierarchy: id, rating, members and title of every community."""
+    if context.invoked_subcommand is not None:
+        return
+    found = _run_communities(graph, lambda communities: communities.all(level))
+    terminal.show(found, _print_communities, as_json=as_json)
+
+
+def _print_communities(found: Sequence[Community]) -> None:
+    rows = [
+        (
+            str(one.id)[:_ID_CHARS],
+            f"{one.rating:.1f}",
+            str(len(one.entity_ids)),
+            "  " * depth + terminal.brief(one.title),
+        )
+        for one, depth in _walk_communities(found)
+    ]
+    terminal.table(("ID", "RATING", "ENTITIES", "TITLE"), rows)
+
+
+@communities.command("show")
+def show_community(
+    community: Annotated[str, typer.Argument(metavar="ID", help="From `communities`.")],
+    graph: GraphId = GRAPH,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a report. Its findings, where each is written, and who is in the community."""
+    view = _run_communities(graph, lambda communities: communities.show(community))
+    terminal.show(view, _print_view, as_json=as_json)
+
+
+@communities.command("build")
+def build_communities(
+    graph: GraphId = GRAPH,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="Start over instead of joining.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring communities, reports and vectors up to date."""
+    from sextant.cli.progress import stage_bars
+
+    async def built(communities: Communities) -> Refreshed:
+        with stage_bars(quiet=as_json) as on_progress:
+            return await communities.build(full=full, on_progress=on_progress)
+
+    terminal.show(_run_communities(graph, built, lengthy=True), _print_built, as_json=as_json)
+
+
+def _print_built(done: Refreshed) -> None:
+    for warning in done.warnings:
+        terminal.warn_of(warning)
+    terminal.say(_refreshed_message(done))
+
+
+def _run_communities(
+    graph: str, work: Callable[[Communities], Awaitable[T]], *, lengthy: bool = False
+) -> T:
+    return with_part(lambda rag: rag.communities(graph), work, lengthy=lengthy)
+
+
+def _refreshed_message(done: Refreshed) -> str:
+    """Return what was built, in a sentence."""
+    lines = [
+        f"{count_noun(number, noun)} {what}"
+        for number, noun, what in (
+            (done.names_merged, "name", "merged into others"),
+            (done.names_parted, "name", "parted from others"),
+            (done.pairs_judged, "pair", "of names judged by the chat model"),
+            (done.entities_embedded, "name", "embedded"),
+        )
+        if number
+    ]
+    if done.communities:
+        written = count_noun(done.reports_written, "report")
+        lines.append(f"{count_noun(done.communities, 'community')}, {written} written")
+    return f"{'; '.join(lines)}." if lines else "Nothing has changed."
+
+
+def _walk_communities(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:
+    """Yield every community under the one it is part of, with its depth below what is listed."""
+    known = {one.id for one in found}
+    inside: dict[UUID | None, list[Community]] = {}
+    for one in found:
+        inside.setdefault(one.parent_id if one.parent_id in known else None, []).append(one)
+    waiting = [(one, 0) for one in reversed(inside.get(None, ()))]
+    while waiting:
+        one, depth = waiting.pop()
+        yield one, depth
+        waiting += [(part, depth + 1) for part in reversed(inside.get(one.id, ()))]
+
+
+def _print_view(view: CommunityView) -> None:
+    one = view.community
+    terminal.heading(one.title)
+    author = view.writer or "from the documents' sentences"
+    terminal.faint(f"{one.id}  level {one.level}, rating {one.rating:.1f}, {author}")
+    if view.note:
+        terminal.warn_of(view.note)
+    terminal.say(one.summary)
+    titles = {
+        chunk.id: " › ".join(
+            part
+            for part in (chunk.filename, chunk.page and f"p. {chunk.page}", *chunk.section_path)
+            if part
+        )
+        for chunk in view.cited
+    }
+    for number, finding in enumerate(one.findings, start=1):
+        terminal.say("")
+        terminal.prose(f"{number}. {finding.text}")
+        for chunk_id in finding.chunk_ids:
+            terminal.faint(f"   {titles.get(chunk_id, chunk_id)}")
+    terminal.heading(f"\n{count_noun(len(one.entity_ids), 'entity')}")
+    terminal.prose(", ".join(entity.name for entity in view.entities))
+    if view.parts:
+        terminal.heading(f"\n{count_noun(len(view.parts), 'part')}")
+        for part in view.parts:
+            terminal.say(f"{str(part.id)[:_ID_CHARS]}  {part.title}")
+
+
 graph_app = typer.Typer(help="Show a graph's size, its copy in Neo4j, a part of it.")
 app.add_typer(graph_app, name="graph")
 
@@ -37,24 +178,21 @@ class GraphFormat(StrEnum):
 @graph_app.command("status")
 def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Say how large the graph is, and how far Neo4j follows it."""
-    found = _run(graph, lambda knowledge: knowledge.status())
-    if as_json:
-        terminal.emit(found)
-    else:
-        _print_status(found)
+    found = _run_graph(graph, lambda knowledge: knowledge.status())
+    terminal.show(found, _print_status, as_json=as_json)
 
 
 @graph_app.command("sync")
 def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over what has changed."""
-    taken = _run(graph, lambda knowledge: knowledge.sync(_progress), lengthy=True)
+    taken = _run_graph(graph, lambda knowledge: knowledge.sync(_progress), lengthy=True)
     _report_rows(taken, as_json=as_json)
 
 
 @graph_app.command("rebuild")
 def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over the whole graph anew. PostgreSQL answers meanwhile."""
-    taken = _run(graph, lambda knowledge: knowledge.rebuild(_progress), lengthy=True)
+    taken = _run_graph(graph, lambda knowledge: knowledge.rebuild(_progress), lengthy=True)
     _report_rows(taken, as_json=as_json)
 
 
@@ -71,14 +209,15 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the heaviest relations around an entity."""
-    part = _run(graph, lambda knowledge: knowledge.around(entity, depth=depth, per_node=limit))
-    if as_json:
-        terminal.emit(part)
-    else:
-        _print_part(part, form)
+    part = _run_graph(
+        graph, lambda knowledge: knowledge.around(entity, depth=depth, per_node=limit)
+    )
+    terminal.show(part, partial(_print_part, form), as_json=as_json)
 
 
-def _run(graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]], *, lengthy: bool = False) -> T:
+def _run_graph(
+    graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]], *, lengthy: bool = False
+) -> T:
     return with_part(lambda rag: rag.graph(graph), work, lengthy=lengthy)
 
 
@@ -117,7 +256,7 @@ def _print_status(found: GraphStatus) -> None:
         )
 
 
-def _print_part(part: SubGraph, form: GraphFormat) -> None:
+def _print_part(form: GraphFormat, part: SubGraph) -> None:
     {
         GraphFormat.TREE: _print_tree,
         GraphFormat.TABLE: _print_table,

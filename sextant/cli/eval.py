@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson, Mode
-from sextant.cli.with_sextant import run_interruptible
+from sextant.cli.session import run_interruptible
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sextant.evals.sets import SetFiles
 
 app = typer.Typer()
+T = TypeVar("T")
 
 
 @app.command("eval")
@@ -69,17 +70,14 @@ def evaluate(
         _compare(options, plot, out, as_json=as_json)
         return
     report = run_interruptible(_evaluate(options, quiet=as_json))
-    _deliver(report, out, partial(_print, report), as_json=as_json)
+    _deliver(report, out, _print_report, as_json=as_json)
 
 
-def _deliver(report: object, out: Path | None, show: Callable[[], None], *, as_json: bool) -> None:
+def _deliver(report: T, out: Path | None, show: Callable[[T], None], *, as_json: bool) -> None:
     """Write a report to its file, and print it as JSON or as people read it."""
     if out is not None:
         out.write_bytes(terminal.encode_json(report))
-    if as_json:
-        terminal.emit(report)
-    else:
-        show()
+    terminal.show(report, show, as_json=as_json)
 
 
 async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
@@ -107,8 +105,7 @@ def _loop(
             )
         )
     header = tuple(map(str.upper, loop_grader.COLUMNS))
-    show = partial(terminal.table, header, [tuple(report.cells())])
-    _deliver(report, out, show, as_json=as_json)
+    _deliver(report, out, lambda one: terminal.table(header, [tuple(one.cells())]), as_json=as_json)
 
 
 def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
@@ -121,10 +118,10 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
     with stage_bars(quiet=as_json) as on_progress:
         reports = run_interruptible(comparison.compare(options, load_settings(), on_progress))
     plot.write_text(comparison.plot(reports), encoding="utf-8")
-    _deliver(reports, out, partial(_print_comparison, reports, plot), as_json=as_json)
+    _deliver(reports, out, partial(_print_comparison, plot), as_json=as_json)
 
 
-def _print_comparison(reports: Mapping[str, EvalReport], plot: Path) -> None:
+def _print_comparison(plot: Path, reports: Mapping[str, EvalReport]) -> None:
     rows = [
         (
             name,
@@ -140,7 +137,7 @@ def _print_comparison(reports: Mapping[str, EvalReport], plot: Path) -> None:
     terminal.say(f"drawn in {plot}")
 
 
-def _print(report: EvalReport) -> None:
+def _print_report(report: EvalReport) -> None:
     terminal.say(
         f"{count_noun(report.questions, 'question')} over {count_noun(report.passages, 'passage')}, {report.mode}"
     )

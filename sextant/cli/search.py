@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
-from sextant.cli.with_sextant import chosen_graph, with_part, with_sextant
+from sextant.cli.session import chosen_graph, with_part, with_sextant
 from sextant.domain.documents import Modality
 
 if TYPE_CHECKING:
     from sextant.domain.retrieval import Retrieval, RetrievedItem
     from sextant.domain.settings import RetrievalSettings
     from sextant.facade import Sextant
+    from sextant.stores.search_log import LoggedSearch
 
 app = typer.Typer()
 
@@ -176,9 +177,10 @@ def searches(
             terminal.say(f"Forgot {number} {'search' if number == 1 else 'searches'}.")
         return
     found = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.searches(limit))
-    if as_json:
-        terminal.emit(found)
-        return
+    terminal.show(found, _print_searches, as_json=as_json)
+
+
+def _print_searches(found: Sequence[LoggedSearch]) -> None:
     if not found:
         terminal.say("None was kept. SEXTANT_SEARCH_LOG__ENABLED=true keeps those to come.")
         return

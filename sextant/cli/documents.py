@@ -1,9 +1,10 @@
-"""`sextant chunks`: passages with all that is known of them."""
+"""`sextant documents`, `structure`, `graphs` and `chunks`: what there is in knowledge bases, how a document is built, passages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import typer
 
@@ -15,15 +16,18 @@ from sextant.cli.options import (
     BudgetTokens,
     DryRun,
     GraphId,
+    document_id,
     print_estimate,
     read_filters,
     usage_text,
 )
-from sextant.cli.with_sextant import with_part
+from sextant.cli.session import with_part, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
-    from sextant.facade.knowledge.chunks import Chunks, DescribingReport
+    from sextant.domain.documents import Document, GraphInfo
+    from sextant.facade import Sextant
+    from sextant.facade.knowledge.chunks import Chunks, DescribingReport, StructureNode
     from sextant.ingestion.metadata.by_model import DescriptionEstimate
     from sextant.retrievers.chunk_search.hits import SearchHit, SignalScore
     from sextant.retrievers.chunk_search.search import ChunkSearchResponse
@@ -86,9 +90,13 @@ def search_chunks(
     found = with_part(lambda rag: rag.chunks(graph), search, to_answer=True)
     if as_json:
         terminal.emit(found.model_dump(mode="json", by_alias=True))
-        return
+    else:
+        _print_found(found)
+
+
+def _print_found(found: ChunkSearchResponse) -> None:
     for rank, hit in enumerate(found.results, start=1):
-        _print(rank, hit, found.debug and found.debug["constants"])
+        _print_hit(rank, hit, found.debug and found.debug["constants"])
     if not found.results:
         terminal.say("Nothing found.")
     for warning in found.warnings:
@@ -137,10 +145,7 @@ def describe(
             )
 
     report = with_part(lambda rag: rag.chunks(graph), fill, lengthy=True)
-    if as_json:
-        terminal.emit(report)
-    else:
-        _print_report(report)
+    terminal.show(report, _print_report, as_json=as_json)
     if report.by_model and report.by_model.failed:
         raise typer.Exit(1)
 
@@ -158,7 +163,7 @@ def _print_report(report: DescribingReport) -> None:
         terminal.warn_of(warning)
 
 
-def _print(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:
+def _print_hit(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:
     heading = " › ".join((hit.filename, *hit.parent_section_path))
     terminal.heading(f"{rank}. {heading}  {terminal.score(hit.score)}")
     terminal.prose(_short(hit.text), "   ")
@@ -202,3 +207,126 @@ def _print_signals(
 def _short(text: str) -> str:
     line = terminal.read_out(text)
     return line[:_SHOWN_CHARS] + "…" if len(line) > _SHOWN_CHARS else line
+
+
+@app.command("structure")
+def structure(
+    document: Annotated[
+        UUID, typer.Argument(metavar="ID", help="From `documents list`.", parser=document_id)
+    ],
+    graph: GraphId = GRAPH,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a document's sections, and what each is about."""
+    root = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.structure(document))
+    terminal.show(root, _print_section, as_json=as_json)
+
+
+def _print_section(node: StructureNode, depth: int = 0) -> None:
+    space = "  " * depth
+    page = f"  (page {node.page})" if node.page is not None else ""
+    terminal.heading(f"{space}{node.title}{page}")
+    if node.summary:
+        terminal.prose(node.summary, f"{space}  ")
+    if node.keywords:
+        terminal.faint(f"{space}  {', '.join(node.keywords)}")
+    for child in node.children:
+        _print_section(child, depth + 1)
+
+
+graphs = typer.Typer(help="List the knowledge bases, or delete one.")
+app.add_typer(graphs, name="graphs")
+
+
+@graphs.callback(invoke_without_command=True)
+def list_graphs(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """List the knowledge bases with their documents and chunks, or delete one."""
+    if context.invoked_subcommand is not None:
+        return
+    terminal.show(with_sextant(lambda rag: rag.graphs()), _print_graphs, as_json=as_json)
+
+
+def _print_graphs(listed: Sequence[GraphInfo]) -> None:
+    rows = [
+        (graph.graph_id, str(graph.documents), str(graph.chunks), terminal.date(graph.created_at))
+        for graph in listed
+    ]
+    terminal.table(("GRAPH", "DOCUMENTS", "CHUNKS", "CREATED"), rows)
+    for graph in listed:
+        for warning in graph.warnings:
+            terminal.warn(terminal.on_one_line(f"! {graph.graph_id}: {warning}"))
+
+
+@graphs.command("delete")
+def delete_graph(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="From `sextant graphs`.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a knowledge base with everything in it; asks first."""
+    if not yes:
+        typer.confirm(
+            f"Delete the knowledge base {terminal.printable(graph)!r} with all its documents?",
+            abort=True,
+            err=True,
+        )
+    with_sextant(lambda rag: rag.delete_graph(graph))
+    if as_json:
+        terminal.emit({"deleted": graph})
+    else:
+        terminal.say(f"Deleted {graph}.")
+
+
+documents = typer.Typer(help="List or delete the documents of a knowledge base.")
+app.add_typer(documents, name="documents")
+
+
+@documents.command("list")
+def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
+    """List the documents, and why any could not be taken in."""
+    listed = with_sextant(lambda rag: rag.documents(graph))
+    terminal.show(listed, _print_documents, as_json=as_json)
+
+
+def _print_documents(listed: Sequence[Document]) -> None:
+    rows = [
+        (str(document.id), document.status, str(document.chunk_count), document.source)
+        for document in listed
+    ]
+    terminal.table(("ID", "STATUS", "CHUNKS", "SOURCE"), rows)
+    for document in listed:
+        if document.error is not None:
+            terminal.warn(f"✗ {document.source}: {document.error}")
+
+
+@documents.command("delete")
+def delete_documents(
+    ids: Annotated[
+        list[UUID],
+        typer.Argument(metavar="ID", help="From `documents list`.", parser=document_id),
+    ],
+    graph: GraphId = GRAPH,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Delete documents with everything that came from them.
+
+    One that was given as several files of the same bytes loses one name; the last takes it away.
+    """
+
+    async def delete(rag: Sextant) -> dict[UUID, str | None]:
+        return {one: await rag.delete_document(one, graph) for one in ids}
+
+    stays_as = with_sextant(delete)
+    copies = {one: name for one, name in stays_as.items() if name is not None}
+    deleted = [one for one in stays_as if one not in copies]
+    if as_json:
+        terminal.emit(
+            {"deleted": deleted, "kept": {str(one): name for one, name in copies.items()}}
+        )
+        return
+    terminal.say(f"Deleted {count_noun(len(deleted), 'document')}.")
+    for one, name in copies.items():
+        terminal.warn(f"{one} stays as {name}, a file of the same bytes: delete it once more.")

@@ -1,16 +1,16 @@
-"""`sextant ask` and `chat`: a question in, a cited answer out, streamed."""
+"""`sextant ask`, `chat` and `demo`: a question in, a cited answer out, streamed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
-from sextant.cli.with_sextant import chosen_graph, open_runner, with_sextant
+from sextant.cli.session import chosen_graph, open_runner, with_sextant
 
 if TYPE_CHECKING:
     import asyncio
@@ -114,7 +114,7 @@ async def _ask(
 ) -> None:
     import asyncio
 
-    from sextant.cli.asking.answers import print_answer
+    from sextant.cli.answers import print_answer
     from sextant.nodes.multimodal.parts import read_attachments
 
     if question:
@@ -138,7 +138,7 @@ async def _ask_in_thread(rag: Sextant, question: str, options: Options, *, quiet
     import asyncio
     from uuid import uuid4
 
-    from sextant.cli.asking.answers import print_answer
+    from sextant.cli.answers import print_answer
     from sextant.domain.errors import DecisionNeeded, OptionInvalid
 
     if question:
@@ -282,7 +282,7 @@ def _questions() -> Iterator[str]:
 
 def _answer_turn(runner: asyncio.Runner, rag: Sextant, question: str, options: Options) -> str:
     """Answer one question; its failure is told, and the conversation goes on."""
-    from sextant.cli.asking.answers import print_answer
+    from sextant.cli.answers import print_answer
     from sextant.domain.errors import DecisionNeeded, OptionInvalid, SextantError
 
     events = rag.stream(question, **options)
@@ -314,3 +314,65 @@ async def _forget(rag: Sextant, thread: str | None) -> None:
 async def _list(rag: Sextant) -> None:
     for one in await rag.conversations().known():
         terminal.say(f"{one.updated_at:%Y-%m-%d %H:%M}  {one.thread_id}  {one.title}")
+
+
+_DEMO = "demo"  # the knowledge base of the demo
+_SAMPLES = Path(__file__).parents[1] / "samples"
+
+
+@app.command("demo")
+def demo(
+    samples: Annotated[Path, typer.Option(help="Folder with the sample documents.")] = _SAMPLES,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Ingest the sample documents and ask three questions.
+
+    Shows the answers with their citations.
+    """
+    questions = _read_questions(samples)
+    answers = with_sextant(
+        lambda rag: _demo(rag, samples, questions, as_json=as_json), lengthy=True
+    )
+    if as_json:
+        terminal.emit(answers)
+    if not all(answer.citations for answer in answers):
+        from sextant.domain.errors import SextantError
+
+        raise SextantError("An answer came without citations.", next_step="Run `sextant doctor`.")
+
+
+def _read_questions(samples: Path) -> list[str]:
+    """Return the questions of `questions.json` that are marked for the demo."""
+    import json
+
+    from sextant.domain.errors import OptionInvalid
+
+    try:
+        listed: dict[str, Any] = json.loads((samples / "questions.json").read_bytes())
+    except OSError:
+        raise OptionInvalid(
+            f"There are no sample documents in {samples}.",
+            next_step="Run the demo from a checkout of Sextant, or name the folder with --samples.",
+            field="samples",
+        ) from None
+    return [entry["question"] for entry in listed["questions"] if entry.get("demo")]
+
+
+async def _demo(
+    rag: Sextant, samples: Path, questions: list[str], *, as_json: bool
+) -> list[Answer]:
+    from sextant.cli.answers import print_answer
+    from sextant.cli.progress import ingest_with_progress, print_summary
+
+    results = await ingest_with_progress(rag, [samples / "documents"], _DEMO, quiet=as_json)
+    if not as_json:
+        print_summary(results)
+    answers = []
+    for question in questions:
+        if not as_json:
+            terminal.say("")
+            terminal.heading(f"? {question}")
+        events = rag.stream(question, graph_id=_DEMO)
+        answers.append(await print_answer(events, quiet=as_json))
+    return answers

@@ -23,12 +23,13 @@ from sextant.cli.options import (
     read_filters,
     usage_text,
 )
-from sextant.cli.with_sextant import with_part, with_sextant
+from sextant.cli.session import with_part, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
+    from sextant.domain.graph import Entity
     from sextant.facade import Sextant
-    from sextant.facade.knowledge.entities import Entities, EntityView
+    from sextant.facade.knowledge.entities import Duplicates, Entities, EntityView
     from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport
     from sextant.retrievers.entity_search.response import EntityResult, Explanation, SearchResponse
 
@@ -105,9 +106,10 @@ Named = Annotated[
 def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson = False) -> None:
     """List the entities with most relations."""
     found = _run(graph, lambda entities: entities.top(limit))
-    if as_json:
-        terminal.emit(found)
-        return
+    terminal.show(found, _print_entities, as_json=as_json)
+
+
+def _print_entities(found: Sequence[Entity]) -> None:
     rows = [
         (one.entity_type, str(one.degree), str(one.mention_count), terminal.brief(one.name))
         for one in found
@@ -169,10 +171,7 @@ def show_entity(
 ) -> None:
     """Show an entity. Its relations, its names, and the sentences that mention it."""
     view = _run(graph, lambda entities: entities.show(entity, limit))
-    if as_json:
-        terminal.emit(view)
-    else:
-        _print_view(view)
+    terminal.show(view, _print_view, as_json=as_json)
 
 
 @entities.command("list-duplicates")
@@ -181,9 +180,10 @@ def list_duplicates(
 ) -> None:
     """List pairs that may be one thing. `entities merge` decides."""
     found = _run(graph, lambda entities: entities.duplicates(limit, cursor))
-    if as_json:
-        terminal.emit(found)
-        return
+    terminal.show(found, _print_duplicates, as_json=as_json)
+
+
+def _print_duplicates(found: Duplicates) -> None:
     rows = [
         (
             f"{one.score:.2f}",
@@ -241,17 +241,24 @@ def extract(
         estimate = _run(graph, lambda entities: entities.estimate())
         print_estimate(estimate, count_noun(estimate.passages, "passage"), as_json=as_json)
         return
-    report = _extract(graph, budget, budget_cost, quiet=as_json)
-    if as_json:
-        terminal.emit(report)
-    else:
-        _print_report(report)
+    from sextant.cli.progress import stage_bars
+
+    async def extracted(entities: Entities) -> ExtractionReport:
+        with stage_bars(quiet=as_json) as on_stage:
+            return await entities.extract(
+                budget_tokens=budget,
+                budget_cost=budget_cost,
+                on_progress=partial(on_stage, "passages"),
+            )
+
+    report = _run(graph, extracted, lengthy=True)
+    terminal.show(report, _print_report, as_json=as_json)
     if report.failed:
         raise typer.Exit(1)
 
 
-def _run(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
-    return with_part(lambda rag: rag.entities(graph), work)
+def _run(graph: str, work: Callable[[Entities], Awaitable[T]], *, lengthy: bool = False) -> T:
+    return with_part(lambda rag: rag.entities(graph), work, lengthy=lengthy)
 
 
 def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
@@ -266,22 +273,6 @@ def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
     for warning in warnings:
         terminal.warn_of(warning)
     return done
-
-
-def _extract(
-    graph: str, budget: int | None, budget_cost: float | None, *, quiet: bool
-) -> ExtractionReport:
-    from sextant.cli.progress import stage_bars
-
-    with stage_bars(quiet=quiet) as on_stage:
-        show = partial(on_stage, "passages")
-
-        async def extracted(entities: Entities) -> ExtractionReport:
-            return await entities.extract(
-                budget_tokens=budget, budget_cost=budget_cost, on_progress=show
-            )
-
-        return with_part(lambda rag: rag.entities(graph), extracted, lengthy=True)
 
 
 def _print_view(view: EntityView) -> None:

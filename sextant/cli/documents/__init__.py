@@ -1,1 +1,0 @@
-"""Commands over knowledge bases and what lies in them: documents in, out, listed, deleted."""

@@ -1,1 +1,0 @@
-"""Commands over the knowledge graph: its size, its entities, its communities."""

@@ -1,0 +1,190 @@
+"""`sextant serve`, `worker` and `mcp`: the HTTP server, what ingests beside it, and the tools over standard input."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from sextant.domain.settings import Settings
+    from sextant.facade import Sextant
+
+app = typer.Typer()
+
+
+_APP = "sextant.server.app:app"
+# Seconds after which a process that does not answer is replaced by another.
+_SILENCE = 60
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any that is free.")] = 8000,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes that answer, each with its own model.")
+    ] = 1,
+    log: Annotated[
+        str | None, typer.Option(help="debug, info, warning or error; default: the log level set.")
+    ] = None,
+) -> None:
+    """Serve the web page, the HTTP API and MCP.
+
+    Stopped by SIGTERM or Ctrl-C it finishes what it began, for `http.drain_seconds`, and exits with 0.
+    """
+    import asyncio
+    import logging
+
+    from sextant.cli import processes
+    from sextant.domain.configuration import load_settings
+    from sextant.facade.logins import may_listen
+
+    _check_level(log)
+    settings = load_settings()
+    asyncio.run(may_listen(settings, host))
+    if log is not None:
+        settings = settings.model_copy(update={"log_level": log.upper()})
+    config = _config(settings, host, port, workers)
+    bound, patience = processes.bound_to(host, port), settings.runs.write_seconds
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{bound.getsockname()[1]}"
+    logging.getLogger("uvicorn.error").info("Sextant is running on %s (Ctrl-C stops it)", address)
+    if workers > 1:
+        several = processes.Several(
+            config, [processes.share_socket(bound, config.backlog, patience)]
+        )
+        several.run()
+        raise typer.Exit(several.exit_code)
+    try:
+        processes.Alone(config).run(sockets=[processes.alone(bound, config.backlog, patience)])
+    except SystemExit:
+        # It does not start, and the log says why.
+        raise typer.Exit(processes.refusal(_APP)) from None
+
+
+def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.Config:
+    import importlib
+
+    import uvicorn
+
+    # By name: the server is above the command line.
+    logs = importlib.import_module("sextant.server.observe.logs")
+    return uvicorn.Config(
+        _APP,
+        host=host,
+        port=port,
+        workers=workers,
+        http="sextant.server.connections:BoundedHead",
+        log_config=logs.log_config(settings),
+        server_header=False,
+        timeout_graceful_shutdown=settings.http.drain_seconds,
+        # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
+        timeout_worker_healthcheck=_SILENCE,
+    )
+
+
+def _check_level(log: str | None) -> None:
+    from sextant.domain.errors import OptionInvalid
+
+    if log is not None and log.lower() not in _LEVELS:
+        raise OptionInvalid(
+            f"There is no log level {log!r:.40}.",
+            next_step=f"Levels: {', '.join(_LEVELS)}.",
+            field="log",
+        )
+
+
+@app.command()
+def worker(
+    concurrency: Annotated[
+        int,
+        typer.Option(
+            "--concurrency", "-c", min=0, max=64, show_default=False,
+            help="Documents in hand at a time; default SEXTANT_WORKER__CONCURRENCY (2).",
+        ),
+    ] = 0,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, show_default=False,
+            help="Tell metrics at http://127.0.0.1:PORT/metrics; 0: any port that is free.",
+        ),
+    ] = None,
+    metrics_host: Annotated[
+        str,
+        typer.Option(help="Address for metrics; any but this machine's needs SEXTANT_OBSERVE__METRICS_TOKEN."),
+    ] = "127.0.0.1",
+) -> None:  # fmt: skip
+    """Ingest what all users upload, until it is stopped.
+
+    Start as many as you like, on as many machines: all that they share is the database
+    (DATABASE_URL). The first SIGTERM or Ctrl-C lets it finish what it has in hand, or give that back
+    after SEXTANT_WORKER__DRAIN seconds; another worker goes on with it. What a worker has in hand that
+    dies is taken over within half a minute. While workers run, the server need not ingest by itself:
+    SEXTANT_WORKER__IN_SERVER=false.
+    """
+    import asyncio
+
+    where = None if metrics_port is None else (metrics_host, metrics_port)
+    asyncio.run(_work(concurrency or None, where))
+
+
+async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
+    import asyncio
+    import signal
+
+    from sextant.cli.session import open_session
+    from sextant.cli.terminal import say
+
+    async with (
+        open_session(lengthy=True, unattended=True) as rag,
+        _serving_metrics(rag, where) as address,
+    ):
+        worker = rag.worker(concurrency)
+        for order in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(order, worker.stop)
+        metrics_hint = f" Metrics: {address}." if address else ""
+        say(f"Working.{metrics_hint} Ctrl-C stops.")
+        await worker.run()
+    say("Stopped.")
+
+
+def _serving_metrics(
+    rag: Sextant, where: tuple[str, int] | None
+) -> AbstractAsyncContextManager[str | None]:
+    """Return metrics at this address, if one is named."""
+    if where is None:
+        return nullcontext()
+    # By name: the server is above the command line.
+    scraping = importlib.import_module("sextant.server.observe.metrics")
+    serving: AbstractAsyncContextManager[str] = scraping.serving_metrics(rag, *where)
+    return serving
+
+
+@app.command("mcp")
+def mcp(
+    names: Annotated[
+        Literal["dotted", "compat"],
+        typer.Option(help="dotted: kb.search; compat: kb_search, for hosts that take no dot."),
+    ] = "dotted",
+) -> None:
+    """Serve the MCP tools over standard input and output.
+
+    For a chat host or an agent that starts this command.
+    """
+    import importlib
+
+    from sextant.cli.session import run_interruptible, show_log
+    from sextant.domain.configuration import load_settings
+
+    settings = load_settings()
+    show_log(settings)
+    # By name: the server is above the command line.
+    stdio = importlib.import_module("sextant.server.mcp.server")
+    run_interruptible(stdio.serve(settings, names))

@@ -1,1 +1,0 @@
-"""Commands that run on: the HTTP server, its keys, the worker, the tools of an agent."""
