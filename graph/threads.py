@@ -30,6 +30,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from sextant.domain.tasks import stop
+from sextant.domain.wire import CAMEL_CASE
 from sextant.graph.streaming import to_its_end
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
@@ -49,6 +50,8 @@ _ALLOWED = (RetrievedItem, LaneScore, ItemKind)
 @dataclass(frozen=True, slots=True)
 class Thread:
     """A conversation: the name its user gave it, its first question, its beginning and last turn."""
+
+    __pydantic_config__ = CAMEL_CASE
 
     thread_id: str
     title: str

@@ -132,7 +132,7 @@ def _with_keys(work: Callable[[ApiKeyStore, str], Awaitable[T]]) -> T:
     import asyncio
 
     from sextant.domain.configuration import load_settings
-    from sextant.facade.logins import open_keys
+    from sextant.stores.api_keys import open_keys
 
     async def run() -> T:
         settings = await asyncio.to_thread(load_settings)

@@ -43,7 +43,7 @@ def serve(
 
     from sextant.cli import processes
     from sextant.domain.configuration import load_settings
-    from sextant.facade.logins import may_listen
+    from sextant.stores.api_keys import may_listen
 
     _check_level(log)
     settings = load_settings()

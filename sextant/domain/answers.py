@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from sextant.domain.errors import DecisionNeeded, SextantError, error_of
 from sextant.domain.warnings import Warned
+from sextant.domain.wire import CAMEL_CASE
 
 
 class Trust(StrEnum):
@@ -38,6 +39,8 @@ class Source:
     `ocr`: the passage was read by OCR, so letters in it may be wrong.
     """
 
+    __pydantic_config__ = CAMEL_CASE
+
     marker: int
     document_id: str
     filename: str
@@ -48,7 +51,7 @@ class Source:
     text: str
     score: float
     lanes: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    kind: str = "document"
+    kind: Literal["document", "image", "table"] = "document"
     label: str = ""
     external_id: str | None = None
     ocr: bool = False
@@ -92,6 +95,8 @@ class Usage:
     `truncated`: at least one output was cut short by a token limit.
     `models`: `prompt_tokens` and `completion_tokens` by the model's name.
     """
+
+    __pydantic_config__ = CAMEL_CASE
 
     calls: int = 0
     prompt_tokens: int = 0

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from sextant.domain.errors import Unauthorised
+
 # 256 random bits: no guessing, and a plain SHA-256 of them is as good as a slow hash, which exists to
 # protect secrets that people make up (OWASP Password Storage Cheat Sheet).
 _SECRET_BYTES = 32
@@ -86,3 +88,32 @@ def digest_of(secret: str) -> bytes:
 def is_api_key(text: str) -> bool:
     """Return whether `text` has the shape of a key."""
     return _SHAPE.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Whose data a request works on, and what it may do with them.
+
+    Attributes:
+        permissions: all of them, those that others include among them.
+        key_id: the beginning of the API key; None for a token, and where there is no login.
+        login: whether it has proved who it is; without any login configured, nobody has.
+    """
+
+    user_id: str
+    permissions: frozenset[Permission]
+    key_id: str | None = None
+    login: bool = True
+
+    @property
+    def quota_key(self) -> str:
+        """Return what is counted together against a quota: a key, or all tokens of a user."""
+        return self.key_id or f"user {self.user_id}"
+
+
+def unauthorized_error(sentence: str = "The key or token does not hold.") -> Unauthorised:
+    """Return the answer to a caller we do not know; it tells nobody what was wrong with a key."""
+    return Unauthorised(
+        sentence,
+        next_step="Send `Authorization: Bearer sxt_...` with a key of `sextant keys create`.",
+    )

@@ -15,6 +15,7 @@ from fastapi import Request, Response
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.answers import Answer, Effort, Event
+from sextant.domain.api_keys import Principal
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
@@ -25,7 +26,6 @@ from sextant.facade.questions import Options
 from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
 from sextant.retrievers.cursor import ListingKey
 from sextant.retrievers.modes import constants_of
-from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.routing.router import rag_of
 from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
@@ -261,7 +261,7 @@ async def _start_run(run: AnswerRun, request: AnswerRequest, rag: Sextant, runs:
     graph = (rag.user_id, request.options["graph_id"])
     if begun or run.node not in {"", QUEUE, "analyze"}:
         return
-    if request.options.get("mode") != Mode.BYPASS and graph not in runs.graphs:
+    if request.options.get("mode") != Mode.BYPASS and not runs.graphs.peek(graph):
         await rag.graph(request.options["graph_id"])
         # A hundred questions at once shall not all look for it, while connections are scarce.
-        runs.graphs.add(graph)
+        runs.graphs.put(graph, None, None)

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Interrupted, Status
+from sextant.domain.api_keys import Principal
 from sextant.domain.errors import (
     Cancelled,
     DecisionNeeded,
@@ -22,9 +23,8 @@ from sextant.domain.errors import (
     error_of,
 )
 from sextant.domain.settings import RunSettings
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.graph.streaming import as_failed
-from sextant.server.auth.caller import Principal
-from sextant.server.expiring_set import ExpiringSet
 from sextant.server.sse import PING
 
 log = logging.getLogger(__name__)
@@ -239,7 +239,7 @@ class Runs:
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
-        self.graphs = ExpiringSet()
+        self.graphs = VersionedCache[tuple[str, str], None, None](10_000, lifetime=60.0)
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, AnswerRun] = {}
         self._of_caller = Counter[str]()

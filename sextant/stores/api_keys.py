@@ -5,7 +5,8 @@ Also here: answers to requests with an Idempotency-Key, given again to the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,8 +15,10 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb
 
 from sextant.domain.api_keys import ApiKey, NewSecret, Permission, new_secret
-from sextant.domain.errors import ConflictError, OptionInvalid
+from sextant.domain.errors import ConflictError, OptionInvalid, SettingsInvalid
 from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.domain.system import is_loopback
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import limit_statements
@@ -205,3 +208,33 @@ def _permissions(row: DictRow) -> tuple[Permission, ...]:
 
 def _key(row: DictRow) -> ApiKey:
     return ApiKey(**(row | {"permissions": _permissions(row)}))
+
+
+@asynccontextmanager
+async def open_keys(settings: Settings) -> AsyncIterator[ApiKeyStore]:
+    """Provide the keys of a database, and nothing else of it.
+
+    Raises:
+        DatabaseUnavailable: PostgreSQL cannot be reached or started.
+    """
+    async with await Database.open(settings) as database:
+        yield ApiKeyStore(database)
+
+
+async def may_listen(settings: Settings, host: str) -> None:
+    """Let a server listen on an address only if it knows who asks, or nobody else can.
+
+    Raises:
+        SettingsInvalid: the address can be reached from elsewhere, and no login is configured.
+        DatabaseUnavailable: whether there are keys cannot be found out.
+    """
+    auth = settings.auth
+    if is_loopback(host) or auth.required or auth.jwt_secret or auth.jwks_url:
+        return
+    async with open_keys(settings) as keys:
+        if not await keys.exist():
+            raise SettingsInvalid(
+                f"Without a login, the server listens on this machine only, and not on {host or '*'}.",
+                next_step="Make a key with `sextant keys create`, or leave --host out.",
+                field="host",
+            )

@@ -26,7 +26,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_in_background, run_sync
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_RELATED
-from sextant.server.mcp import texts
+from sextant.server.mcp import results
 from sextant.server.mcp.results import Answered, FoundPage, RelatedPassages, answer_result
 from sextant.server.mcp.tools import ChunkId, Mode, Query, RankingMode
 from sextant.server.schemas.answers import SearchBody
@@ -172,8 +172,8 @@ class _Calls:
         body = SearchBody.model_validate(
             {"query": query, "mode": mode, "limit": limit, "filters": filters, "graph_id": graph_id}
         )
-        found = await texts.find_passages(rag, body)
-        return texts.search_text(found), found
+        found = await results.find_passages(rag, body)
+        return results.search_text(found), found
 
     async def ask(
         self, query: str, mode: str, filters: ChunkFilters | None, effort: Effort = "medium"
@@ -183,13 +183,13 @@ class _Calls:
         bounds = filters.model_dump(mode="json", exclude_defaults=True) if filters else None
         answer = await rag.query(query, graph_id=graph_id, mode=mode, filters=bounds, effort=effort)
         found = answer_result(graph_id, answer, debug=False)
-        return texts.answer_text(found), found
+        return results.answer_text(found), found
 
     async def related(self, chunk_id: str, limit: int) -> tuple[str, RelatedPassages]:
         """Find passages around one."""
         rag, graph_id = await self._bound()
-        found = await texts.find_related(rag, chunk_id, graph_id, limit)
-        return texts.format_related(found), found
+        found = await results.find_related(rag, chunk_id, graph_id, limit)
+        return results.related_text(found), found
 
     async def _bound(self) -> tuple[Sextant, str]:
         """Return the knowledge bases of whom the tools are bound to, and the name of the one."""

@@ -17,14 +17,19 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
-from sextant.domain.api_keys import Permission, digest_of, is_api_key, with_lesser
+from sextant.domain.api_keys import (
+    Permission,
+    Principal,
+    digest_of,
+    is_api_key,
+    unauthorized_error,
+    with_lesser,
+)
 from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unauthorised
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
 from sextant.domain.versioned_cache import VersionedCache
-from sextant.server.auth.caller import Principal, unauthorized_error
-from sextant.server.auth.tokens import tokens_of
-from sextant.server.expiring_set import ExpiringSet
+from sextant.server.auth.tokens import REMEMBERED_SECONDS, tokens_of
 from sextant.stores.api_keys import ApiKeyStore, KeyInUse
 from sextant.stores.postgresql.database import Database
 
@@ -155,7 +160,7 @@ class Authenticator:
         self._store = ApiKeyStore(database)
         self._tokens = tokens_of(settings.auth)
         self._keys = VersionedCache[bytes, int, KeyInUse](_CACHED)
-        self._wrong = ExpiringSet(most=_CACHED)
+        self._wrong = VersionedCache[bytes, None, None](_CACHED, lifetime=REMEMBERED_SECONDS)
         self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
         self._login = settings.auth.required or self._tokens is not None
@@ -227,7 +232,7 @@ class Authenticator:
             Unauthorised: it is nobody's, or has expired.
             DatabaseUnavailable: its turn and its connection take longer than a statement may.
         """
-        if digest in self._wrong:
+        if self._wrong.peek(digest):
             raise unauthorized_error()
         seconds = 2 * self._settings.database_timeout
         try:
@@ -266,7 +271,7 @@ class Authenticator:
                 key = await self._store.use(digest)
         if key is None:
             self._keys.drop(digest)
-            self._wrong.add(digest)
+            self._wrong.put(digest, None, None)
             raise unauthorized_error()
         if not known:
             self._tries.give_back(address)

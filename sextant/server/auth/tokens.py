@@ -20,13 +20,18 @@ import httpx
 import jwt
 import orjson
 
-from sextant.domain.api_keys import Permission, digest_of, with_lesser
+from sextant.domain.api_keys import (
+    Permission,
+    Principal,
+    digest_of,
+    unauthorized_error,
+    with_lesser,
+)
 from sextant.domain.errors import DependencyError, OptionInvalid, SettingsInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import AuthSettings
 from sextant.domain.system import is_loopback
-from sextant.server.auth.caller import Principal, unauthorized_error
-from sextant.server.expiring_set import ExpiringSet
+from sextant.domain.versioned_cache import VersionedCache
 
 _log = logging.getLogger(__name__)
 
@@ -143,8 +148,9 @@ _ASYMMETRIC = frozenset({
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 })  # fmt: skip
 _LONGEST = 8192  # characters, as much as proxies let a header have
-# Tokens that did not hold, remembered for a minute, 0.2 KB each.
+# Tokens that did not hold are remembered for a while, 0.2 KB each.
 _CACHED = 4096
+REMEMBERED_SECONDS = 60.0
 _REQUIRED = ["exp", "iss", "aud", "sub"]
 # Not only InvalidTokenError: hostile headers and claims reach libraries below.
 _NOT_HOLDING = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
@@ -165,7 +171,7 @@ class Tokens:
         self._settings = settings
         self._algorithms = tuple(algorithms)
         self._keys = keys
-        self._refused = ExpiringSet(most=_CACHED)
+        self._refused = VersionedCache[bytes, None, None](_CACHED, lifetime=REMEMBERED_SECONDS)
 
     async def principal(self, token: str) -> Principal:
         """Return whom a token stands for.
@@ -186,10 +192,10 @@ class Tokens:
     def _note_refused(self, token: str, error: Exception) -> None:
         """Log it for whoever sets the login service up; the caller is not told, and nothing of the token is."""
         digest = digest_of(token)
-        if digest not in self._refused:
+        if not self._refused.peek(digest):
             missing = getattr(error, "claim", "")
             _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
-        self._refused.add(digest)
+        self._refused.put(digest, None, None)
 
     def _header(self, token: str) -> Mapping[str, Any]:
         if len(token) > _LONGEST:

@@ -31,6 +31,7 @@ from starlette.types import Receive, Scope, Send
 
 from sextant import __version__
 from sextant.domain.answers import Done, Event, Failed
+from sextant.domain.api_keys import Principal
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import (
     UNFORESEEN,
@@ -43,7 +44,6 @@ from sextant.domain.questions import field_at
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunks import Chunks
-from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.mcp.tools import Ask, Call, Caller, CallerOf, Tools
 from sextant.server.problems import problem_of

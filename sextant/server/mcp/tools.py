@@ -33,14 +33,14 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import MOST_CHARS, MOST_RELATED
 from sextant.server.answers import seconds_for
-from sextant.server.mcp import texts
+from sextant.server.mcp import results
 from sextant.server.mcp.results import (
     Answered,
     FoundPage,
     Previewed,
     RelatedPassages,
     answer_result,
-    preview_text,
+    preview_result,
 )
 from sextant.server.schemas.answers import SearchBody
 from sextant.text.characters import count_noun
@@ -137,8 +137,8 @@ class Tools:
             "cursor": cursor, "debug": debug,
         })  # fmt: skip
         async with caller.place():
-            found = await texts.find_passages(caller.rag, body)
-        return _result(found, texts.search_text(found))
+            found = await results.find_passages(caller.rag, body)
+        return _result(found, results.search_text(found))
 
     async def related(
         self,
@@ -156,10 +156,10 @@ class Tools:
         started = time.perf_counter()
         caller = self._caller_of(call)
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
-        found = await texts.find_related(caller.rag, chunkId, graphId, limit)
+        found = await results.find_related(caller.rag, chunkId, graphId, limit)
         if debug:
             found = found.model_copy(update={"debug": _measure_call(started)})
-        return _result(found, texts.format_related(found))
+        return _result(found, results.related_text(found))
 
     async def preview(
         self,
@@ -177,11 +177,11 @@ class Tools:
         caller = self._caller_of(call)
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         chunks = await caller.rag.chunks(graphId)
-        found = preview_text(graphId, await chunks.reading.preview(chunkId, contextChars))
-        found = texts.shorten_text(found)
+        found = preview_result(graphId, await chunks.reading.preview(chunkId, contextChars))
+        found = results.shorten_text(found)
         if debug:
             found = found.model_copy(update={"debug": _measure_call(started)})
-        return _result(found, texts.preview_text(found))
+        return _result(found, results.preview_text(found))
 
     async def ask(
         self,
@@ -216,7 +216,7 @@ class Tools:
         )
         answer = await answer_of(events, _progress(call))
         found = answer_result(graphId, answer, debug=debug)
-        return _result(found, texts.answer_text(found, chosen=graphId != named))
+        return _result(found, results.answer_text(found, chosen=graphId != named))
 
 
 def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:

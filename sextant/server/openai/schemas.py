@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sextant.domain.answers import Citation, Effort, Trust
+from sextant.domain.answers import Citation, Effort, Source, Trust
 from sextant.domain.warnings import CodedWarning
 from sextant.server.openapi import SAID, Responses, code_of
 from sextant.server.problems import openai_error
-from sextant.server.schemas.answers import SourceOut
 from sextant.server.schemas.wire import Filters
 
 _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
@@ -191,7 +190,7 @@ class ChatCompletion(BaseModel):
     choices: tuple[Choice]
     usage: UsageCount
     citations: tuple[Citation, ...]
-    sources: tuple[SourceOut, ...]
+    sources: tuple[Source, ...]
     sextant: About
 
 

@@ -14,11 +14,11 @@ from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
+from sextant.domain.api_keys import Principal
 from sextant.domain.documents import storable
 from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
 from sextant.retrievers.cursor import ListingKey, not_a_cursor
-from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_of, request_id_of

@@ -6,11 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Response
 
-from sextant.domain.api_keys import Permission
-from sextant.server.auth.caller import Principal
+from sextant.domain.api_keys import Permission, Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.observe.metrics import MEDIA_TYPE, is_scraper, observed_process
-from sextant.server.observe.readiness import DependencyState, is_ready
+from sextant.server.observe.readiness import Dependency, DependencyState, is_ready
 from sextant.server.openapi import Responses
 from sextant.server.routing.router import Requires
 from sextant.server.routing.router import router as new_router
@@ -36,19 +35,11 @@ _READY: Responses = {
 }
 
 
-class Ready(Wire):
-    """How a dependency is; without one that is `required` the server answers nothing."""
-
-    name: str
-    state: DependencyState
-    required: bool
-
-
 class Readiness(Wire):
     """Whether requests can be answered, and what they depend on."""
 
     status: DependencyState
-    dependencies: tuple[Ready, ...]
+    dependencies: tuple[Dependency, ...]
 
 
 class Scraper(Requires):
@@ -71,9 +62,7 @@ async def readyz(request: Request, response: Response) -> Readiness:
     well = DependencyState.DEGRADED if lacking else DependencyState.UP
     return Readiness(
         status=well if ready else DependencyState.DOWN,
-        dependencies=tuple(
-            Ready(name=one.name, state=one.state, required=one.required) for one in found
-        ),
+        dependencies=tuple(found),
     )
 
 

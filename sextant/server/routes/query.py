@@ -20,11 +20,11 @@ from sextant.domain.answers import (
     Retrieved,
     Status,
 )
+from sextant.domain.api_keys import Principal
 from sextant.domain.errors import DecisionNeeded, RunNotFound
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade.questions import Options
 from sextant.server.answers import AnswerRequest, ResumeRequest, resume_stream, stream_answer, whole
-from sextant.server.auth.caller import Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_fields

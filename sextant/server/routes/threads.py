@@ -12,7 +12,7 @@ from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.server.openapi import problems
 from sextant.server.routing.router import Reader, rag_of
 from sextant.server.routing.router import router as new_router
-from sextant.server.schemas.answers import ThreadBody, ThreadPage, ThreadQuery, TurnsBody
+from sextant.server.schemas.answers import ThreadPage, ThreadQuery, TurnsBody
 
 router = new_router("threads", prefix="/api/threads")
 
@@ -32,9 +32,7 @@ async def list_threads(
     known = await rag_of(request, principal).conversations().known(options.limit + 1, after)
     page = known[: options.limit]
     key = (page[-1].updated_at.isoformat(), page[-1].thread_id) if len(known) > len(page) else None
-    return ThreadPage(
-        threads=tuple(map(ThreadBody.shown, page)), next_cursor=listing.cursor(key) if key else None
-    )
+    return ThreadPage(threads=tuple(page), next_cursor=listing.cursor(key) if key else None)
 
 
 @router.get("/{threadId:path}", responses=problems(404))

@@ -20,10 +20,9 @@ from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 
-from sextant.domain.api_keys import Permission
+from sextant.domain.api_keys import Permission, Principal
 from sextant.domain.errors import Forbidden, SextantError
 from sextant.facade import Sextant
-from sextant.server.auth.caller import Principal
 from sextant.server.connections import is_encoded, is_json
 from sextant.server.lifespan import serving_of
 from sextant.server.sse import while_connected

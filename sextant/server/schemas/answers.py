@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.answers import Answer, Citation, Effort, Trust
+from sextant.domain.answers import Answer, Citation, Effort, Source, Trust, Usage
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import ConversationTurn
+from sextant.graph.threads import Thread
 from sextant.retrievers.chunk_search.search import SearchRequest
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.server.schemas.wire import Cursor, Filters, GraphName, WarningBody, Wire
@@ -103,48 +103,13 @@ class Pending(Wire):
     request: dict[str, Any]
 
 
-class SourceOut(Wire):
-    """A passage that the answer cites as `[marker]`.
-
-    An image or table that came with the question has `marker` 0, and is cited by its `label`.
-    """
-
-    marker: int
-    document_id: str
-    filename: str
-    chunk_id: str
-    title: str
-    section_path: tuple[str, ...]
-    page: int | None
-    text: str
-    score: float
-    lanes: dict[str, Any]
-    kind: Literal["document", "image", "table"]
-    label: str
-    external_id: str | None = None
-    ocr: bool = Field(default=False, description="The passage was read by OCR.")
-
-
-class UsageOut(Wire):
-    """Model calls and tokens that the answer cost."""
-
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    estimated: bool
-    truncated: bool
-    models: dict[str, dict[str, int]] = Field(
-        description="By the model's name: `prompt_tokens` and `completion_tokens` of the calls that were answered."
-    )
-
-
 class QueryResponse(Wire):
     """An answer with what it rests on."""
 
     answer: str
     mode: str
     citations: tuple[Citation, ...]
-    sources: tuple[SourceOut, ...]
+    sources: tuple[Source, ...]
     graph_context: dict[str, Any]
     attempts: int
     trust: Trust = Field(
@@ -161,7 +126,7 @@ class QueryResponse(Wire):
     )
     timings: dict[str, float]
     model: str
-    usage: UsageOut
+    usage: Usage
     costs: dict[str, dict[str, float]] = Field(description="By node: calls, tokens, milliseconds.")
     prompt: str = Field(description="The wording that the model was given, with its version.")
     language: Literal["zh", "en"] = Field(description="Of the answer.")
@@ -206,19 +171,10 @@ class ThreadQuery(Wire):
     cursor: Cursor = None
 
 
-class ThreadBody(Wire):
-    """A conversation; `title` is how its first question begins."""
-
-    thread_id: str
-    title: str
-    created_at: datetime
-    updated_at: datetime
-
-
 class ThreadPage(Wire):
     """A page of conversations, the latest first."""
 
-    threads: tuple[ThreadBody, ...]
+    threads: tuple[Thread, ...]
     next_cursor: str | None
 
 

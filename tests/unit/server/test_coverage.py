@@ -8,10 +8,9 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from sextant.domain.api_keys import Permission
+from sextant.domain.api_keys import Permission, Principal
 from sextant.domain.errors import SextantError
 from sextant.server.app import create_app
-from sextant.server.auth.caller import Principal
 from sextant.server.routing.router import PUBLIC, Reader, Requires, require_guards
 
 

@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.answers import Citation, Trust
-from sextant.server.mcp.results import Answered, FoundPassage, Previewed
-from sextant.server.mcp.texts import (
+from sextant.server.mcp.results import (
     MOST_TOKENS,
+    Answered,
+    FoundPassage,
+    Previewed,
     answer_text,
     fitting,
     omission_text,

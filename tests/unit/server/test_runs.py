@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Retrieved, Status
-from sextant.domain.api_keys import Permission
+from sextant.domain.api_keys import Permission, Principal
 from sextant.domain.errors import (
     Cancelled,
     Limited,
@@ -17,7 +17,6 @@ from sextant.domain.errors import (
     TimedOut,
 )
 from sextant.domain.settings import RunSettings
-from sextant.server.auth.caller import Principal
 from sextant.server.runs import QUEUE, AnswerRun, Runs
 from sextant.server.sse import PING
 
