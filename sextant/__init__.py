@@ -55,29 +55,9 @@ __all__ = [
     "rrf",
 ]
 __version__ = "0.1.0"
-__getattr__, __dir__ = load_lazily(
-    __name__,
-    {
-        "AnswerGenerator": "sextant.nodes",
-        "ChunkSearch": "sextant.retrievers",
-        "EntitySearch": "sextant.retrievers",
-        "FusionWeights": "sextant.retrievers",
-        "GraphRetriever": "sextant.retrievers",
-        "HybridRetriever": "sextant.retrievers",
-        "HybridRetrieverOptions": "sextant.retrievers",
-        "RankOptions": "sextant.retrievers",
-        "RerankLimits": "sextant.retrievers",
-        "ResultRanker": "sextant.retrievers",
-        "SearchOptions": "sextant.retrievers",
-        "SearchRequest": "sextant.retrievers",
-        "SearchResponse": "sextant.retrievers",
-        "Sextant": "sextant.facade",
-        "assemble_graph_context": "sextant.retrievers",
-        "assemble_vector_context": "sextant.retrievers",
-        "create_query_workflow": "sextant.graph",
-        "extract_keywords": "sextant.retrievers",
-        "fuse": "sextant.retrievers",
-        "rank_results": "sextant.retrievers",
-        "rrf": "sextant.retrievers",
-    },
-)
+_HOMES = {
+    "AnswerGenerator": "sextant.nodes",
+    "Sextant": "sextant.facade",
+    "create_query_workflow": "sextant.graph",
+}
+__getattr__, __dir__ = load_lazily(__name__, dict.fromkeys(__all__, "sextant.retrievers") | _HOMES)

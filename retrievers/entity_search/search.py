@@ -48,7 +48,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphCopies, GraphStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.stamps.stamp_lines import EntityStamp, entity_stamp
+from sextant.stores.stamps import EntityStamp, entity_stamp
 from sextant.text.characters import language_of
 
 

@@ -31,7 +31,7 @@ from sextant.stores.graph.arrays import KINDS, Ids, IdTable, index_of
 from sextant.stores.graph.arrays import GraphArrays as StoredGraph
 from sextant.stores.graph.protocol import GraphCopies, WholeGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.stamps.stamp_lines import Stamp
+from sextant.stores.stamps import Stamp
 from sextant.text.name_linker import NameTrie, name_key, names_of_title
 
 _TITLE = KINDS.index(MentionKind.TITLE)

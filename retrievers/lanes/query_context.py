@@ -39,7 +39,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import halves_of_texts, index_of
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import detach_on_cancel
-from sextant.stores.stamps.stamp_lines import Stamp
+from sextant.stores.stamps import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 

@@ -9,18 +9,19 @@ import asyncio
 import gc
 import importlib
 import logging
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from sextant.domain.errors import ModelUnavailable, SettingsInvalid, Wording
+from sextant.domain.scope import Scope
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
-from sextant.models.reranker import LocalReranker
+from sextant.models.reranker import HttpReranker, LocalReranker
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from sextant.facade.knowledge_search import HybridRetrievers
     from sextant.facade.library import PagePictures
     from sextant.graph.workflow import Workflow
     from sextant.ingestion.captions import Captioner
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from sextant.nodes.context import Dependencies
     from sextant.retrievers.chunk_search.search import ChunkSearch
     from sextant.retrievers.entity_search.search import EntitySearch
+    from sextant.retrievers.hybrid_retriever.bm25 import BM25Indexes
+    from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +86,7 @@ class Parts:
         self._hosts: ParserHosts | None = None
         self._reader: OcrReader | None = None
         self._pictures: PagePictures | None = None
-        self._hybrid: HybridRetrievers | None = None
+        self._bm25: BM25Indexes | None = None
         self._chunk_search: ChunkSearch | None = None
         self._entity_search: EntitySearch | None = None
         _collect_less_often()
@@ -147,23 +150,57 @@ class Parts:
         return self._chunk_search
 
     async def entity_search(self) -> EntitySearch:
-        """Return the search of entities."""
+        """Return the search of entities, over the graph store and with the reranker that the settings name.
+
+        Raises:
+            SettingsInvalid: the reranker is of no known form, or no chat model is there for it.
+        """
         async with self._opening:
             if self._entity_search is None:
-                from sextant.facade.knowledge_search import open_entity_search
-
-                self._entity_search = await open_entity_search(
-                    self._database, self._embedder, self._stack, self.chat_models
-                )
+                self._entity_search = await self._open_entity_search()
         return self._entity_search
 
-    async def hybrid(self) -> HybridRetrievers:
-        """Return LangChain's retrievers, which share their BM25 indexes."""
-        from sextant.facade.knowledge_search import HybridRetrievers
+    async def _open_entity_search(self) -> EntitySearch:
+        from sextant.retrievers.entity_search.search import EntitySearch
+        from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
+        from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
+
+        settings = self._database.settings
+        graph = graph_store(settings, self._database, self._stack)
+        chat = await self.chat_models.get(Role.JUDGE) if settings.reranker == CHAT else None
+        reranker = open_reranker(settings, chat)
+        if isinstance(reranker, HttpReranker):
+            self._stack.push_async_callback(reranker.close)
+        copies = graph if isinstance(graph, ProjectedGraph) else None
+        return EntitySearch(
+            self._database, graph, self._embedder, settings, reranker=reranker, copies=copies
+        )
+
+    @asynccontextmanager
+    async def hybrid_retriever(
+        self, scope: Scope, options: Mapping[str, object]
+    ) -> AsyncIterator[HybridRetriever]:
+        """Provide LangChain's retriever over one knowledge base; all share their BM25 indexes.
+
+        Raises:
+            OptionInvalid: an option is unknown or out of range.
+        """
+        from sextant.retrievers.hybrid_retriever.bm25 import BM25Indexes
+        from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
+        from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
+        from sextant.stores.langchain import open_vector_store
 
         await self._check_space_if_possible()
-        self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
-        return self._hybrid
+        settings = self._database.settings.retrieval
+        self._bm25 = self._bm25 or BM25Indexes(settings.bm25_memory, settings.index_idle)
+        chosen = HybridRetrieverOptions.of(settings, **options)
+        async with open_vector_store(self._database, self._embedder, scope) as store:
+            retriever = HybridRetriever(
+                vector_store=store, user_id=scope.user_id, options=chosen, bm25=self._bm25
+            )
+            if settings.bm25_at_start:
+                await retriever.rebuild_bm25()
+            yield retriever
 
     async def ingestor(self, *, working: bool = False) -> Ingestor:
         """Return what takes documents in, as the settings say; its embedding model answers.

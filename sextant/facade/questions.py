@@ -317,7 +317,7 @@ class Asking:
             OptionInvalid: an option is unknown or out of range.
         """
         scope = await self._require_scope(graph_id)
-        async with (await self._parts.hybrid()).open(scope, **options) as retriever:
+        async with self._parts.hybrid_retriever(scope, options) as retriever:
             yield retriever
 
     async def examples(

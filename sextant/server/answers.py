@@ -27,7 +27,7 @@ from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
 from sextant.retrievers.cursor import ListingKey
 from sextant.retrievers.modes import constants_of
 from sextant.server.lifespan import serving_of
-from sextant.server.routing.router import rag_of
+from sextant.server.routing import rag_of
 from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
 from sextant.server.schemas.answers import SearchBody
 from sextant.server.sse import EventStream, while_connected

@@ -28,7 +28,7 @@ from sextant.server.routes import (
     search,
     threads,
 )
-from sextant.server.routing.router import require_guards
+from sextant.server.routing import require_guards
 
 _ROUTERS = (
     observe.router,

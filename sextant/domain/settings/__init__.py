@@ -16,8 +16,10 @@ from sextant.domain.scope import DEFAULT_USER
 from sextant.domain.settings.answers import (
     AnswerSettings,
     ConversationSettings,
+    ModelSettings,
     MultimodalSettings,
     OcrSettings,
+    RoleSettings,
 )
 from sextant.domain.settings.ingestion import (
     CommunitySettings,
@@ -31,7 +33,6 @@ from sextant.domain.settings.limits import (
     LimitSettings,
     ResearchSettings,
 )
-from sextant.domain.settings.models import ModelSettings, RoleSettings
 from sextant.domain.settings.retrieval import (
     ChunkSearchSettings,
     EntitySearchSettings,

@@ -20,7 +20,7 @@ from sextant.domain.api_keys import Permission
 from sextant.domain.errors import Forbidden, OptionInvalid, SextantError
 from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_to_http
-from sextant.server.routing.router import is_guarded
+from sextant.server.routing import is_guarded
 
 # Studio is a page of LangSmith's that talks to a server on the developer's own machine.
 STUDIO_PAGES = frozenset({"https://smith.langchain.com", "https://eu.smith.langchain.com"})

@@ -47,8 +47,8 @@ from sextant.facade.knowledge.chunks import Chunks
 from sextant.server.lifespan import serving_of
 from sextant.server.mcp.tools import Ask, Call, Caller, CallerOf, Tools
 from sextant.server.problems import problem_of
-from sextant.server.routing.router import Reader, rag_of
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Reader, rag_of
+from sextant.server.routing import router as new_router
 from sextant.server.runs import Runs
 from sextant.stores.documents.document_reader import document_id_of
 from sextant.stores.postgresql.watched import limit_statements

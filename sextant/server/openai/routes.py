@@ -14,8 +14,8 @@ from sextant.server.lifespan import serving_of
 from sextant.server.openai import completions as messages
 from sextant.server.openai.completions import CompletionWriter
 from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList, errors
-from sextant.server.routing.router import Reader, rag_of
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Reader, rag_of
+from sextant.server.routing import router as new_router
 
 router = new_router("openai", prefix="/v1")
 

@@ -22,8 +22,8 @@ from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_of, request_id_of
-from sextant.server.routing.router import DocumentId, Reader, Writer, accepted_language, rag_of
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import DocumentId, Reader, Writer, accepted_language, rag_of
+from sextant.server.routing import router as new_router
 from sextant.server.schemas.documents import (
     BoxesBody,
     DocumentBody,

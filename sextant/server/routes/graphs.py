@@ -18,8 +18,8 @@ from sextant.retrievers.cursor import ListingKey
 from sextant.server.connections import content_type_of, is_encoded, lines_of
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
-from sextant.server.routing.router import Admin, Reader, Writer, accepted_language, rag_of
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Admin, Reader, Writer, accepted_language, rag_of
+from sextant.server.routing import router as new_router
 from sextant.server.schemas.graphs import (
     ExamplesBody,
     ExamplesQuery,

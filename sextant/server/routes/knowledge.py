@@ -11,8 +11,8 @@ from sextant.domain.questions import in_range
 from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.retrievers.entity_search.response import SearchResponse
 from sextant.server.openapi import problems
-from sextant.server.routing.router import Reader, rag_of, search_turn
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Reader, rag_of, search_turn
+from sextant.server.routing import router as new_router
 from sextant.server.schemas.entities import (
     DuplicatePage,
     DuplicatesQuery,

@@ -11,8 +11,8 @@ from sextant.server.lifespan import serving_of
 from sextant.server.observe.metrics import MEDIA_TYPE, is_scraper, observed_process
 from sextant.server.observe.readiness import Dependency, DependencyState, is_ready
 from sextant.server.openapi import Responses
-from sextant.server.routing.router import Requires
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Requires
+from sextant.server.routing import router as new_router
 from sextant.server.schemas.wire import Wire
 
 router = new_router("health")

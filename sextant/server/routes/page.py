@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import router as new_router
 
 router = new_router("page")
 

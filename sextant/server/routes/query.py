@@ -28,8 +28,8 @@ from sextant.server.answers import AnswerRequest, ResumeRequest, resume_stream, 
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_fields
-from sextant.server.routing.router import Reader
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Reader
+from sextant.server.routing import router as new_router
 from sextant.server.schemas.answers import (
     Pending,
     QueryRequest,

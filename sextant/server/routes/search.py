@@ -7,8 +7,8 @@ from fastapi import Request
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.answers import run_search
 from sextant.server.openapi import problems
-from sextant.server.routing.router import Reader, rag_of, search_turn
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Reader, rag_of, search_turn
+from sextant.server.routing import router as new_router
 from sextant.server.schemas.answers import SearchBody
 
 router = new_router("search")

@@ -10,8 +10,8 @@ from fastapi import Path, Query, Request, Response
 from sextant.graph.threads import LONGEST_THREAD, Thread
 from sextant.retrievers.cursor import ListingKey, not_a_cursor
 from sextant.server.openapi import problems
-from sextant.server.routing.router import Reader, rag_of
-from sextant.server.routing.router import router as new_router
+from sextant.server.routing import Reader, rag_of
+from sextant.server.routing import router as new_router
 from sextant.server.schemas.answers import ThreadPage, ThreadQuery, TurnsBody
 
 router = new_router("threads", prefix="/api/threads")

@@ -15,8 +15,7 @@ from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.stored import StoredChunk, read_stored_chunk
-from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.exclusive_lock import exclusive_lock
+from sextant.stores.postgresql.database import Database, exclusive_lock
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope, share_scope

@@ -41,7 +41,8 @@ from pathlib import Path
 from typing import Any
 
 from sextant.domain.errors import DatabaseUnavailable
-from sextant.stores.embedded.watcher import LOG, binary, let_through, private, server_user, trim_log
+from sextant.stores.embedded.server_user import binary, let_through, server_user
+from sextant.stores.embedded.watcher import LOG, private, trim_log
 
 SOCKET_PREFIX = "sextant-"
 POLL_SECONDS = 0.02

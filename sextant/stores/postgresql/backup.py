@@ -22,11 +22,11 @@ from psycopg import OperationalError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from sextant.domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
-from sextant.stores.embedded.watcher import binary
+from sextant.stores.embedded.server_user import binary
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.migrations import QUEUE_SCHEMA as QUEUE
 from sextant.stores.postgresql.migrations import migrations
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.queue_schema import SCHEMA as QUEUE
 from sextant.stores.postgresql.watched import require_answer, server_answers
 
 _SQL = load_queries("backup")

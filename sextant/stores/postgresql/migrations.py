@@ -3,6 +3,9 @@
 `sql/schema/` is the schema, and what an empty database gets. `sql/migrations/` has the numbered steps by which older
 databases become equal to it, each applied once. An advisory lock serialises processes that start concurrently. The
 serving role is created here, too, since it belongs to the whole server.
+
+The tables of the queue library, procrastinate, lie in a schema of their own. Their scripts come from the installed
+library: first its whole schema, later the migrations of newer versions.
 """
 
 from __future__ import annotations
@@ -17,23 +20,26 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection
 from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
 
 from sextant.domain.errors import ConflictError, DatabaseUnavailable
-from sextant.stores.postgresql import queue_schema
-from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.queries import library_text, load_queries
 from sextant.stores.postgresql.watched import limit_statements
 
 APP_ROLE = "sextant_app"
-SEARCH_PATH = f"sextant, {queue_schema.SCHEMA}, public, extensions, pg_temp"
+QUEUE_SCHEMA = "sextant_queue"
+SEARCH_PATH = f"sextant, {QUEUE_SCHEMA}, public, extensions, pg_temp"
 
 _LOCK = 0x5E47A27  # key of the advisory lock
 _LOCK_SECONDS = 120.0  # to wait for the migration of another process
 _POLL_SECONDS = 0.1
 _SQL = load_queries("migrations")
+_QUEUE_SQL = load_queries("queue_schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +91,14 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
             (extension, role, schema), or another process does not finish its migration.
     """
     await _require_unicode(owner)
-    if await _is_current(owner) and await queue_schema.is_current(owner):
+    if await _is_current(owner) and await _is_queue_current(owner):
         return
     try:
         async with _migration_lock(owner):
             await _prepare(owner)
             with limit_statements(math.inf):  # large migrations take long
                 await _create_or_migrate(owner)
-                await queue_schema.install(owner)
+                await _install_queue(owner)
     except InsufficientPrivilege as error:
         raise DatabaseUnavailable(
             f"The database user lacks the rights to set up the database: {error}.",
@@ -202,3 +208,49 @@ def _require_known(version: int) -> None:
             f"migrates from version {first - 1} on.",
             next_step="Ingest the documents again into a new SEXTANT_DATA_DIR or DATABASE_URL.",
         )
+
+
+@cache
+def library_migrations() -> tuple[str, ...]:
+    """Return the names of the library's migrations, in the order of their application."""
+    return tuple(sorted(file.name for file in (_folder() / "migrations").glob("*.sql")))
+
+
+async def _is_queue_current(owner: AsyncConnection[Any]) -> bool:
+    """Return whether all migrations were applied."""
+    return set(await asyncio.to_thread(library_migrations)) <= await _read_applied_scripts(owner)
+
+
+async def _install_queue(owner: AsyncConnection[Any]) -> None:
+    """Apply missing migrations as the schema's owner; `owner` must be in autocommit mode."""
+    if await _is_queue_current(owner):
+        return
+    applied = await _read_applied_scripts(owner)
+    missing = [name for name in library_migrations() if name not in applied]
+    scripts = await asyncio.to_thread(_scripts, missing, is_first=not applied)
+    async with owner.transaction():
+        await owner.execute(_QUEUE_SQL["set_path"])
+        for script in scripts:
+            await owner.execute(script)
+        await owner.execute(_QUEUE_SQL["grant"])
+        await owner.execute(_QUEUE_SQL["record"], {"names": missing})
+
+
+def _scripts(missing: list[str], *, is_first: bool) -> list[LiteralString]:
+    if is_first:
+        return [library_text(_folder() / "schema.sql")]
+    return [library_text(_folder() / "migrations" / name) for name in missing]
+
+
+def _folder() -> Path:
+    # Importing the library is slow.
+    spec = find_spec("procrastinate")
+    if spec is None or spec.origin is None:
+        raise DatabaseUnavailable(
+            "The package procrastinate is not installed.", next_step="Run `make setup`."
+        )
+    return Path(spec.origin).parent / "sql"
+
+
+async def _read_applied_scripts(owner: AsyncConnection[Any]) -> set[str]:
+    return {name async for (name,) in await owner.execute(_QUEUE_SQL["applied"])}

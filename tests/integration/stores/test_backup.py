@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from sextant.domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.embedded.watcher import binary, server_user
+from sextant.stores.embedded.server_user import binary, server_user
 from sextant.stores.postgresql import backup as backups
 from sextant.stores.postgresql.backup import backup, count_graphs, restore
 from sextant.stores.postgresql.database import Database

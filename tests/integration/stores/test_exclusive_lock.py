@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.exclusive_lock import exclusive_lock
+from sextant.stores.postgresql.database import Database, exclusive_lock
 
 LOCK = "select pg_try_advisory_lock(20020, %(number)s)"
 KEY = {"number": 7}

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from sextant.domain.errors import ConflictError, DatabaseUnavailable
 from sextant.domain.settings import Settings
 from sextant.stores.postgresql import database as opening
-from sextant.stores.postgresql import migrations, queue_schema
+from sextant.stores.postgresql import migrations
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.overview import is_current
 
@@ -197,16 +197,16 @@ async def test_the_queue_follows_the_versions_of_its_library(
     (tmp_path / "migrations").mkdir()
     (tmp_path / "schema.sql").write_text("create table first_jobs ()")
     (tmp_path / "migrations" / "01_first.sql").write_text("create table never_run ()")
-    monkeypatch.setattr(queue_schema, "_folder", lambda: tmp_path)
-    queue_schema.library_migrations.cache_clear()
+    monkeypatch.setattr(migrations, "_folder", lambda: tmp_path)
+    migrations.library_migrations.cache_clear()
     await migrations.migrate(empty)
 
     (tmp_path / "migrations" / "02_second.sql").write_text("create table second_jobs ()")
-    queue_schema.library_migrations.cache_clear()
+    migrations.library_migrations.cache_clear()
     await migrations.migrate(empty)
     await migrations.migrate(empty)
 
-    queue_schema.library_migrations.cache_clear()
+    migrations.library_migrations.cache_clear()
     tables = await empty.execute(
         "select table_name::text from information_schema.tables where table_schema = 'sextant_queue'"
     )

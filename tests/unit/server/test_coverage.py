@@ -11,7 +11,7 @@ from starlette.routing import Route
 from sextant.domain.api_keys import Permission, Principal
 from sextant.domain.errors import SextantError
 from sextant.server.app import create_app
-from sextant.server.routing.router import PUBLIC, Reader, Requires, require_guards
+from sextant.server.routing import PUBLIC, Reader, Requires, require_guards
 
 
 async def open_to_all() -> str:

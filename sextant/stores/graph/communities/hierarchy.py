@@ -16,8 +16,7 @@ from psycopg.rows import class_row, scalar_row
 
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.graph.graph_writer import hold_graph
-from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.exclusive_lock import exclusive_lock
+from sextant.stores.postgresql.database import Database, exclusive_lock
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope, of_scope, rows_of

@@ -22,8 +22,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.ids import graph_key
 from sextant.stores.graph.neo4j.projection import CopyOwner, Projection
 from sextant.stores.graph.record import GraphCounts, GraphRecord
-from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.exclusive_lock import exclusive_lock
+from sextant.stores.postgresql.database import Database, exclusive_lock
 from sextant.stores.postgresql.queries import load_cypher, load_queries
 
 if TYPE_CHECKING:

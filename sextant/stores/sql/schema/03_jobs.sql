@@ -1,6 +1,6 @@
 -- Ingestion jobs. The queue library (procrastinate) hands out turns; which job a turn takes, and how far it is,
 -- is stored here. The library's own tables are in a schema of their own, made from the files that it brings
--- (stores/postgresql/queue_schema.py).
+-- (stores/postgresql/migrations.py).
 
 create schema sextant_queue;
 grant usage on schema sextant_queue to sextant_app;

@@ -16,7 +16,7 @@ from fastapi import APIRouter, FastAPI
 from sextant.domain.api_keys import Permission
 from sextant.domain.settings import AuthSettings, QuotaSettings, Settings
 from sextant.server.app import create_app
-from sextant.server.routing.router import Admin, Reader, Writer
+from sextant.server.routing import Admin, Reader, Writer
 from sextant.stores.api_keys import ApiKeyStore
 from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder

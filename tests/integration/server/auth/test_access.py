@@ -16,7 +16,7 @@ from fastapi.routing import iter_route_contexts
 
 from sextant.domain.api_keys import Permission, new_secret, with_lesser
 from sextant.server.app import create_app
-from sextant.server.routing.router import PUBLIC, guards_of
+from sextant.server.routing import PUBLIC, guards_of
 from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.server.auth.conftest import key_for, token
 from tests.integration.server.auth.routes import ADMIN, GRAPH, INGEST, READ, TABLE, Ids, Row

@@ -19,7 +19,7 @@ from sextant.domain.settings import Settings
 from sextant.server.app import app as described
 from sextant.server.app import create_app
 from sextant.server.openapi import examples
-from sextant.server.routing.router import Route
+from sextant.server.routing import Route
 from tests.integration.server.calling import started
 
 DOCUMENT = described.openapi()

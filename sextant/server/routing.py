@@ -109,7 +109,7 @@ def require_guards(app: FastAPI) -> None:
     if open_to_all:
         raise SextantError(
             f"Routes without a guard: {', '.join(open_to_all)}.",
-            next_step="Give each a `Reader`, `Writer` or `Admin` (sextant/server/routing/router.py).",
+            next_step="Give each a `Reader`, `Writer` or `Admin` (sextant/server/routing.py).",
         )
 
 

@@ -1,4 +1,6 @@
-"""`kb_search`, `kb_ask` and `kb_related`: text for the model that calls, a typed result for the program.
+"""The knowledge bases as LangChain tools (docs/agents.md): `kb_search`, `kb_ask` and `kb_related`.
+
+Each gives text for the model that calls, a typed result for the program.
 
 They do what the tools of the same names do over MCP. Whose knowledge base they work on is bound when they are
 made, and is no argument that a model could fill in.
@@ -30,6 +32,17 @@ from sextant.server.mcp import results
 from sextant.server.mcp.results import Answered, FoundPage, RelatedPassages, answer_result
 from sextant.server.mcp.tools import ChunkId, Mode, Query, RankingMode
 from sextant.server.schemas.answers import SearchBody
+
+__all__ = [
+    "Answered",
+    "FoundPage",
+    "KnowledgeTools",
+    "RelatedPassages",
+    "create_tools",
+    "kb_ask",
+    "kb_related",
+    "kb_search",
+]
 
 R = TypeVar("R")
 Name = str | Callable[[], str]

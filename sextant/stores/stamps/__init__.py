@@ -1,1 +1,0 @@
-"""Stamps, by which caches detect that the database has changed."""
