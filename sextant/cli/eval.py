@@ -16,7 +16,6 @@ from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.evals.runner import EvalOptions, EvalReport
-    from sextant.evals.sets import SetFiles
 
 app = typer.Typer()
 T = TypeVar("T")
@@ -42,12 +41,6 @@ def evaluate(
         Path | None,
         typer.Option(help="Compare all modes and lanes instead, and draw them here, as SVG."),
     ] = None,
-    loop: Annotated[
-        str,
-        typer.Option(
-            help="What the loop of searches adds to one instead: `rule`, graded by rule; `knowing`, by one who knows the right passages, which is the most that a chat model's grades can be worth."
-        ),
-    ] = "",
     answers: Annotated[
         bool, typer.Option("--answers", help="Check extractive answers too.")
     ] = False,
@@ -56,14 +49,9 @@ def evaluate(
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
     from sextant.evals.comparison import check_folder
     from sextant.evals.runner import EvalOptions
-    from sextant.evals.sets import SetFiles
 
     for name, path in (("out", out), ("plot", plot)):
         check_folder(path, name)
-    if loop:
-        files = SetFiles(corpus, queries, triples)
-        _loop(files, mode, loop, limit, out, as_json=as_json)
-        return
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
     options = EvalOptions(corpus, queries, mode, chosen, answers, limit, triples)
     if plot is not None:
@@ -87,25 +75,6 @@ async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
 
     with stage_bars(quiet=quiet) as on_progress:
         return await evaluate(options, load_settings(), on_progress)
-
-
-def _loop(
-    files: SetFiles, mode: str, graded: str, limit: int | None, out: Path | None, *, as_json: bool
-) -> None:
-
-    from sextant.cli.progress import stage_bars
-    from sextant.domain.configuration import load_settings
-    from sextant.evals import loop_grader
-
-    knowing = loop_grader.is_knowing(graded)
-    with stage_bars(quiet=as_json) as on_progress:
-        report = run_interruptible(
-            loop_grader.measure(
-                files, load_settings(), mode, knowing=knowing, limit=limit, on_progress=on_progress
-            )
-        )
-    header = tuple(map(str.upper, loop_grader.COLUMNS))
-    _deliver(report, out, lambda one: terminal.table(header, [tuple(one.cells())]), as_json=as_json)
 
 
 def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:

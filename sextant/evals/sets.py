@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -225,11 +225,10 @@ class SetFiles:
 
 @dataclass(frozen=True, slots=True)
 class OpenSet:
-    """A set that is loaded, its passages by id, and the workflow's parts to measure it with."""
+    """A set that is loaded, and the workflow's parts to measure it with."""
 
     scope: Scope
     questions: list[EvalQuestion]
-    texts: Mapping[str, str]
     dependencies: Dependencies
 
 
@@ -269,7 +268,7 @@ async def open_set(
     await load_corpus(database, embedder, scope, passages)
     if files.triples is not None:
         await add_triples(database, scope, read_triples(files.triples))
-    return OpenSet(scope, questions, {one.id: one.text for one in passages}, dependencies)
+    return OpenSet(scope, questions, dependencies)
 
 
 def sample(questions: Sequence[T], about: int) -> Sequence[T]:
