@@ -46,13 +46,10 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# While the one group of files is stored the other is parsed; more at once would only cost memory.
-_AT_ONCE = 2
 # Small files share transactions: ten at a time cost half of what they cost one by one, twenty a tenth less still,
 # forty no less. All of them become searchable at once, so the sum bounds the wait: some 250 passages.
 _TOGETHER = Batch(files=MOST_TOGETHER, each=SMALL_FILE, bytes=320_000)
 _ONE_BY_ONE = Batch(files=1, each=0, bytes=0)
-_POLL_SECONDS = 0.5
 # Codes of jobs that were closed on purpose. Who waits for such a job gets one error for both: `Cancelled`, which
 # answers and imports are stopped with, would say that trying again helps.
 _CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
@@ -280,7 +277,8 @@ class Ingestor:
                 async with BatchCoordinator(scope, len(group)) as together:
                     await run_together(ingest(index, together) for index in group)
 
-        await run_together(work() for _ in range(_AT_ONCE))
+        # While the one group of files is stored the other is parsed; more at once would only cost memory.
+        await run_together(work() for _ in range(2))
         return [results[index] for index in range(len(items))]
 
     async def _ingest_file(
@@ -370,7 +368,7 @@ class Ingestor:
                 else:
                     if on_progress is not None:
                         on_progress(Progress(filename, job.stage, job.done, job.total))
-                    await asyncio.sleep(_POLL_SECONDS)
+                    await asyncio.sleep(0.5)
                 claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
         return claimed
 

@@ -137,9 +137,6 @@ class Heartbeats:
 
 T = TypeVar("T")
 
-# While one file is embedded the next one is parsed; more at once would only cost memory.
-_PARSED_AT_ONCE = 2
-
 
 class WorkShares:
     """Limit the documents of each user that are parsed and embedded at a time.
@@ -149,7 +146,8 @@ class WorkShares:
     """
 
     def __init__(self) -> None:
-        self._parsing = _ByUser(lambda: asyncio.Semaphore(_PARSED_AT_ONCE))
+        # While one file is embedded the next one is parsed; more at once would only cost memory.
+        self._parsing = _ByUser(lambda: asyncio.Semaphore(2))
         self._embedding = _ByUser(asyncio.Lock)
         self._model = asyncio.Lock()
 

@@ -33,9 +33,6 @@ from sextant.server.uploading import Uploads, Watches
 
 Work = Callable[[OnStage], Coroutine[Any, Any, ImportBody]]
 
-# More often nobody could see.
-_PACE_SECONDS = 0.25
-
 
 class Imports:
     """The imports that are followed; like others they go on when their client leaves, and end with the server."""
@@ -79,7 +76,7 @@ class Following:
             if self._stage and not self.task.done():
                 number += 1
                 yield frame("progress", self._stage, str(number))
-                await asyncio.wait({self.task}, timeout=_PACE_SECONDS)
+                await asyncio.wait({self.task}, timeout=0.25)  # more often nobody could see
         yield self._last(str(number + 1))
 
     def _last(self, event_id: str) -> bytes:

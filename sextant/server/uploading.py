@@ -108,15 +108,11 @@ class Watches:
 
 # More files than people choose by hand; who has more sends them in several requests.
 MOST_FILES = 20
-_MOST_FIELDS = 10
-_FIELD_BYTES = 100_000
 # A client that sends nothing for so long, or that is not done by then, is told to come again (408).
 _IDLE_SECONDS = 30.0
-_UPLOAD_SECONDS = 600.0
-# Uploads under way lie on disk; of those that are complete, so many are in memory, 50 MB each.
+# Uploads under way lie on disk.
 _MOST_UPLOADS = 64
 _UPLOADING_MOST_PER_USER = 16
-_IN_MEMORY = 3
 
 # Also what turns the direction of writing, and so shows a name as another (CVE-2021-42574).
 
@@ -142,7 +138,7 @@ class Uploads:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._under_way: Counter[str] = Counter()
-        self._in_memory = asyncio.Semaphore(_IN_MEMORY)
+        self._in_memory = asyncio.Semaphore(3)  # of 50 MB each
 
     @asynccontextmanager
     async def receive(self, request: Request, user_id: str) -> AsyncIterator[Received]:
@@ -185,7 +181,7 @@ class Uploads:
     async def _read(self, request: Request) -> FormData | bytes:
         kind = content_type_of(request)
         try:
-            async with asyncio.timeout(_UPLOAD_SECONDS):
+            async with asyncio.timeout(600.0):
                 if kind == "multipart/form-data":
                     return await _read_form(request)
                 if kind == "application/json":
@@ -216,8 +212,8 @@ async def _read_form(request: Request) -> FormData:
             request.headers,
             parts,
             max_files=MOST_FILES,
-            max_fields=_MOST_FIELDS,
-            max_part_size=_FIELD_BYTES,
+            max_fields=10,
+            max_part_size=100_000,
         )
         try:
             form = await parser.parse()

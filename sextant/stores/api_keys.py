@@ -67,7 +67,6 @@ class Idempotency:
 
 
 _API_KEY_SQL = load_queries("api_keys")
-_MAX_NAME_CHARS = 200
 # The user is unknown until a key is verified; without a tenant no table shows a row.
 _NO_TENANT = ""
 
@@ -133,7 +132,7 @@ class ApiKeyStore:
         values = {
             "id": secret.id,
             "user_id": user_id,
-            "name": clean_text(name)[:_MAX_NAME_CHARS],
+            "name": clean_text(name)[:200],
             "digest": secret.digest,
             "permissions": sorted(permissions),
             "expires_at": _after(lifetime),

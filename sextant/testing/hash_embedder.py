@@ -16,8 +16,6 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.models.protocols import Vectors
 from sextant.text.characters import normalise
 
-_GRAMS = (1, 2, 3)
-
 
 class HashEmbedder:
     """An embedder of hashed character n-grams (feature hashing, Weinberger et al. 2009).
@@ -81,7 +79,7 @@ def hash_vector(text: str, dimension: int) -> Vectors:
     """Return the L2-normalised n-gram vector of `text`; the first unit vector for an empty text."""
     vector = np.zeros(dimension, np.float32)
     folded = normalise(text)
-    for size in _GRAMS:
+    for size in (1, 2, 3):
         for start in range(len(folded) - size + 1):
             gram = folded[start : start + size]
             if not gram.isspace():

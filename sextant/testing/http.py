@@ -35,8 +35,6 @@ def reserve_port() -> socket.socket:
 
 
 _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests"}
-# Of a busy machine; nothing is measured by it.
-_PATIENCE = 60.0
 
 
 class CutConnection(Exception):
@@ -133,7 +131,7 @@ class LoopbackServer:
         Raises:
             TimeoutError: it is not true within a minute.
         """
-        async with asyncio.timeout(_PATIENCE), self._changed:
+        async with asyncio.timeout(60.0), self._changed:  # enough for a busy machine
             await self._changed.wait_for(lambda: holds(self))
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -128,8 +128,6 @@ async def _gather_lines(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
 # Of these lists, what cannot be used is left out by itself: the rest of the line says as much without it.
 _LISTS = ("entities", "triples", "aliases")
 
-# difflib's likeness of a key to the one that was meant, at least; `parent` is 0.6 like `page`.
-_MISSPELT = 0.7
 
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
@@ -265,7 +263,8 @@ def _unknown_keys(line: ImportLine, where: str = "") -> Iterator[CodedWarning]:
     known = [field.alias or name for name, field in type(line).model_fields.items()]
     for key in line.model_extra:
         params = {"where": where, "key": f"{key!r:.80}"}
-        if near := difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT):
+        # difflib's likeness of a key to the one that was meant, at least; `parent` is 0.6 like `page`.
+        if near := difflib.get_close_matches(key, known, n=1, cutoff=0.7):
             yield CodedWarning(WarningCode.LINE_KEY_MISSPELT, params | {"meant": repr(near[0])})
         else:
             yield CodedWarning(WarningCode.LINE_KEY_UNKNOWN, params | {"keys": known})

@@ -124,8 +124,6 @@ End = Annotated[
 
 # Tokens that an embedding model reads of a passage at most: what those of OpenAI take, and the packaged one.
 LONG_PASSAGE = 8_000
-# Deeper trees of sections than people write.
-MOST_LEVELS = 64
 Place = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(_number)]
 _A_DAY = timedelta(days=1)
 
@@ -162,7 +160,8 @@ class SectionLine(ImportLine):
     """A section of a document: its place in the tree by `level` (from 1), in the text by offsets."""
 
     title: Title = ""
-    level: Annotated[int, Field(ge=1, le=MOST_LEVELS), BeforeValidator(_number)]
+    # Deeper trees of sections than people write.
+    level: Annotated[int, Field(ge=1, le=64), BeforeValidator(_number)]
     start: Place
     end: Place
     heading_source: HeadingSource = HeadingSource.GIVEN

@@ -138,9 +138,6 @@ class Rates:
 _CACHED = 4096
 # Seconds for which "no key was ever made" is believed.
 _OPEN_SECONDS = 2.0
-# Keys that this server does not know are looked up so many at a time: a flood of them shall not take
-# the connections of those whose keys it knows.
-_STRANGERS_AT_ONCE = 2
 _BEARER = "bearer "
 
 
@@ -161,7 +158,8 @@ class Authenticator:
         self._tokens = tokens_of(settings.auth)
         self._keys = VersionedCache[bytes, int, KeyInUse](_CACHED)
         self._wrong = VersionedCache[bytes, None, None](_CACHED, lifetime=REMEMBERED_SECONDS)
-        self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
+        # A flood of keys that this server does not know shall not take the connections of those whose keys it knows.
+        self._strangers = asyncio.Semaphore(2)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
         self._login = settings.auth.required or self._tokens is not None
         self._open_until = 0.0

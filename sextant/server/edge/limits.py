@@ -16,10 +16,6 @@ from sextant.domain.errors import FileTooLarge, Overloaded, SextantError, TimedO
 from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_with, problem_of
 
-# Seconds until a search is refused: of 24 clients who ask at once again half of the server's time was
-# refusing them (docs/speed.md), and 100 ms are allowed.
-_MOMENT = 0.03
-
 
 class Slots:
     """Answers 503 while all slots are taken, before a key is looked up or a body read.
@@ -45,7 +41,9 @@ class Slots:
             self._require_slot(scope)
         except Overloaded as error:
             if _path(scope) in self._searches:
-                await asyncio.sleep(_MOMENT)
+                # Not at once: of 24 clients who ask at once again half of the server's time was
+                # refusing them (docs/speed.md), and 100 ms are allowed.
+                await asyncio.sleep(0.03)
             await answer_to(error, Request(scope))(scope, receive, send)
         else:
             await self._app(scope, receive, send)

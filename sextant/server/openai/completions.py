@@ -29,7 +29,6 @@ _HEAD = re.compile(r"\n\n(?:Sources:|来源：)\n(?=- \[)")
 _ENTRY = re.compile(r"- \[\d{1,3}\] ")
 # Names of files and sections are a document's own words: they make no links, images or tags.
 _MARKUP = re.compile(r"[\[\]<>`|\\]|!(?=\[)|[\x00-\x1f\x7f]")
-_NAME_CHARS = 120
 
 
 def sources_list(sources: Sequence[Source], answer: str) -> str:
@@ -57,7 +56,7 @@ def _source_location(source: Source) -> str:
 
 
 def _plain(name: str) -> str:
-    return _MARKUP.sub(" ", name).strip()[:_NAME_CHARS]
+    return _MARKUP.sub(" ", name).strip()[:120]
 
 
 _END = b"data: [DONE]\n\n"
@@ -263,8 +262,6 @@ def model_response(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": _OWNER}
 
 
-# What one turn may add to a prompt; the longest answer (`limits.answer_tokens`) is shorter.
-_TURN_CHARS = 8000
 # RFC 2397, of images only: a URL is never fetched, so that nobody makes this server call others.
 _DATA_URI = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,", re.IGNORECASE)
 
@@ -310,7 +307,8 @@ def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
 
 
 def _turn(role: str, text: str) -> dict[str, str]:
-    return {"role": role, "content": without_list(text)[:_TURN_CHARS]}
+    # What one turn may add to a prompt; the longest answer (`limits.answer_tokens`) is shorter.
+    return {"role": role, "content": without_list(text)[:8000]}
 
 
 def _text(message: ChatMessage) -> str:

@@ -228,9 +228,6 @@ class TurnsBody(Wire):
         return cls.model_validate({"threadId": thread_id, "turns": bodies})
 
 
-MOST_RESULTS = 100
-
-
 _Ranking = str | dict[str, float] | None
 
 
@@ -250,7 +247,7 @@ class SearchBody(Wire):
         description="Rank as this mode does (`auto` chooses one); without, by vector, keyword, section, time, topic, "
         "modality and neighbours.",
     )
-    limit: int = Field(10, ge=1, le=MOST_RESULTS, strict=True, description="Results on a page.")
+    limit: int = Field(10, ge=1, le=100, strict=True, description="Results on a page.")
     filters: Filters = None
     include_neighbors: bool = Field(
         default=False, description="Give each result the chunks beside and linked to it."

@@ -132,12 +132,10 @@ class OfAnyGraph(Wire):
     )
 
 
-_LONGEST = 2000  # characters of a cursor
-
 Cursor = Annotated[
     str | None,
     Field(
-        max_length=_LONGEST,
+        max_length=2000,
         description="`nextCursor` of the page before, with everything else as it was.",
     ),
 ]

@@ -8,9 +8,6 @@ from sextant.stores.postgresql.queries import load_queries
 
 _SQL = load_queries("partitions")
 
-# pgvector indexes at most this many dimensions of a `halfvec`; longer vectors are searched exactly.
-_MAX_INDEXED_DIMENSIONS = 4000
-
 
 async def maintain_indexes(database: Database, scope: Scope) -> bool:
     """Update indexes and statistics after a document was published.
@@ -27,7 +24,8 @@ async def maintain_indexes(database: Database, scope: Scope) -> bool:
         "user_id": scope.user_id,
         "graph_id": scope.graph_id,
         "exact_below": settings.exact_below,
-        "longest": _MAX_INDEXED_DIMENSIONS,
+        # pgvector indexes at most this many dimensions of a `halfvec`; longer vectors are searched exactly.
+        "longest": 4000,
     }
     async with database.transaction(scope.user_id) as connection:
         row = await (await connection.execute(_SQL["settle"], limits)).fetchone()

@@ -52,10 +52,6 @@ class CaptionStore:
             await connection.execute(_SQL["keep"], key_of(scope) | values)
 
 
-# A longer heading is a sentence; a section with less text has nothing to ask about.
-_MAX_HEADING_CHARS = 60
-_MIN_SECTION_CHARS = 60
-
 _READING_SQL = {name: of_scope(query) for name, query in load_queries("documents").items()}
 
 
@@ -132,8 +128,9 @@ class DocumentReader:
         bounds = {
             "documents": documents,
             "each": each,
-            "longest": _MAX_HEADING_CHARS,
-            "least": _MIN_SECTION_CHARS,
+            # A longer heading is a sentence; a section with less text has nothing to ask about.
+            "longest": 60,
+            "least": 60,
         }
         rows = await self._rows("headings", scope.user_id, key_of(scope) | bounds)
         return [DocumentHeading(**row) for row in rows]

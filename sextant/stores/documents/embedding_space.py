@@ -23,7 +23,6 @@ from sextant.stores.scopes import find_scope, share_scope
 _SQL = load_queries("embedding_space")
 _LOCK = 0x5E47A28  # keys of PostgreSQL's advisory locks
 _REEMBEDDING_LOCK = 0x5E47A2E
-_CHECK_SECONDS = 5.0
 
 
 class VectorSpace(Protocol):
@@ -130,7 +129,7 @@ async def lack_vectors(database: Database) -> bool:
         if await has_all_vectors(database):
             database.next_vector_check = None  # another model needs a restart
             return False
-        database.next_vector_check = time.monotonic() + _CHECK_SECONDS
+        database.next_vector_check = time.monotonic() + 5.0
     return True
 
 

@@ -93,7 +93,6 @@ def _values(item: object, names: Sequence[str]) -> dict[str, Any]:
 
 _MODEL_DESCRIPTION_SQL = load_queries("model_descriptions")
 
-_TEXT_CHARS = 2000  # of a chunk's text, or of a section's titles
 _MAX_PARTS = 24  # of each section
 
 
@@ -173,7 +172,7 @@ class ModelDescriptions:
         self, kind: DescribedKind, after: DescribingOrder | None, tries: int, limit: int
     ) -> list[UndescribedItem]:
         """Return the next items after `after` that no chat model has described and that failed less than `tries` times."""
-        values = {"tries": tries, "limit": limit, "chars": _TEXT_CHARS, "most": _MAX_PARTS}
+        values = {"tries": tries, "limit": limit, "chars": 2000, "most": _MAX_PARTS}
         values |= (after or _FIRST)._asdict()
         return [_read_undescribed(row) for row in await self._rows(f"{kind}_to_ask", **values)]
 

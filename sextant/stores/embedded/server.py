@@ -47,7 +47,6 @@ from sextant.stores.embedded.watcher import LOG, private, trim_log
 SOCKET_PREFIX = "sextant-"
 POLL_SECONDS = 0.02
 _STOP_SECONDS = 30.0  # after a request to stop
-_EXIT_SECONDS = 10.0  # for a server that is stopping already
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def clear_stale(root: Path, found: Postmaster) -> None:
     their clients; while either runs, PostgreSQL refuses to start. So the children are told to end. Their
     uncommitted work is lost with the server anyway.
     """
-    deadline = time.monotonic() + _EXIT_SECONDS
+    deadline = time.monotonic() + 10.0  # the server is stopping already
     while remaining := _running_processes(root, found.pid):
         if time.monotonic() > deadline:
             return  # another process starts or stops it: PostgreSQL's own lock decides

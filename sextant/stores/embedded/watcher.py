@@ -19,7 +19,6 @@ from pathlib import Path
 
 LOG = "postgres.log"
 LOG_BYTES = 10_000_000
-_PAUSE_SECONDS = 0.05
 _TRIM_SECONDS = 60.0
 
 
@@ -62,7 +61,7 @@ def watch(root: Path, server: int) -> None:
         except BlockingIOError:
             # Another process is about to use the server, and waits for `watch.lock`.
             fcntl.flock(users, fcntl.LOCK_UN)
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(0.05)
             continue
         from sextant.stores.embedded.server import shut_down
 

@@ -72,7 +72,6 @@ async def live(writer: GraphWriter, versions: Mapping[UUID, int]) -> set[UUID]:
 
 
 _EXTRACTION_SQL = load_queries("graph_extraction")
-_PAGE = 200  # passages read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,7 @@ class ExtractionStore:
             attempts=attempts,
             last_document=last[0],
             last_ordinal=last[1],
-            limit=_PAGE,
+            limit=200,
         )
 
 

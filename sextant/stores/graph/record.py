@@ -28,8 +28,6 @@ from sextant.stores.scopes import entity_index, find_scope, hold_scope, lock_sco
 
 _SQL = load_queries("graph_vectors")
 _EXACT_FACTOR = 5
-# pgvector indexes at most this many dimensions of a `vector`.
-_MAX_INDEXED_DIMENSIONS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,8 @@ class EntityVectors:
             limits = {
                 "scope_id": found.scope_id,
                 "exact_below": _EXACT_FACTOR * settings.exact_below,
-                "longest": _MAX_INDEXED_DIMENSIONS,
+                # pgvector indexes at most this many dimensions of a `vector`.
+                "longest": 2000,
                 "index": f"sextant.{name}",
             }
             row = await (await connection.execute(_SQL["large"], limits)).fetchone()

@@ -20,7 +20,6 @@ from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope
 
 _SQL = load_queries("graph_transfer")
-_PAGE = 1000  # rows read at a time
 
 Row = dict[str, Any]
 
@@ -159,7 +158,7 @@ class GraphPages:
 
     async def _pages(self, query: str, key: str) -> AsyncIterator[list[Row]]:
         last = NIL
-        while rows := await self._ask(query, last=last, limit=_PAGE, nil=NIL):
+        while rows := await self._ask(query, last=last, limit=1000, nil=NIL):
             yield rows
             last = rows[-1][key]
 

@@ -34,8 +34,6 @@ _PIECE = 1 << 20  # bytes
 # A backup ends with a mark and the SHA-256 of everything before the mark; pg_restore ignores both.
 _SEAL = b"\nSEXTANT-SHA256\n"
 _SEAL_BYTES = len(_SEAL) + 32
-# Waits for connections that are just ending.
-_ENDING_SECONDS = (0.1, 0.4, 1.0)
 _SCHEMAS = ("sextant", QUEUE)
 
 # The first statement of pg_restore since PostgreSQL 17, and one that older servers accept.
@@ -245,7 +243,7 @@ async def count_graphs(database: Database) -> int:
 
 async def _others(database: Database) -> int:
     """Count other processes of Sextant; wait a moment, since the server lists ended connections."""
-    for wait in _ENDING_SECONDS:
+    for wait in (0.1, 0.4, 1.0):
         if not await _count(database, _SQL["others"]):
             return 0
         await asyncio.sleep(wait)

@@ -366,9 +366,6 @@ def _conninfo(login: dict[str, Any], settings: Settings) -> str:
     return make_conninfo(**{**defaults, **login, "options": options, "application_name": _PROCESS})
 
 
-_POLL_SECONDS = 0.1
-
-
 @asynccontextmanager
 async def exclusive_lock(
     database: Database, lock: LiteralString, key: Mapping[str, object]
@@ -390,5 +387,5 @@ async def exclusive_lock(
     async with database.owner() as owner:
         await owner.set_autocommit(True)
         while await (await owner.execute(lock, key)).fetchone() != (True,):  # noqa: ASYNC110 - nothing signals it
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(0.1)
         yield

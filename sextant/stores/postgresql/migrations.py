@@ -37,7 +37,6 @@ SEARCH_PATH = f"sextant, {QUEUE_SCHEMA}, public, extensions, pg_temp"
 
 _LOCK = 0x5E47A27  # key of the advisory lock
 _LOCK_SECONDS = 120.0  # to wait for the migration of another process
-_POLL_SECONDS = 0.1
 _SQL = load_queries("migrations")
 _QUEUE_SQL = load_queries("queue_schema")
 
@@ -140,7 +139,7 @@ async def _migration_lock(owner: AsyncConnection[Any]) -> AsyncIterator[None]:
                 next_step="Try again when it is done; if none is running, end the session that holds the "
                 "advisory lock (`select pid from pg_locks where locktype = 'advisory'`).",
             )
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(0.1)
     try:
         yield
     finally:

@@ -94,9 +94,7 @@ def seen(task: asyncio.Future[Any]) -> None:
 
 
 STOPPED = "it has stopped answering"
-CONNECT_SECONDS = 5  # enough even for a busy server
 _CANCEL_SECONDS = 2.0  # for the server to acknowledge a cancellation
-_SILENT_SECONDS = 1.0  # for a server that was silent to answer before each further statement
 
 _limit: ContextVar[float | None] = ContextVar("statement_limit", default=None)
 _probes: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Task[bool]]] = (
@@ -139,14 +137,14 @@ async def require_answer(conninfo: str) -> None:
     if conninfo not in _silent:
         return
     with suppress(TimeoutError):
-        await asyncio.wait_for(server_answers(conninfo), _SILENT_SECONDS)
+        await asyncio.wait_for(server_answers(conninfo), 1.0)
     if conninfo in _silent:
         raise OperationalError(STOPPED)
 
 
 async def _can_connect(conninfo: str) -> bool:
     try:
-        connection = await AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
+        connection = await AsyncConnection.connect(conninfo, connect_timeout=5)  # seconds
     except ConnectionTimeout:
         _silent.add(conninfo)
         return False

@@ -139,8 +139,6 @@ _QUEUE_SQL = load_queries("turns")
 INGEST, REFRESH = "ingest", "refresh"
 # Urgent turns come first; the update of a graph comes after its documents.
 _URGENT, _USUAL, _AFTERWARDS = 10, 0, -10
-# The library's calls are short; its listener uses a connection of its own.
-_POOL = 3
 
 
 class Turns:
@@ -218,7 +216,8 @@ def library(database: Database) -> App:
     connector = PsycopgConnector(
         conninfo=database.app_conninfo,
         min_size=1,
-        max_size=_POOL,
+        # The library's calls are short; its listener uses a connection of its own.
+        max_size=3,
         timeout=timeout,
         connection_class=WatchedConnection,
         configure=configure,

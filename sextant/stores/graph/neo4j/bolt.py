@@ -39,13 +39,6 @@ _SECURITY = "Neo.ClientError.Security."
 _MIN_VERSION = (5, 23)  # for `CALL (row) { … }`
 # Vector indexes can be filtered by graph from this version on.
 _PREFILTERED = (2026, 1)
-_RETRY_SECONDS = 1.0
-# With the driver's default of a second the last attempt may end after three seconds, too late for a
-# caller with a shorter deadline to learn the reason.
-_RETRY_DELAY = 0.2
-_INDEX_SECONDS = 600
-_PORTION = 1000  # rows
-_STREAM_SECONDS = 600
 
 Row = dict[str, Any]
 Statement = tuple[LiteralString, dict[str, Any]]
@@ -82,10 +75,10 @@ class Bolt:
         clock = asyncio.get_running_loop().time
         async with self._translate_errors(), self._session(READ_ACCESS) as session:
             async with asyncio.timeout(timeout):
-                result = await session.run(Query(query, timeout=_STREAM_SECONDS), values)
+                result = await session.run(Query(query, timeout=600), values)
             while True:
                 async with asyncio.timeout_at(clock() + timeout):
-                    records = await result.fetch(_PORTION)
+                    records = await result.fetch(1000)
                 if not records:
                     return
                 yield [record.data() for record in records]
@@ -164,7 +157,7 @@ class Bolt:
                     raise
                 await self._clear(name)
                 await self.write([(_SCHEMA[name], {})])
-        await self.write([(_SCHEMA["await_indexes"], {"seconds": _INDEX_SECONDS})])
+        await self.write([(_SCHEMA["await_indexes"], {"seconds": 600})])
 
     async def _clear(self, key: str) -> None:
         """Remove an index without its constraint, left by a process that was killed while creating it."""
@@ -210,8 +203,10 @@ class Bolt:
                 auth=(settings.neo4j_username, password.get_secret_value()) if password else None,
                 connection_timeout=settings.neo4j_timeout,
                 connection_acquisition_timeout=settings.neo4j_timeout,
-                max_transaction_retry_time=_RETRY_SECONDS,
-                initial_retry_delay=_RETRY_DELAY,
+                max_transaction_retry_time=1.0,
+                # With the driver's default of a second the last attempt may end after three seconds, too late for a
+                # caller with a shorter deadline to learn the reason.
+                initial_retry_delay=0.2,
                 liveness_check_timeout=10,
                 telemetry_disabled=True,
                 notifications_min_severity="OFF",

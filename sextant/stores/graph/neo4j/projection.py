@@ -36,7 +36,6 @@ _WRITE = load_cypher("writes")
 BATCH = 2500  # rows of a transaction
 _VECTORS = 500  # of a transaction; each is about 3.5 KB on the wire
 _MENTIONS = 20_000
-_WIPED = 10_000
 _ENTITY_FIELDS = [field.name for field in fields(Entity) if field.name not in ("id", "aliases")]
 
 
@@ -110,7 +109,7 @@ class Projection:
     async def wipe(self) -> None:
         """Delete everything of the graph, but keep its name."""
         while True:
-            [[row]] = await self.bolt.write([self._statement("wipe", limit=_WIPED)])
+            [[row]] = await self.bolt.write([self._statement("wipe", limit=10_000)])
             if not row["gone"]:
                 return
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _SQL = load_queries("graph_projection")
 _READ = load_cypher("reads")
 
-_NOTES = 16  # read for a round
 _ROUND = 20_000  # ids after which a round takes no further note; a note has at most 5,000
 _CHANGES = ("entities", "relations", "communities")  # kinds of notes about changed rows
 
@@ -220,7 +219,7 @@ class Projector:
     async def _notes(self, projection: Projection) -> list[ChangeNote]:
         async with self._database.transaction(projection.scope.user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(ChangeNote))
-            await cursor.execute(_SQL["take"], {"scope_id": projection.scope_id, "limit": _NOTES})
+            await cursor.execute(_SQL["take"], {"scope_id": projection.scope_id, "limit": 16})
             return await cursor.fetchall()
 
     async def _forget(

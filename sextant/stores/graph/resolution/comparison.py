@@ -67,7 +67,6 @@ T = TypeVar("T")
 ABBREVIATES = "ABBREVIATES"
 
 SIMILAR_MEANING = "similar meaning"
-_MAX_NEAR = 300  # entities whose neighbours are searched, most mentioned first
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +225,8 @@ class ResolutionStore:
             found = await find_scope(connection, scope)
             if found is None:
                 return []
-            key = {"scope_id": found.scope_id, "most": _MAX_NEAR, "reason": SIMILAR_MEANING}
+            # The most mentioned entities, whose neighbours are searched.
+            key = {"scope_id": found.scope_id, "most": 300, "reason": SIMILAR_MEANING}
             key |= {"both_owned": both_owned}
             entity_ids = [row[0] for row in await _tuples(connection, "most_mentioned", key)]
             cursor = await connection.execute(_SQL["vectors"], key, binary=True)
