@@ -20,7 +20,6 @@ from sextant.domain.answers import (
 )
 from sextant.text.characters import language_of
 
-_SHOWN_CHARS = 300
 _WORDINGS = {
     "en": {
         "mode": "mode {mode}",
@@ -146,7 +145,7 @@ def _print_rest(answer: Answer, warnings: set[str]) -> None:
     for source in answer.sources:
         terminal.say("")
         terminal.heading(f"[{source.label or source.marker}] {_location(answer, source)}")
-        for quote in _quotes(answer, source) or [_opening(source)]:
+        for quote in _quotes(answer, source) or [terminal.shorten(source.text)]:
             terminal.prose(f"“{quote}”", "    ")
     for warning in answer.warnings:
         if warning not in warnings:
@@ -174,12 +173,6 @@ def _quotes(answer: Answer, source: Source) -> list[str]:
             if (item.marker, item.cell.partition(":")[0]) == (source.marker, source.label)
         )
     )
-
-
-def _opening(source: Source) -> str:
-    """Return how a passage begins that is named but not quoted, as the nearest one to a question is."""
-    text = source.text
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
 
 
 def _summary(answer: Answer) -> str:

@@ -36,7 +36,6 @@ app = typer.Typer()
 chunks = typer.Typer(help="Search passages by metadata, or describe them.")
 app.add_typer(chunks, name="chunks")
 
-_SHOWN_CHARS = 300
 
 
 @chunks.command("search")
@@ -166,7 +165,7 @@ def _print_report(report: DescribingReport) -> None:
 def _print_hit(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:
     heading = " › ".join((hit.filename, *hit.parent_section_path))
     terminal.heading(f"{rank}. {heading}  {terminal.score(hit.score)}")
-    terminal.prose(_short(hit.text), "   ")
+    terminal.prose(terminal.shorten(terminal.read_out(hit.text)), "   ")
     for name, words in (
         ("Summary", [hit.summary] if hit.summary != " ".join(hit.text.split()) else []),
         ("Keywords", hit.keywords),
@@ -177,7 +176,7 @@ def _print_hit(rank: int, hit: SearchHit, constants: Mapping[str, float] | None)
         if words and any(words):
             terminal.faint(f"   {name}: {', '.join(words)}")
     for near in hit.neighbors or ():
-        terminal.faint(f"   {near.relation}: {_short(near.text)}")
+        terminal.faint(f"   {near.relation}: {terminal.shorten(terminal.read_out(near.text))}")
     if hit.signals is not None and constants is not None:
         _print_signals(hit.signals, hit.scores, constants)
 
@@ -203,10 +202,6 @@ def _print_signals(
         terminal.faint(f"   {hybrid} + {rerank}")
     terminal.say("")
 
-
-def _short(text: str) -> str:
-    line = terminal.read_out(text)
-    return line[:_SHOWN_CHARS] + "…" if len(line) > _SHOWN_CHARS else line
 
 
 @app.command("structure")

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport
     from sextant.retrievers.entity_search.response import EntityResult, Explanation, SearchResponse
 
-_SHOWN = 200
 
 
 def print_found(found: SearchResponse) -> None:
@@ -62,9 +61,7 @@ def _print_result(rank: int, one: EntityResult) -> None:
     terminal.heading(f"{name}  {terminal.score(one.scores.final)}  ({', '.join(one.sources)})")
     description = " ".join(one.entity.description.split())
     if description:
-        terminal.prose(
-            description[:_SHOWN] + "…" if len(description) > _SHOWN else description, "   "
-        )
+        terminal.prose(terminal.shorten(description, 200), "   ")
     for other in one.related_entities:
         terminal.say(f"   {other.relation_type}: {terminal.brief(other.entity.name)}")
     if one.explanation is not None:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-_SHOWN_CHARS = 300
-_SHOWN_GRAPH = 20
 
 
 @app.command("search")
@@ -82,8 +80,7 @@ def search(
 
 def _print_item(rank: int, item: RetrievedItem) -> None:
     terminal.heading(f"{rank}. {_item_location(item)}  {terminal.score(item.score)}")
-    text = terminal.read_out(item.text)
-    terminal.prose(text[:_SHOWN_CHARS] + "…" if len(text) > _SHOWN_CHARS else text, "   ")
+    terminal.prose(terminal.shorten(terminal.read_out(item.text)), "   ")
 
 
 def _item_location(item: RetrievedItem) -> str:
@@ -124,7 +121,7 @@ def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
             ("GRAPH", "SCORE", "WHAT"),
             [
                 (item.kind.value, terminal.score(item.score), terminal.brief(_name(item)))
-                for item in found.graph_items[:_SHOWN_GRAPH]
+                for item in found.graph_items[:20]
             ],
         )
     terminal.say("")

@@ -106,9 +106,6 @@ def wrap_text(text: str, width: int, indent: str = "") -> str:
     return "".join(lines)
 
 
-_BRIEF = 120
-
-
 # A row of a table, and the rule below its head.
 _ROW = re.compile(r"\|.*\|")
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
@@ -259,8 +256,12 @@ def read_out(text: str) -> str:
 
 def brief(text: str) -> str:
     """Return `text` on one line, cut where it is long: a name may fill pages. JSON has it whole."""
-    line = on_one_line(text)
-    return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
+    return shorten(on_one_line(text), 119)
+
+
+def shorten(text: str, chars: int = 300) -> str:
+    """Return how `text` begins, with an ellipsis where more follows."""
+    return text if len(text) <= chars else text[:chars] + "…"
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
