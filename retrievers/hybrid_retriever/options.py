@@ -116,7 +116,6 @@ def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> Hyb
 
 logger = logging.getLogger(__name__)
 
-MOST = 1000
 UNEVEN = "权重总和不为 1，建议调整"
 
 Weight = Annotated[float, Field(ge=0, le=LARGEST_WEIGHT)]
@@ -139,7 +138,7 @@ class HybridRetrieverOptions(BaseModel):
         allow_inf_nan=False,
     )
 
-    limit: int = Field(5, ge=1, le=MOST, strict=True, description="Documents returned.")
+    limit: int = Field(5, ge=1, le=1000, strict=True, description="Documents returned.")
     min_similarity: float = Field(
         0.3, ge=-1, le=1, description="Vector hits below this cosine similarity are dropped."
     )

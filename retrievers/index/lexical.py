@@ -21,12 +21,10 @@ _BM25 = BM25()
 Terms = Sequence[str]
 _Ints = npt.NDArray[np.int32]
 _Counts = npt.NDArray[np.uint16]
-_BATCH = 1024
 # A word of the question in other words, or in the other language, is worth so much of it.
 _OTHERWISE = 0.5
 # A code of more than one passage in so many asks for no one in particular.
 _COMMON = 8
-_MOST_CODES = 16  # a longer list of them asks for no one in particular
 _BETWEEN_PARTS = re.compile(r"[-.]")  # of a code: BM-40
 _MOST_COUNTED = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat long before
 
@@ -194,7 +192,8 @@ class LexicalIndex:
             dict.fromkeys([*question_terms(question), *filter(self.vocabulary.__contains__, ones)])
         )
         known = [self.vocabulary[term] for term in query_terms if term in self.vocabulary]
-        codes = islice(dict.fromkeys(codes_in(question)), _MOST_CODES)
+        # A longer list of them asks for no one in particular.
+        codes = islice(dict.fromkeys(codes_in(question)), 16)
         postings, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)
         for term in postings:
             scores[term.holders] += term.weights
@@ -253,7 +252,7 @@ class LexicalIndex:
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
     rest = iter(texts)
-    while batch := list(islice(rest, _BATCH)):
+    while batch := list(islice(rest, 1024)):
         yield batch
 
 

@@ -26,8 +26,6 @@ from sextant.stores.graph.protocol import EntityHit, GraphStore
 _STARTS = 8
 _MET = 16
 _MOST_LISTED = 24
-_PER_NODE = 10
-_DEPTH = 2
 # An entity without relations is still worth naming when the question is about it.
 _LEAST_CENTRALITY = 0.1
 # That two terms share sentences says less than a statement about them.
@@ -135,7 +133,7 @@ def _keep_best_rated(entries: Iterable[tuple[K, S]]) -> dict[K, S]:
 def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     """Return the best of what was met and of its neighbours, and the relations among them."""
     relations = index.walk.relations
-    hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
+    hops = relations.expand(met[:_STARTS], depth=2, per_node=10)
     here = np.zeros(index.walk.entities, np.bool_)
     here[met] = here[hops.neighbour] = True
     rows = np.flatnonzero(here)

@@ -37,7 +37,6 @@ chunks = typer.Typer(help="Search passages by metadata, or describe them.")
 app.add_typer(chunks, name="chunks")
 
 
-
 @chunks.command("search")
 def search_chunks(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for.")],
@@ -201,7 +200,6 @@ def _print_signals(
         rerank = f"{constants['rerankShare']:g} × rerank {terminal.score(scores['rerank'])}"
         terminal.faint(f"   {hybrid} + {rerank}")
     terminal.say("")
-
 
 
 @app.command("structure")

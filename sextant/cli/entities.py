@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from sextant.retrievers.entity_search.response import EntityResult, Explanation, SearchResponse
 
 
-
 def print_found(found: SearchResponse) -> None:
     """Print a page of entities, with what explains their scores where it is there."""
     for rank, one in enumerate(found.results, start=1):

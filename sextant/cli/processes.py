@@ -109,8 +109,6 @@ class Alone(Server):
 
 _log = logging.getLogger("uvicorn.error")
 
-# Seconds for an interpreter that has closed its end to finish, so that its own exit code is seen.
-_ENDING = 10
 # Exit codes from here on are those of a process that could not start: with this added to their own.
 _UNSTARTED = 64
 
@@ -139,7 +137,8 @@ class Several(Multiprocess):
             one.child_conn.close()  # held by the process alone: its end is then the pipe's
             if one.ping(self.config.timeout_worker_healthcheck):
                 continue
-            one.process.join(_ENDING)
+            # Seconds for an interpreter that has closed its end to finish, so that its own exit code is seen.
+            one.process.join(10)
             one.kill()
             one.process.join()
             if (code := one.exitcode or 0) >= _UNSTARTED:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-
-
 @app.command("search")
 def search(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for.")],

@@ -19,7 +19,6 @@ app = typer.Typer()
 
 _APP = "sextant.server.app:app"
 # Seconds after which a process that does not answer is replaced by another.
-_SILENCE = 60
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -85,7 +84,7 @@ def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.C
         server_header=False,
         timeout_graceful_shutdown=settings.http.drain_seconds,
         # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
-        timeout_worker_healthcheck=_SILENCE,
+        timeout_worker_healthcheck=60,
     )
 
 

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-# Kinds of files left out that are named.
-_KINDS = 8
-
 
 @app.command("ingest")
 def ingest(
@@ -97,7 +94,7 @@ def _left_out_message(others: list[Path]) -> str:
 
     images = [file for file in others if is_named_as_image(file.name)]
     kinds = Counter(_kind_of(file) for file in others if file not in images)
-    listed = terminal.first_of([f"{count} {kind}" for kind, count in kinds.most_common()], _KINDS)
+    listed = terminal.first_of([f"{count} {kind}" for kind, count in kinds.most_common()], 8)
     messages = list[str]()
     if kinds:
         unread = count_noun(kinds.total(), "file")

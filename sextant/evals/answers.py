@@ -43,7 +43,6 @@ from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences
 from sextant.nodes.context import Dependencies
 from sextant.text.characters import language_of
 
-_DEPTH = 10
 _MOST_QUESTIONS = 100
 
 
@@ -132,7 +131,7 @@ async def search_passages(
 ) -> list[RetrievedItem]:
     """Return the ten passages that a mode finds."""
     try:
-        found = await dependencies.retriever.search(scope, question.query, mode=mode, top_k=_DEPTH)
+        found = await dependencies.retriever.search(scope, question.query, mode=mode, top_k=10)
     except QuestionInvalid:  # a set may hold an empty line; it finds nothing
         return []
     return [item for item in found.results if item.kind is ItemKind.CHUNK]

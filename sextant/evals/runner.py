@@ -42,7 +42,6 @@ from sextant.stores.postgresql.database import Database
 from sextant.text.characters import language_of
 
 _DEPTH = 10
-_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ async def _ask_all(
         graph=PostgresGraph(database),
     )
     answerer = ExtractiveAnswerer(embedder) if options.answers else None
-    at_once = asyncio.Semaphore(_AT_ONCE)
+    at_once = asyncio.Semaphore(4)
     done = 0
 
     async def ask(question: EvalQuestion) -> _QuestionOutcome:

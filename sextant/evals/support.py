@@ -21,7 +21,6 @@ from sextant.nodes.citing.evidence_index import Support
 from sextant.text.sentences import end_sentence
 
 _OTHERS = 9
-_MOST_QUESTIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def main(folder: Path, names: Sequence[str]) -> None:
 def _outcomes(folder: Path) -> list[SupportOutcome]:
     passages = {p.id: _item(p) for p in read_passages(folder / CORPUS)}
     questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids and q.answers]
-    chosen = sample(questions, _MOST_QUESTIONS)
+    chosen = sample(questions, 200)
     chance = random.Random(1)  # noqa: S311 - a sample, not a secret
     outcomes = list[SupportOutcome]()
     for question, other in zip(chosen, [*chosen[1:], *chosen[:1]], strict=True):

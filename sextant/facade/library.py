@@ -26,7 +26,6 @@ from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
 from sextant.stores.work.queue import Turns, UploadStatus, UploadStore
 
-_AT_ONCE = 2  # pages drawn at a time, of different users: each takes a core
 # A page that took too long is not tried again for so many seconds; so many of them are remembered.
 _REST_SECONDS, _REMEMBERED = 300.0, 1000
 
@@ -56,7 +55,7 @@ class PagePictures:
         self._refused = VersionedCache[tuple[UUID, int], str, FileUnsafe](
             _REMEMBERED, lifetime=_REST_SECONDS
         )
-        self._drawing = asyncio.Semaphore(_AT_ONCE)
+        self._drawing = asyncio.Semaphore(2)  # each takes a core
         self._turns = WeakValueDictionary[str, asyncio.Lock]()
 
     def picture(

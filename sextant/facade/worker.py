@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A turn that becomes due without a notification is noticed after this.
-_POLL_SECONDS = 1.0
-# Pause before a worker that has lost the database starts again.
-_AGAIN_SECONDS = 2.0
 # A graph is refreshed once no documents have come for this long.
 _QUIET_SECONDS = 1.0
 
@@ -84,7 +80,8 @@ class Worker:
             except Exception:
                 log.exception("the worker starts again")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), _AGAIN_SECONDS)
+                # Pause before a worker that has lost the database starts again.
+                await asyncio.wait_for(self._stopping.wait(), 2.0)
 
     async def _work(self) -> None:
         """Take turns until `stop`, or until the queue's connection is lost."""
@@ -98,7 +95,8 @@ class Worker:
                 taking = asyncio.create_task(
                     app.run_worker_async(
                         concurrency=self._concurrency,
-                        fetch_job_polling_interval=_POLL_SECONDS,
+                        # A turn that becomes due without a notification is noticed after this.
+                        fetch_job_polling_interval=1.0,
                         shutdown_graceful_timeout=self._settings.worker.drain,
                         delete_jobs="always",
                         install_signal_handlers=False,

@@ -71,8 +71,6 @@ _SMALL = 16
 _MAIL_IN_MAIL = 3
 # Of so many bytes on a file leaves memory free that is worth giving back to the system: of 30 MB some 90 MB.
 _LARGE = 1 << 20
-# Seconds between two tries at most.
-_LONGEST_BACKOFF = 300.0
 
 
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
@@ -370,7 +368,7 @@ class JobRunner:
     def _backoff(self, job: Job) -> float:
         """Return seconds until the next try: twice as long after each."""
         wait: float = self._settings.worker.backoff * 2.0**job.released
-        return min(wait, _LONGEST_BACKOFF)
+        return min(wait, 300.0)
 
     async def _fail(self, job: Job, error: Exception) -> None:
         # A file at fault, and one whose document was deleted meanwhile, are nothing to look into.

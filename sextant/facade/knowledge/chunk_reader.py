@@ -103,8 +103,6 @@ def _in_one_line(sentence: str) -> str:
 LINKED = "linked"
 MOST_RELATED = 50
 MOST_CHARS = 20_000
-# Of each chunk, the rarest: two that share only what everything mentions are not related by it.
-_COMPARED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +236,8 @@ class ChunkReader:
         """Return the entities that each of the others mentions as well, the rarest first."""
         if not others:
             return {}
-        entities_in = await entities_of(self._database, self._scope, [chunk_id, *others], _COMPARED)
+        # Of each chunk, the rarest: two that share only what everything mentions are not related by it.
+        entities_in = await entities_of(self._database, self._scope, [chunk_id, *others], 50)
         return dict(_in_common(chunk_id, others, entities_in))
 
 

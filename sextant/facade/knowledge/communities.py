@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from sextant.ingestion.graph.upkeep import GraphUpkeep, Refreshed
     from sextant.ingestion.progress import OnStage
 
-_SHOWN_ENTITIES = 30
-
 
 @dataclass(frozen=True, slots=True)
 class CommunityView:
@@ -119,7 +117,7 @@ class Communities:
             community,
             writer,
             note,
-            tuple(sorted(members, key=lambda one: (-one.degree, one.name)))[:_SHOWN_ENTITIES],
+            tuple(sorted(members, key=lambda one: (-one.degree, one.name)))[:30],
             tuple(one for one in known if one.parent_id == community.id),
             tuple(await self._chunks.get(self._scope, list(cited))),
         )

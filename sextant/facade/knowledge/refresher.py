@@ -31,8 +31,6 @@ _log = logging.getLogger(__name__)
 
 # The name under which progress shows work that belongs to no single file.
 _GRAPH = "knowledge graph"
-# After so long a worker sees whether Neo4j is back.
-_GONE_SECONDS = 30.0
 
 
 def _because(code: WarningCode, error: Exception) -> CodedWarning:
@@ -104,7 +102,8 @@ class Refresher:
         except GraphStoreUnavailable as error:
             warning = _because(WarningCode.GRAPH_NOT_PROJECTED, error)
             with suppress(SextantError):  # the notes wait all the same, for the next change
-                await self.leave_to_worker(scope, wait=_GONE_SECONDS)
+                # After so long a worker sees whether Neo4j is back.
+                await self.leave_to_worker(scope, wait=30.0)
             _log.warning("%s: %s", scope.graph_id, warning)
         except GraphNotFound as error:  # deleted meanwhile, and what follows from it with it
             warning = _because(WarningCode.CAUSE, error)

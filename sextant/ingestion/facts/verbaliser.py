@@ -43,8 +43,6 @@ from sextant.text.characters import normalise_name
 
 _BATCH = 200  # entities at a time
 _RELATIONS = 20_000  # of theirs together, but for one that has more
-# How often an entity is verbalised anew because another import changed it meanwhile.
-_ATTEMPTS = 10
 # Errors of a document in whose place another import has put its own, or which it has taken away.
 _OVERTAKEN = (Superseded, DocumentNotFound)
 
@@ -135,7 +133,8 @@ class FactVerbaliser:
 
     async def _verbalise(self, ids: Sequence[UUID], report: FactsReport) -> None:
         """Verbalise these, and once more those that another import has changed meanwhile."""
-        for _ in range(_ATTEMPTS):
+        # How often an entity is verbalised anew because another import changed it meanwhile.
+        for _ in range(10):
             async with self._record.reading(self._scope) as graph:
                 entities = await self._read(graph, ids)
             left = await self._state(await self._store(entities, report), report)

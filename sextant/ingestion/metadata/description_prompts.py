@@ -27,7 +27,6 @@ from sextant.text.vocabulary import Vocabulary
 
 TOGETHER = 8  # chunks or sections in one call
 _CALL_CHARS = 16_000  # of them together
-_TITLE_CHARS = 100  # of a subsection
 _WORD_CHARS = 60  # of each word that the model gives
 # Tokens of what is said of one chunk or section, as JSON: a sentence of 30 words or 60 ideographs, eight
 # keywords, three topics and three tags, and the marks and keys around them.
@@ -192,7 +191,7 @@ def _prompt_text(one: UndescribedItem) -> str:
 
 
 def _line(part: DescribedPart) -> str:
-    title = short(part.title, _TITLE_CHARS)
+    title = short(part.title, 100)
     return f"- {title}: {part.summary}" if title else f"- {part.summary}"
 
 

@@ -33,7 +33,6 @@ from sextant.stores.graph.arrays import GraphArrays
 # Members of a community that is not split further; 10 would cost six times the reports for leaves of
 # little quality (100,000 entities: 27,778 reports against 4,372).
 CAP = 100
-_SEED = 20_190_326  # any number; the day Leiden was published
 # When a full run is due: edges by this share more or fewer, modularity by this much less.
 _GROWN, _FALLEN = 0.2, 0.01
 _SAME = 0.5  # Jaccard index from which on a community is still the one it was
@@ -110,7 +109,7 @@ def _leiden(network: Network) -> npt.NDArray[np.int64]:
         iterations=1,
         use_modularity=True,
         max_cluster_size=CAP,
-        seed=_SEED,
+        seed=20_190_326,  # any number; the day Leiden was published
     )
     rows = np.array(
         [(one.level, one.cluster, _or_none(one.parent_cluster), int(one.node)) for one in found],
@@ -202,7 +201,6 @@ def _new_id(arrays: GraphArrays, draft: CommunityDraft, used: set[UUID]) -> UUID
 
 # A joined-to community is split when it has outgrown the cap by this factor.
 _OUTGROWN = 2
-_SWEEPS = 8
 
 
 def join(
@@ -240,7 +238,7 @@ def _settle(network: Network, label: Indices, taken: int) -> Indices:
     total = np.bincount(label[label >= 0], strength[label >= 0], minlength=taken + len(loose))
     scale = 2 * network.weight.sum()
     around = _Neighbours(network, loose)
-    for _ in range(_SWEEPS):
+    for _ in range(8):
         moved = False
         for index, node in enumerate(loose.tolist()):
             nodes, weights = around.of(index)

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 _NAMES = 24  # entities that the model is told by name
-_TITLE_CHARS = 120
-_FINDINGS = 6
 
 
 class _WrittenFinding(ModelReply):
@@ -49,9 +47,9 @@ class _WrittenFinding(ModelReply):
 class _Written(ModelReply):
     """What the model is asked for."""
 
-    title: Annotated[Text, AtMost(_TITLE_CHARS)]
+    title: Annotated[Text, AtMost(120)]
     summary: Text
-    findings: Annotated[list[_WrittenFinding], AtMost(_FINDINGS)] = Field(default_factory=list)
+    findings: Annotated[list[_WrittenFinding], AtMost(6)] = Field(default_factory=list)
     rating: Weight = 5.0
 
 

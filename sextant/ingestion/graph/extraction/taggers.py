@@ -33,7 +33,6 @@ _LABELS = {
 }
 _LEFT_OUT = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"})
 _LONGEST_NAME = 80  # characters
-_BATCH = 64  # passages
 # Pipelines of these read ideographs; of those, any script.
 _IDEOGRAPHIC, _ANY_LANGUAGE = frozenset({"zh", "ja"}), frozenset({"xx", "mul"})
 _PACKAGE = re.compile(r"\w+")
@@ -126,7 +125,7 @@ class SpacyTagger(_ModelTagger):
 
     def _read(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]:
         readable = [one if _reads(self._model.lang, one) else "" for one in texts]
-        return [tuple(_spacy_tags(one)) for one in self._model.pipe(readable, batch_size=_BATCH)]
+        return [tuple(_spacy_tags(one)) for one in self._model.pipe(readable, batch_size=64)]
 
 
 class GlinerTagger(_ModelTagger):
