@@ -284,16 +284,12 @@ def _steps(part: SubGraph) -> list[tuple[int, Hop, UUID, UUID]]:
     onward = [hop for hop in part.hops if hop.depth == 2]
     for hop in part.hops:
         if hop.depth == 1:
-            far = _other(hop, part.center.id)
+            far = hop.other_end(part.center.id)
             steps.append((1, hop, part.center.id, far))
             mine = [one for one in onward if far in (one.source_id, one.target_id)]
             onward = [one for one in onward if one not in mine]
-            steps += [(2, one, far, _other(one, far)) for one in mine]
+            steps += [(2, one, far, one.other_end(far)) for one in mine]
     return steps
-
-
-def _other(hop: Hop, end: UUID) -> UUID:
-    return hop.target_id if hop.source_id == end else hop.source_id
 
 
 def _names(part: SubGraph) -> dict[UUID, str]:

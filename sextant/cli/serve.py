@@ -18,7 +18,6 @@ app = typer.Typer()
 
 
 _APP = "sextant.server.app:app"
-# Seconds after which a process that does not answer is replaced by another.
 _LEVELS = ("debug", "info", "warning", "error")
 
 

@@ -54,17 +54,13 @@ def _outcomes(folder: Path) -> list[SupportOutcome]:
             [passages[id_] for id_ in [*question.gold_ids, *drawn]], question.query
         )
         rest = AnswerEvidence([passages[id_] for id_ in drawn], question.query)
-        right, wrong = (_sentence(one.answers[0]) for one in (question, other))
+        right, wrong = (end_sentence(one.answers[0]) for one in (question, other))
         outcomes.append(
             SupportOutcome(
                 gold.assess(right).support, rest.assess(right).support, gold.assess(wrong).support
             )
         )
     return outcomes
-
-
-def _sentence(answer: str) -> str:
-    return end_sentence(answer)
 
 
 def _item(passage: CorpusPassage) -> RetrievedItem:

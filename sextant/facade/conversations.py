@@ -159,14 +159,14 @@ class Conversations:
         self._settings = database.settings
         self._threads = Threads(database, user_id)
 
-    async def stream(
+    def stream(
         self,
         workflow: Workflow,
         question: Mapping[str, Any],
         thread_id: str,
         choices: Context | None = None,
     ) -> AsyncGenerator[Event]:
-        """Answer a question as the next turn of a conversation.
+        """Answer a question as the next turn of a conversation; what is raised comes with the first event.
 
         Args:
             workflow: what answers.
@@ -178,15 +178,9 @@ class Conversations:
             OptionInvalid: the name is empty or too long.
             ConversationBusy: another question of it is being answered.
         """
-        title = str(question["query"])
-        answering = self._turn(workflow, question, thread_id, title, choices)
-        async with aclosing(answering) as events:
-            async for event in events:
-                yield event
+        return self._turn(workflow, question, thread_id, str(question["query"]), choices)
 
-    async def resume(
-        self, workflow: Workflow, thread_id: str, decision: object
-    ) -> AsyncGenerator[Event]:
+    def resume(self, workflow: Workflow, thread_id: str, decision: object) -> AsyncGenerator[Event]:
         """Resume the turn that stopped for a decision, or the report that was stopped.
 
         Args:
@@ -200,10 +194,7 @@ class Conversations:
             ConversationBusy: another question of it is being answered.
         """
         resumed: Command[Any] | None = None if decision is None else Command(resume=decision)
-        answering = self._turn(workflow, resumed, thread_id, "", None)
-        async with aclosing(answering) as events:
-            async for event in events:
-                yield event
+        return self._turn(workflow, resumed, thread_id, "", None)
 
     async def _turn(
         self,

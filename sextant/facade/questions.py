@@ -89,11 +89,7 @@ class Asking:
         query: str,
         multimodal_content: Sequence[Mapping[str, Any]],
         mode: str = AUTO,
-        *,
-        graph_id: str = DEFAULT_GRAPH,
-        top_k: int | None = None,
-        history: Sequence[Mapping[str, str]] = (),
-        filters: Mapping[str, Any] | None = None,
+        **options: Unpack[MultimodalOptions],
     ) -> Answer:
         """Answer a question about images and tables, together with the documents.
 
@@ -105,25 +101,15 @@ class Asking:
             multimodal_content: `{"type": "image", "img_path": …}` or `{"type": "table", "table_data":
                 …, "table_caption": …}`, each with the further forms of docs/multimodal.md.
             mode: one of the six modes, or `auto`.
-            graph_id: the knowledge base.
-            top_k: as for `stream`.
-            history: as for `stream`.
-            filters: as for `stream`.
+            options: `graph_id`, `top_k`, `history` and `filters`, as for `stream`.
 
         Raises:
             SextantError: what went wrong; an image or table that cannot be used is named by its field.
         """
         from sextant.nodes.multimodal.parts import with_local_images
 
-        return await self.query(
-            query,
-            graph_id=graph_id,
-            mode=mode,
-            top_k=top_k,
-            history=history,
-            filters=filters,
-            multimodal_content=await with_local_images(multimodal_content, self.settings),
-        )
+        content = await with_local_images(multimodal_content, self.settings)
+        return await self.query(query, mode=mode, multimodal_content=content, **options)
 
     def query_with_multimodal(
         self,
