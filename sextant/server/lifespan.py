@@ -28,8 +28,9 @@ from sextant.server.problems import problem_fields
 from sextant.server.runs import Runs
 from sextant.server.schemas.answers import on_wire
 from sextant.server.schemas.graphs import ImportBody
+from sextant.server.shares import Shares
 from sextant.server.sse import PING, frame
-from sextant.server.uploading import Uploads, Watches
+from sextant.server.uploading import Uploads, watch_shares
 
 Work = Callable[[OnStage], Coroutine[Any, Any, ImportBody]]
 
@@ -109,7 +110,7 @@ class Serving:
     authenticator: Authenticator
     rates: Rates
     uploads: Uploads
-    watches: Watches
+    watching: Shares
     imports: Imports
 
 
@@ -137,7 +138,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
             async with inside, _share_slots(rag):
                 yield Serving(
                     settings, rag, runs, searches, authenticator, rates,
-                    Uploads(settings), Watches(), imports,
+                    Uploads(settings), watch_shares(), imports,
                 )  # fmt: skip
         finally:
             await imports.close()

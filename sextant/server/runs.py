@@ -6,9 +6,8 @@ import asyncio
 import logging
 import secrets
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Interrupted, Status
 from sextant.domain.api_keys import Principal
@@ -25,6 +24,7 @@ from sextant.domain.errors import (
 from sextant.domain.settings import RunSettings
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.graph.streaming import as_failed
+from sextant.server.shares import Shares
 from sextant.server.sse import PING
 
 log = logging.getLogger(__name__)
@@ -242,10 +242,28 @@ class Runs:
         self.graphs = VersionedCache[tuple[str, str], None, None](10_000, lifetime=60.0)
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, AnswerRun] = {}
-        self._of_caller = Counter[str]()
-        self._long_of_caller = Counter[
-            str
-        ]()  # reports, of which a caller has half the share at most
+        self._shares = Shares(
+            most=settings.concurrent,
+            most_of_one=settings.per_user,
+            all_taken=lambda: Overloaded(
+                f"All {settings.concurrent} slots of this server are taken.",
+                next_step="Try again in a few seconds.",
+            ),
+            share_taken=lambda: Limited(
+                f"You have {settings.per_user} answers under way, as many as you may.",
+                next_step="Wait until one of them ends.",
+            ),
+        )
+        # Half of a caller's slots are left to questions that are answered soon.
+        reports = max(1, settings.per_user // 2)
+        self._reports = Shares(
+            most_of_one=reports,
+            share_taken=lambda: Limited(
+                f"You have {reports} report{'s' if reports > 1 else ''} under way, as many as you may.",
+                next_step="Wait until one of them ends, or ask with less effort. The limit is half of "
+                "SEXTANT_RUNS__PER_USER.",
+            ),
+        )
         # By the time of their end, the oldest first.
         self._finished: dict[str, AnswerRun] = {}
         self._finished_bytes = 0
@@ -279,18 +297,16 @@ class Runs:
             Overloaded: the server has no slot left.
             Limited: the caller has none left.
         """
-        self.require_slot()
-        self._check_share(principal)
+        caller = principal.quota_key if principal.login else None
         limit = max(seconds, self.settings.seconds)
-        is_long = seconds > self.settings.seconds
-        if is_long:
-            self._check_long_share(principal)
-        run = AnswerRun(principal.user_id, ask(), encode, limit, self._turns, language=language)
+        with ExitStack() as places:
+            places.enter_context(self._shares.place(caller))
+            if seconds > self.settings.seconds:
+                places.enter_context(self._reports.place(caller))
+            run = AnswerRun(principal.user_id, ask(), encode, limit, self._turns, language=language)
+            kept = places.pop_all()
         self._live[run.run_id] = run
-        self._of_caller[principal.quota_key] += 1
-        if is_long:
-            self._long_of_caller[principal.quota_key] += 1
-        run.when_over(lambda _: self._over(run, principal, keep=keep, is_long=is_long))
+        run.when_over(lambda _: self._over(run, kept, keep=keep))
         return run
 
     def find(self, run_id: str, user_id: str) -> AnswerRun:
@@ -323,35 +339,12 @@ class Runs:
         Raises:
             Overloaded: the server has no slot left.
         """
-        if len(self._live) >= self.settings.concurrent:
-            raise Overloaded(
-                f"All {self.settings.concurrent} slots of this server are taken.",
-                next_step="Try again in a few seconds.",
-            )
+        self._shares.require_place()
 
-    def _check_share(self, principal: Principal) -> None:
-        if principal.login and self._of_caller[principal.quota_key] >= self.settings.per_user:
-            raise Limited(
-                f"You have {self.settings.per_user} answers under way, as many as you may.",
-                next_step="Wait until one of them ends.",
-            )
-
-    def _check_long_share(self, principal: Principal) -> None:
-        """Leave half of a caller's slots to questions that are answered soon."""
-        most = max(1, self.settings.per_user // 2)
-        if principal.login and self._long_of_caller[principal.quota_key] >= most:
-            raise Limited(
-                f"You have {most} report{'s' if most > 1 else ''} under way, as many as you may.",
-                next_step="Wait until one of them ends, or ask with less effort. The limit is half of "
-                "SEXTANT_RUNS__PER_USER.",
-            )
-
-    def _over(self, run: AnswerRun, principal: Principal, *, keep: bool, is_long: bool) -> None:
+    def _over(self, run: AnswerRun, places: ExitStack, *, keep: bool) -> None:
         run.end()
         del self._live[run.run_id]
-        self._of_caller -= Counter([principal.quota_key])  # drops what comes to 0
-        if is_long:
-            self._long_of_caller -= Counter([principal.quota_key])
+        places.close()
         if keep:
             self._finished[run.run_id] = run
             self._finished_bytes += _size(run)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -39,6 +38,7 @@ from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.server.connections import content_type_of
 from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire
+from sextant.server.shares import Shares
 from sextant.stores.documents.registration import Upload
 from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text
@@ -47,72 +47,45 @@ _log = logging.getLogger(__name__)
 
 # At most this often does one look; the contract is an event at least every two seconds.
 _LOOK_SECONDS = 1.0
-_MOST_WATCHES = 1000
-_MOST_PER_USER = 100
 _INSTEAD = "Close some streams, or ask `GET /documents/{documentId}` now and then."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Watch:
-    """One who watches a document: whose, and where it stood at first."""
-
-    library: Library
-    user_id: str
-    first: UploadStatus
-
-    async def statuses(self) -> AsyncIterator[UploadStatus]:
-        """Yield where the document stands: now, and after every look, until its ingestion has ended.
-
-        Raises:
-            DocumentNotFound: it was deleted meanwhile.
-        """
-        status = self.first
-        yield status
-        while not status.is_settled:
-            await asyncio.sleep(_LOOK_SECONDS)
-            try:
-                status = await self.library.standing(status.document_id)
-            except DocumentNotFound:
-                raise
-            except SextantError as error:  # nothing new until the database is back
-                _log.warning("the progress of a document cannot be reported: %s", error)
-            else:
-                yield status
+def watch_shares() -> Shares:
+    """Return the places of those who watch documents."""
+    return Shares(
+        most=1000,
+        most_of_one=100,
+        all_taken=lambda: Overloaded(
+            "Too many documents are watched at a time.", next_step=_INSTEAD
+        ),
+        share_taken=lambda: Limited("You watch too many documents at a time.", next_step=_INSTEAD),
+    )
 
 
-class Watches:
-    """All who watch documents, within bounds."""
+async def watch(library: Library, first: UploadStatus) -> AsyncIterator[UploadStatus]:
+    """Yield where a document stands: as in `first`, and after every look, until its ingestion has ended.
 
-    def __init__(self) -> None:
-        self._watches: set[Watch] = set()
-
-    def begin(self, library: Library, user_id: str, first: UploadStatus) -> Watch:
-        """Watch a document that stands where `first` says; `end` it.
-
-        Raises:
-            Overloaded: there are as many watchers as there may be.
-            Limited: as many of this user.
-        """
-        if len(self._watches) >= _MOST_WATCHES:
-            raise Overloaded("Too many documents are watched at a time.", next_step=_INSTEAD)
-        if sum(watch.user_id == user_id for watch in self._watches) >= _MOST_PER_USER:
-            raise Limited("You watch too many documents at a time.", next_step=_INSTEAD)
-        watch = Watch(library, user_id, first)
-        self._watches.add(watch)
-        return watch
-
-    def end(self, watch: Watch) -> None:
-        """Give its place back; a second call does nothing."""
-        self._watches.discard(watch)
+    Raises:
+        DocumentNotFound: it was deleted meanwhile.
+    """
+    status = first
+    yield status
+    while not status.is_settled:
+        await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            status = await library.standing(status.document_id)
+        except DocumentNotFound:
+            raise
+        except SextantError as error:  # nothing new until the database is back
+            _log.warning("the progress of a document cannot be reported: %s", error)
+        else:
+            yield status
 
 
 # More files than people choose by hand; who has more sends them in several requests.
 MOST_FILES = 20
 # A client that sends nothing for so long, or that is not done by then, is told to come again (408).
 _IDLE_SECONDS = 30.0
-# Uploads under way lie on disk.
-_MOST_UPLOADS = 64
-_UPLOADING_MOST_PER_USER = 16
 
 # Also what turns the direction of writing, and so shows a name as another (CVE-2021-42574).
 
@@ -133,11 +106,23 @@ class Uploads:
     """Reads the uploads of all users.
 
     A form lies on disk until it is complete; then few at a time are in memory and stored.
+
+    Attributes:
+        shares: the places of uploads and imports.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._under_way: Counter[str] = Counter()
+        self.shares = Shares(
+            most=64,
+            most_of_one=16,
+            all_taken=lambda: Overloaded(
+                "Too many uploads are under way.", next_step="Try again in a moment."
+            ),
+            share_taken=lambda: Limited(
+                "You have too many uploads under way.", next_step="Wait for some to end."
+            ),
+        )
         self._in_memory = asyncio.Semaphore(3)  # of 50 MB each
 
     @asynccontextmanager
@@ -151,7 +136,7 @@ class Uploads:
             FileTooLarge: a text that should come as a file.
             Overloaded, Limited: too many uploads are under way.
         """
-        with self.room(user_id):
+        with self.shares.place(user_id):
             form = await self._read(request)
             try:
                 async with self._in_memory:
@@ -159,24 +144,6 @@ class Uploads:
             finally:
                 if isinstance(form, FormData):
                     await form.close()
-
-    @contextmanager
-    def room(self, user_id: str) -> Iterator[None]:
-        """Take a place among the uploads and imports that are under way.
-
-        Raises:
-            Overloaded, Limited: there is none left, on this server or of this user's.
-        """
-        if self._under_way[user_id] >= _UPLOADING_MOST_PER_USER:
-            raise Limited("You have too many uploads under way.", next_step="Wait for some to end.")
-        if self._under_way.total() >= _MOST_UPLOADS:
-            raise Overloaded("Too many uploads are under way.", next_step="Try again in a moment.")
-        self._under_way[user_id] += 1
-        try:
-            yield
-        finally:
-            self._under_way[user_id] -= 1
-            self._under_way += Counter()  # drops those at zero
 
     async def _read(self, request: Request) -> FormData | bytes:
         kind = content_type_of(request)

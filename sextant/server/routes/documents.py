@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
@@ -39,7 +39,7 @@ from sextant.server.schemas.documents import (
 )
 from sextant.server.schemas.wire import OfAnyGraph
 from sextant.server.sse import EventStream, frame
-from sextant.server.uploading import Received, Watch, Watches
+from sextant.server.uploading import Received, watch
 from sextant.stores.api_keys import Idempotency
 from sextant.stores.work.queue import UploadStatus
 
@@ -259,32 +259,29 @@ async def document_events(
     """Return how far the ingestion of a document is, as server-sent events until it has ended."""
     library, serving = _library(request, principal), serving_of(request)
     first = await library.standing(document_id)
-    watch = serving.watches.begin(library, principal.user_id, first)
-    parts = _frame_events(
-        serving.watches, watch, request_id_of(request), accepted_language(request)
-    )
+    place = ExitStack()
+    place.enter_context(serving.watching.place(principal.user_id))
+    statuses, language = watch(library, first), accepted_language(request)
+    parts = _frame_events(place, statuses, request_id_of(request), language)
     return EventStream(
-        parts,
-        write_seconds=serving.settings.runs.write_seconds,
-        on_left=partial(serving.watches.end, watch),
+        parts, write_seconds=serving.settings.runs.write_seconds, on_left=place.close
     )
 
 
 async def _frame_events(
-    watches: Watches, watch: Watch, request_id: str | None, language: str
+    place: ExitStack, statuses: AsyncIterator[UploadStatus], request_id: str | None, language: str
 ) -> AsyncIterator[bytes]:
     """Yield the events of a stream; whatever ends it, its place is given back."""
     number = 0
-    try:
-        async for status in watch.statuses():
-            number += 1
-            yield frame(_event(status), _data(status, language), str(number))
-    except DocumentNotFound as error:
-        problem = problem_of(error, request_id)
-        data = problem.model_dump(mode="json", by_alias=True, exclude_none=True)
-        yield frame("failed", data, str(number + 1))
-    finally:
-        watches.end(watch)
+    with place:
+        try:
+            async for status in statuses:
+                number += 1
+                yield frame(_event(status), _data(status, language), str(number))
+        except DocumentNotFound as error:
+            problem = problem_of(error, request_id)
+            data = problem.model_dump(mode="json", by_alias=True, exclude_none=True)
+            yield frame("failed", data, str(number + 1))
 
 
 @router.get("/documents/{documentId}/structure", responses=problems(404))

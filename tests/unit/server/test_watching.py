@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import cast
 from uuid import UUID, uuid4
 
@@ -11,7 +12,8 @@ from sextant.domain.documents import DocumentStatus, JobStage
 from sextant.domain.errors import DatabaseUnavailable, DocumentNotFound, Limited, Overloaded
 from sextant.facade.library import Library
 from sextant.server import uploading
-from sextant.server.uploading import Watches
+from sextant.server.shares import Shares
+from sextant.server.uploading import watch
 from sextant.stores.work.queue import UploadStatus
 
 
@@ -43,8 +45,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def stages(*answers: JobStage | Exception) -> list[JobStage | None]:
     library = cast("Library", Shelf(*answers))
-    watch = Watches().begin(library, "u", standing(uuid4()))
-    return [status.stage async for status in watch.statuses()]
+    return [status.stage async for status in watch(library, standing(uuid4()))]
 
 
 async def test_a_watch_goes_on_until_the_ingestion_has_ended() -> None:
@@ -57,16 +58,22 @@ async def test_whoever_watches_a_document_that_is_deleted_is_told_so() -> None:
         await stages(DocumentNotFound("gone"))
 
 
-async def test_so_many_watch_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploading, "_MOST_PER_USER", 1)
-    monkeypatch.setattr(uploading, "_MOST_WATCHES", 2)
-    watches, library = Watches(), cast("Library", Shelf())
-    first = watches.begin(library, "ann", standing(uuid4()))
-    with pytest.raises(Limited):
-        watches.begin(library, "ann", standing(uuid4()))
-    watches.begin(library, "bob", standing(uuid4()))
-    with pytest.raises(Overloaded):
-        watches.begin(library, "carol", standing(uuid4()))
-    watches.end(first)
-    watches.end(first)  # once is enough
-    watches.begin(library, "carol", standing(uuid4()))
+def test_so_many_have_places_and_no_more() -> None:
+    shares = Shares(
+        most=2,
+        most_of_one=1,
+        all_taken=lambda: Overloaded("all"),
+        share_taken=lambda: Limited("yours"),
+    )
+    first = ExitStack()
+    first.enter_context(shares.place("ann"))
+    with pytest.raises(Limited), shares.place("ann"):
+        pass
+    with shares.place("bob"):
+        with pytest.raises(Overloaded), shares.place("carol"):
+            pass
+        first.close()
+        with shares.place("carol"):
+            pass
+    with shares.place(None), shares.place(None):  # who shares with nobody
+        pass
