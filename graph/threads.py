@@ -175,11 +175,11 @@ class Threads(AsyncPostgresSaver):
 
     async def _renew(self, key: str, turn: ThreadTurn, lease: timedelta) -> None:
         """Put off again and again when a conversation is free, until its turn ends or is lost."""
-        is_held = True
-        while is_held:
+        has_lease = True
+        while has_lease:
             await asyncio.sleep(lease.total_seconds() * _RENEWED_AFTER)
             with suppress(DependencyError):
-                is_held = await to_its_end(self._renew_once(key, turn, lease))
+                has_lease = await to_its_end(self._renew_once(key, turn, lease))
 
     async def _renew_once(self, key: str, turn: ThreadTurn, lease: timedelta) -> bool:
         """Return whether the turn still has its conversation."""

@@ -327,8 +327,8 @@ class GraphRetriever(BaseRetriever):
         given = {"user_id": None, **bound, **options}
         if given["user_id"] is None:
             given["user_id"] = self.settings.user_id
-        asked = {"query": query, "multimodal_content": multimodal_content, "mode": mode}
-        return await self.answerer(given | asked)
+        arguments = {"query": query, "multimodal_content": multimodal_content, "mode": mode}
+        return await self.answerer(given | arguments)
 
     def query_with_multimodal(
         self,

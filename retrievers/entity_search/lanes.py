@@ -76,8 +76,8 @@ class Neighbourhoods:
         self, scope: Scope, version: str, ids: Sequence[UUID], read: int = _READ
     ) -> dict[UUID, tuple[Hop, ...]]:
         """Return the `read` heaviest relations of each entity, heaviest first, then by id."""
-        kept = ((one, self._cache.at((scope, one, read), version)) for one in ids)
-        known = {one: there for one, there in kept if there is not None}
+        cached = ((one, self._cache.at((scope, one, read), version)) for one in ids)
+        known = {one: there for one, there in cached if there is not None}
         missing = [one for one in dict.fromkeys(ids) if one not in known]
         if missing:
             hops = await self._graph.neighbourhood(scope, missing, depth=1, per_node=read)

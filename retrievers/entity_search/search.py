@@ -295,11 +295,11 @@ class EntitySearch:
                 return *known, True
             question = replace(question, only=replace(question.only, known_at=taken_at))
         ranking = await self._ranker.rank(question, search.weights, rerank=search.options.rerank)
-        kept = TimedRanking(ranking, taken_at)
+        timed = TimedRanking(ranking, taken_at)
         if not ranking.warnings:
-            self._rankings.put((*latest[:2], taken_at), stamp.version, kept)
-            self._rankings.put(latest, stamp.version, kept)
-        return stamp.version, kept, False
+            self._rankings.put((*latest[:2], taken_at), stamp.version, timed)
+            self._rankings.put(latest, stamp.version, timed)
+        return stamp.version, timed, False
 
     async def _as_now(self, question: EntityQuestion, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Return hits of an older ranking with the entities as they are now; without those that are gone."""

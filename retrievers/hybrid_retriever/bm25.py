@@ -71,13 +71,13 @@ class BM25Index:
         cut = [_terms_of(text.searched) for text in added]
         lengths = np.diff(self.starts)
         stays = ~np.isin(self.parts, _hashes(gone))
-        kept_term = np.repeat(stays, lengths)
-        new_lengths = np.array([len(own) for own in cut], np.int64)
+        is_kept = np.repeat(stays, lengths)
+        new_lengths = np.array([len(text_terms) for text_terms in cut], np.int64)
         new_terms = np.concatenate([_NO_TERM, *cut])
-        removed = _distinct(self.vocabulary[self.terms[~kept_term]], lengths[~stays])
+        removed = _distinct(self.vocabulary[self.terms[~is_kept]], lengths[~stays])
         vocabulary, holders = self._holders_after(removed, _distinct(new_terms, new_lengths))
-        places = _find_positions(vocabulary, self.vocabulary)[self.terms[kept_term]]
-        new_places = _find_positions(vocabulary, new_terms)
+        old_positions = _find_positions(vocabulary, self.vocabulary)[self.terms[is_kept]]
+        new_positions = _find_positions(vocabulary, new_terms)
         ids = np.empty(len(self.ids), np.int64)
         ids[self.rows] = self.ids
         ids = np.concatenate([ids[stays], _hashes(text.id for text in added)])
@@ -87,7 +87,9 @@ class BM25Index:
             rows,
             np.concatenate([self.parts[stays], _hashes(text.part for text in added)]),
             np.append(0, np.cumsum(np.concatenate([lengths[stays], new_lengths]))),
-            np.concatenate([places, new_places]).astype(np.min_scalar_type(len(vocabulary))),
+            np.concatenate([old_positions, new_positions]).astype(
+                np.min_scalar_type(len(vocabulary))
+            ),
             vocabulary,
             holders,
         )
@@ -110,19 +112,19 @@ class BM25Index:
             candidates: id and text; the text is cut only where the index does not know the id.
             bm25: k1 and b.
         """
-        place = _find_positions(self.vocabulary, np.unique(_terms_of(question)))
-        wanted = place[place >= 0]
+        position = _find_positions(self.vocabulary, np.unique(_terms_of(question)))
+        wanted = position[position >= 0]
         if not len(wanted) or not candidates:
             return [0.0] * len(candidates)
         rows = self._rows([one for one, _ in candidates]).tolist()
-        held = [
+        terms_of_texts = [
             _find_positions(self.vocabulary, _terms_of(text))
             if row < 0
             else self.terms[self.starts[row] : self.starts[row + 1]].astype(np.int64)
             for row, (_, text) in zip(rows, candidates, strict=True)
         ]
-        lengths = np.array([len(own) for own in held], np.float64)
-        counts = _counts(held, wanted)
+        lengths = np.array([len(text_terms) for text_terms in terms_of_texts], np.float64)
+        counts = _counts(terms_of_texts, wanted)
         weights = bm25.weights(
             np.asarray(idf(self.holders[wanted], len(self)), np.float64),
             np.maximum(counts, 1),  # with k1 = 0 a frequency of 0 would divide by 0
@@ -133,8 +135,8 @@ class BM25Index:
 
     def _rows(self, text_ids: Sequence[str]) -> _Ints:
         """Return the row of each text; -1 for one that is not here."""
-        place = _find_positions(self.ids, _hashes(text_ids))
-        return np.where(place >= 0, self.rows[place], -1) if len(self) else place
+        position = _find_positions(self.ids, _hashes(text_ids))
+        return np.where(position >= 0, self.rows[position], -1) if len(self) else position
 
     @property
     def nbytes(self) -> int:
@@ -161,8 +163,8 @@ def _find_positions(rising: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> _Ints
     """Return where each of some values stands among rising ones; -1 for one that does not."""
     if not len(rising):
         return np.full(len(wanted), -1)
-    place = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    return np.where(rising[place] == wanted, place, -1)
+    position = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
+    return np.where(rising[position] == wanted, position, -1)
 
 
 def _counts(texts: Sequence[_Ints], wanted: _Ints) -> npt.NDArray[np.float64]:
@@ -200,7 +202,7 @@ class BM25Indexes:
     """
 
     def __init__(self, most: float = 256e6, idle: float = 1800.0) -> None:
-        self._kept: VersionedCache[Hashable, str, _Current] = VersionedCache(
+        self._cached: VersionedCache[Hashable, str, _Current] = VersionedCache(
             most, lambda one: one.index.nbytes, idle=idle
         )
 
@@ -220,7 +222,7 @@ class BM25Indexes:
             await asyncio.to_thread(give_back)
             return _Current(states, index)
 
-        current, _ = await self._kept.get(rows.key, await rows.stamp(), make, math.inf)
+        current, _ = await self._cached.get(rows.key, await rows.stamp(), make, math.inf)
         return current.index
 
     async def rebuild(self, all_rows: Iterable[StoredTexts]) -> None:
@@ -230,12 +232,12 @@ class BM25Indexes:
 
     def release_idle(self) -> None:
         """Let go of what nobody has asked for during the idle time."""
-        self._kept.release_idle()
+        self._cached.release_idle()
 
     @property
     def keys(self) -> list[Hashable]:
         """Return whose indexes are there, those asked longest ago first."""
-        return self._kept.keys
+        return self._cached.keys
 
 
 @cache

@@ -194,7 +194,10 @@ class LexicalIndex:
         known = [self.vocabulary[term] for term in query_terms if term in self.vocabulary]
         # A longer list of them asks for no one in particular.
         codes = islice(dict.fromkeys(codes_in(question)), 16)
-        postings, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)
+        postings, scores = (
+            [self._postings(term) for term in known],
+            np.zeros(self.passages, np.float32),
+        )
         for term in postings:
             scores[term.holders] += term.weights
         for word, others in other_terms(question):
@@ -235,7 +238,7 @@ class LexicalIndex:
         all_hold = self._holding_all([word for part in parts for word in part or [""]])
         return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
 
-    def _held(self, term: int) -> PostingList:
+    def _postings(self, term: int) -> PostingList:
         span = self._span(term)
         return PostingList(self.postings.holders[span], self._weights[span], self._most[term])
 

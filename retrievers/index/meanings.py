@@ -109,8 +109,8 @@ class QueryVectors:
         return vectors
 
     async def _embed_types(self, types: tuple[str, ...]) -> Vectors:
-        kept = ((one, self._types.at(one, None)) for one in types)
-        known = {one: vector for one, vector in kept if vector is not None}
+        cached = ((one, self._types.at(one, None)) for one in types)
+        known = {one: vector for one, vector in cached if vector is not None}
         unknown = [one for one in types if one not in known]
         texts = [one.replace("_", " ") for one in unknown]
         fresh = await self._embedder.embed_passages(texts) if texts else ()

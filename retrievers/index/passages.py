@@ -196,12 +196,12 @@ class PassageIndex:
         if len(new) and new.shape[1] != known.shape[1]:
             known = new[:0]
         was = index_of(before.ids.halves[: len(known)], self.ids.halves)
-        place = np.where(was < 0, -1, was)
-        place[rows[rows >= 0]] = len(known) + np.arange(len(new))
-        if (place < 0).any():
+        position = np.where(was < 0, -1, was)
+        position[rows[rows >= 0]] = len(known) + np.arange(len(new))
+        if (position < 0).any():
             return self
         every = np.concatenate([known, new]) if len(new) else known
-        return replace(self, vectors=every[place])
+        return replace(self, vectors=every[position])
 
     def nearest(self, question: Vectors, count: int) -> Near:
         """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have vectors."""

@@ -120,7 +120,7 @@ class ScopeIndexes:
         self._vectors = vectors
         self._patience = patience
         self._meanings: dict[str, QueryVectors] = {}
-        self._kept: VersionedCache[Scope, Stamp, ScopeIndex] = VersionedCache(
+        self._cached: VersionedCache[Scope, Stamp, ScopeIndex] = VersionedCache(
             passages, lambda index: len(index.chunk_ids), idle=idle
         )
 
@@ -130,7 +130,7 @@ class ScopeIndexes:
 
     def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
         """Return the index in memory, whether it is of now or not, with the stamp of what it is of."""
-        return self._kept.peek(scope)
+        return self._cached.peek(scope)
 
     async def get(self, scope: Scope) -> ScopeIndex:
         """Return the index of the scope as it is now.
@@ -162,7 +162,7 @@ class ScopeIndexes:
     async def _at(self, scope: Scope, stamp: Stamp) -> ScopeIndex:
         build = partial(self._build, scope, stamp)
         try:
-            index, current = await self._kept.get(scope, stamp, build, self._patience)
+            index, current = await self._cached.get(scope, stamp, build, self._patience)
         except asyncio.CancelledError:
             if self.kept(scope) is None:
                 warn(WarningCode.INDEX_BUILDING)
@@ -173,7 +173,7 @@ class ScopeIndexes:
 
     async def close(self) -> None:
         """Stop what this loop is building, and let go of all indexes."""
-        await self._kept.close()
+        await self._cached.close()
 
     async def _build(
         self, scope: Scope, stamp: Stamp, before: tuple[Stamp, ScopeIndex] | None

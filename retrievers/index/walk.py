@@ -92,7 +92,7 @@ class WalkIndex:
         titling = graph.titles + np.array([0, graph.entities])
         owner, role = np.concatenate([graph.mentions, titling]).T
         self.roles = SparseRows.of(owner, role, graph.passages)
-        self._bearers = SparseRows.of(role, owner, 2 * graph.entities)
+        self._passages_of_role = SparseRows.of(role, owner, 2 * graph.entities)
         self.role_counts = np.bincount(role, minlength=2 * graph.entities)
         self.weight = self._mention_weights()
         total = np.bincount(passage, self.weight[entity], graph.passages).astype(np.float64)
@@ -140,7 +140,7 @@ class WalkIndex:
 
     def titled_by(self, entity: int) -> Places:
         """Return the passages that bear an entity's name."""
-        return self._bearers.row(self.entities + entity)
+        return self._passages_of_role.row(self.entities + entity)
 
     def passages_about(self, entities: Places, weights: Floats) -> Floats:
         """Spread a weight for each of some entities over the passages that mention it or bear its name: shape (passages,).
@@ -150,7 +150,9 @@ class WalkIndex:
         by_mention = weights * self.information.take(entities)
         by_title = weights / np.maximum(self.title_count.take(entities), 1).astype(np.float32)
         roles = np.concatenate([entities, self.entities + entities])
-        return self._bearers.spread(roles, np.concatenate([by_mention, by_title]), self.passages)
+        return self._passages_of_role.spread(
+            roles, np.concatenate([by_mention, by_title]), self.passages
+        )
 
     def _mention_weights(self) -> Floats:
         preference = np.where(
@@ -235,10 +237,10 @@ class Subgraph:
         self._roles = np.concatenate([self.entities, index.entities + self.entities])
         positions = np.empty(2 * index.entities, np.intp)  # of no meaning but for what is here
         positions[self._roles] = np.arange(len(self._roles))
-        self._place = positions[: index.entities]
+        self._position = positions[: index.entities]
         self._role = positions.take(role, mode="clip")
         self._relations = index.relations.heaviest(sources, _RELATIONS)
-        self._source = self._place[sources].repeat(self._relations.size)
+        self._source = self._position[sources].repeat(self._relations.size)
         self._inner = np.flatnonzero(here.take(self._relations.target, mode="clip"))
 
     def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
@@ -255,7 +257,7 @@ class Subgraph:
         """
         index, count, width = self._index, len(self.entities), len(self.passages)
         strengths = np.zeros((owners, 2 * count))
-        positions = self._place[entities]
+        positions = self._position[entities]
         strengths[owner, positions] = weights * index.information[entities]
         strengths[owner, positions + count] = weights / np.maximum(index.title_count[entities], 1)
         wanted = np.zeros(2 * count, np.bool_)
@@ -295,14 +297,14 @@ class Subgraph:
         shares = self._by_role(preference)
         related, relation = self._by_relation(type_match)
         inner, source = relation[self._inner], self._source.take(self._inner, mode="clip")
-        target = self._place.take(
+        target = self._position.take(
             self._relations.target.take(self._inner, mode="clip"), mode="clip"
         )
         stay, outflow = keep * index.staying.take(passages), index.outflow.take(passages)
         weight = keep * index.weight.take(entities).astype(np.float64)
         preference *= keep * (self._size > 0)
         at_passage, at_entity = passage_seeds, np.zeros(count)
-        at_entity[self._place[list(entity_seeds)]] = list(entity_seeds.values())
+        at_entity[self._position[list(entity_seeds)]] = list(entity_seeds.values())
         from_passages, from_entities = RESTART * at_passage, RESTART * at_entity
         related_mass = at_entity
         # Summed row by row, in under half the time of `bincount`, which adds to one sum again and again. What

@@ -111,7 +111,7 @@ class ChatReranker:
             question=query,
             passages=prompts.number_texts(map(_beginning, texts)),
         )
-        marks = await self._asked(messages, len(texts))
+        marks = await self._request_marks(messages, len(texts))
         given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}
         if len(given) < _LEAST_MARKED * len(texts):
             raise ModelOutputInvalid(
@@ -126,7 +126,7 @@ class ChatReranker:
             )
         return [_clamp_mark(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
 
-    async def _asked(self, messages: prompts.Messages, passages: int) -> Marks:
+    async def _request_marks(self, messages: prompts.Messages, passages: int) -> Marks:
         """Return the model's marks; whatever comes of it, what the call used is charged."""
         size = sum(estimate_tokens(text) for _, text in messages)
         sent = Usage(1, size, estimated=True).of_model(self._chat.name)

@@ -25,7 +25,7 @@ _OF_ACCOUNTS = 0.9
 # Without reports global is words and meaning, which local has gone by already: it settles what is left undecided.
 _WITHOUT_REPORTS = 0.02
 # From so many results on there are always reports among them.
-_ROOM = 5
+_LEAST_TOP_K = 5
 
 
 def share_of_global(question: str, entity_confidence: float, *, reported: bool) -> float:
@@ -66,7 +66,7 @@ def first_of(ranking: Sequence[RetrievedItem], top_k: int, share: float) -> list
     results = [
         item for item in ranking if item.id in report_ids or item.kind is not ItemKind.COMMUNITY
     ]
-    if top_k < _ROOM:
+    if top_k < _LEAST_TOP_K:
         return results[:top_k]
     passages = [item.id for item in results if item.id not in report_ids]
     report_ids.update(passages[: top_k - len(report_ids)])

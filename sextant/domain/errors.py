@@ -415,8 +415,8 @@ def _list_causes(causes: Mapping[str, BaseException], language: str) -> str:
     """Return one line of each cause: a driver goes on with the whole statement and its values."""
     listed = dict[str, list[str]]()
     for lane, cause in causes.items():
-        said = cause.wording(language).message if isinstance(cause, SextantError) else str(cause)
-        line = next(iter(said.splitlines()), type(cause).__name__)
+        reason = cause.wording(language).message if isinstance(cause, SextantError) else str(cause)
+        line = next(iter(reason.splitlines()), type(cause).__name__)
         listed.setdefault(line.rstrip(".。"), []).append(lane)
     return "; ".join(f"{', '.join(lanes)}: {line}" for line, lanes in listed.items())
 

@@ -303,18 +303,18 @@ def _fit_logistic(values: Numbers, right: Numbers, share: Numbers) -> tuple[Numb
     return fitted, float(weights[-1] - fitted @ centre)
 
 
-def judge(examples: Sequence[FittingExample], held_out: Callable[[FittingExample], object]) -> None:
+def judge(examples: Sequence[FittingExample], fold_of: Callable[[FittingExample], object]) -> None:
     """Print what weights are worth on the questions that they were not fitted on.
 
     Args:
         examples: all of them.
-        held_out: names the part that an example belongs to; weights come from those of all other parts.
+        fold_of: names the part that an example belongs to; weights come from those of all other parts.
     """
     outcomes = dict[str, dict[str, list[float]]]()
-    for part in sorted({str(held_out(one)) for one in examples}):
-        weights = fit([one for one in examples if str(held_out(one)) != part])
+    for part in sorted({str(fold_of(one)) for one in examples}):
+        weights = fit([one for one in examples if str(fold_of(one)) != part])
         for one in examples:
-            if str(held_out(one)) == part and not one.set.endswith(FEW):
+            if str(fold_of(one)) == part and not one.set.endswith(FEW):
                 _judge_one(one, weights, outcomes.setdefault(one.set, {}))
     for name, measures in sorted(outcomes.items()):
         cells = []

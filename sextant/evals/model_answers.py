@@ -100,16 +100,16 @@ def answer_tokens(text: str) -> list[str]:
 
 def overlap(text: str, known: str) -> float:
     """Return F1 of the words of two texts, as SQuAD and CMRC measure it."""
-    said, wanted = Counter(answer_tokens(text)), Counter(answer_tokens(known))
-    shared = (said & wanted).total()
-    return 2 * shared / (said.total() + wanted.total()) if shared else 0.0
+    given, wanted = Counter(answer_tokens(text)), Counter(answer_tokens(known))
+    shared = (given & wanted).total()
+    return 2 * shared / (given.total() + wanted.total()) if shared else 0.0
 
 
 def score_answer(
     question: EvalQuestion, answer: Answer, *, answerable: bool, seconds: float = 0.0
 ) -> AnswerScore:
     """Compare an answer with what is known of its question; without right passages citations are not judged."""
-    said = _MARKER.sub("", answer.answer)
+    text = _MARKER.sub("", answer.answer)
     answered, known = not answer.declined, question.answers
     gold = frozenset(question.gold_ids) if answered else frozenset[str]()
     passages = {source.marker: source.external_id or source.chunk_id for source in answer.sources}
@@ -124,9 +124,9 @@ def score_answer(
         answerable=answerable,
         declined=answer.declined,
         by_model=bool(answer.prompt) and answer.trust is not Trust.QUOTED,
-        held=holds_answer(said, known) if compared else None,
-        f1=max(overlap(said, one) for one in known) if compared else None,
-        exact=answer_tokens(said) in map(answer_tokens, known) if compared else None,
+        held=holds_answer(text, known) if compared else None,
+        f1=max(overlap(text, one) for one in known) if compared else None,
+        exact=answer_tokens(text) in map(answer_tokens, known) if compared else None,
         cited=list(sentences.values()),
         gold_cited=[one in cited for one in sorted(gold)],
         calls=answer.usage.calls,
@@ -214,7 +214,7 @@ class _Task:
 async def measure_set(
     folder: Path,
     parts: Parts,
-    kept: AnswerScoreLog,
+    log: AnswerScoreLog,
     *,
     mode: str,
     most: int,
@@ -228,7 +228,7 @@ async def measure_set(
         SextantError: whatever reading, loading and asking raise, the model's failures when several follow each other;
             what was asked until then is kept.
     """
-    done, scores, failed = kept.read(), list[AnswerScore](), 0
+    done, scores, failed = log.read(), list[AnswerScore](), 0
     tasks = await _read_tasks(folder, parts, mode)
     chosen = sample(tasks, most)[:most]
     for task in chosen:
@@ -247,7 +247,7 @@ async def measure_set(
             score = score_answer(
                 task.question, answer, answerable=task.answerable, seconds=perf_counter() - began
             )
-            kept.add(score)
+            log.add(score)
         scores.append(score)
         on_progress(len(scores), len(chosen))
     return scores
@@ -267,8 +267,13 @@ async def _read_tasks(folder: Path, parts: Parts, mode: str) -> list[_Task]:
 
     async def ask(query: str) -> Answer:
         scope = opened.scope
-        asked = {"query": query, "mode": mode, "graph_id": scope.graph_id, "user_id": scope.user_id}
-        return await answer_of(stream_answer(workflow, asked))
+        inputs = {
+            "query": query,
+            "mode": mode,
+            "graph_id": scope.graph_id,
+            "user_id": scope.user_id,
+        }
+        return await answer_of(stream_answer(workflow, inputs))
 
     return [
         _Task(one, bool(one.gold_ids), partial(ask, one.query))
@@ -332,8 +337,8 @@ async def measure(
 
 def _digest(settings: Settings) -> str:
     """Return what tells runs with other endpoints, models or limits apart; no secret can be read from it."""
-    told = settings.model_dump_json(exclude={"data_dir", "database_url"})
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    settings_json = settings.model_dump_json(exclude={"data_dir", "database_url"})
+    return hashlib.sha256(settings_json.encode()).hexdigest()[:16]
 
 
 def _show(name: str, done: int, total: int) -> None:

@@ -93,9 +93,9 @@ def _caption(how: Mapping[str, str]) -> str:
         how.get("commit") and f"commit {how['commit']}",
         how.get("machine"),
     ]
-    said = ", ".join(part for part in parts if part)
+    origin = ", ".join(part for part in parts if part)
     command = f"`{how['command']}`" if how.get("command") else ""
-    return f"*Measured: {'; '.join(part for part in (said, command) if part)}.*"
+    return f"*Measured: {'; '.join(part for part in (origin, command) if part)}.*"
 
 
 def format_cell(cell: Cell) -> str:

@@ -234,8 +234,8 @@ class Conversations:
         messages, waiting = await self._threads.read(thread_id)
         if not messages and not waiting:
             raise _not_found()
-        asked = [ConversationTurn("user", waiting)] if waiting else []
-        return [*map(_turn, messages), *asked]
+        pending = [ConversationTurn("user", waiting)] if waiting else []
+        return [*map(_turn, messages), *pending]
 
     async def forget(self, thread_id: str) -> None:
         """Remove a conversation with all that was said in it.

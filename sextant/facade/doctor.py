@@ -327,7 +327,7 @@ def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
     """Yield what to set where the context is shorter than prompts may be."""
     if found.limit is None:
         return
-    limits, room = settings.limits, found.limit.for_prompt - _INSTRUCTIONS
+    limits, prompt_tokens = settings.limits, found.limit.for_prompt - _INSTRUCTIONS
     if found.limit.is_cut:
         yield (
             "Longer prompts lose their beginning without a word. With Ollama start the server with "
@@ -336,8 +336,8 @@ def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
         )
     else:
         yield f"Give the model {_ROOMY} tokens of context where it is served (vLLM: --max-model-len, llama.cpp: -c)."
-    passages, history = max(200, room * 2 // 3), max(0, room // 3)
-    if limits.context_tokens + limits.history_tokens > room:
+    passages, history = max(200, prompt_tokens * 2 // 3), max(0, prompt_tokens // 3)
+    if limits.context_tokens + limits.history_tokens > prompt_tokens:
         yield (
             f"Or set SEXTANT_LIMITS__CONTEXT_TOKENS={passages}, SEXTANT_LIMITS__HISTORY_TOKENS={history} and "
             f"SEXTANT_LIMITS__ANSWER_TOKENS={found.limit.for_answer}; until then prompts are shortened to fit."

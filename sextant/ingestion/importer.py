@@ -30,7 +30,7 @@ from sextant.ingestion.transfer.evidence import EvidenceWriter
 from sextant.ingestion.transfer.line_reader import Source, check_sections, read_into
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, LineProblem
 from sextant.ingestion.transfer.spool import (
-    DOCUMENTS_ROOM,
+    DOCUMENTS_CHARS,
     Numbered,
     Spool,
     next_of,
@@ -174,7 +174,7 @@ class Importer:
     async def _store_documents(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
         waiting = lines.documents()
-        while batch := await next_of(waiting, _BATCH, size_of, DOCUMENTS_ROOM):
+        while batch := await next_of(waiting, _BATCH, size_of, DOCUMENTS_CHARS):
             usable = [one for one in batch if _is_usable(*one, run)]
             uploads = await asyncio.to_thread(_uploads, usable)
             taken = await self._ingestor.ingest_uploads(scope, uploads)

@@ -39,7 +39,7 @@ _RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRI
 
 
 # Seconds of a report's run beyond the report's own: waiting for its turn, ending on what it has.
-_BESIDE_REPORT = 60.0
+_REPORT_MARGIN = 60.0
 
 
 async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
@@ -149,7 +149,7 @@ class ResumeRequest(AnswerRequest):
 
 def seconds_for(effort: Effort, rag: Sextant) -> float:
     """Return the time that a run of its own gets; 0: that of an ordinary answer."""
-    return rag.settings.research.seconds + _BESIDE_REPORT if effort == "high" else 0.0
+    return rag.settings.research.seconds + _REPORT_MARGIN if effort == "high" else 0.0
 
 
 async def whole(

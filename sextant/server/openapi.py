@@ -27,7 +27,7 @@ _PUBLIC = frozenset({"/", "/healthz", "/readyz"})
 # What a request may meet before its route has a say: no key, too little permission, too large a body,
 # a value that cannot be used, too many requests, a dependency that is down or slow.
 _COMMON = (401, 403, 413, 422, 429, 500, 503, 504)
-SAID = {
+DESCRIPTIONS = {
     401: "No key or token, or one that does not hold.",
     403: "The key lacks the permission.",
     404: "There is no such thing, or it is somebody else's.",
@@ -133,12 +133,12 @@ def _problem(status: int) -> dict[str, Any]:
     example = Problem(
         title=phrase,
         status=status,
-        detail=SAID.get(status, phrase),
+        detail=DESCRIPTIONS.get(status, phrase),
         code=code_of(status),
         request_id="8f14e45fceea467f9d6e1f1c2f7a2c5b",
     )
     return {
-        "description": SAID.get(status, phrase),
+        "description": DESCRIPTIONS.get(status, phrase),
         "content": {
             MEDIA_TYPE: {
                 "schema": {"$ref": f"#/components/schemas/{Problem.__name__}"},

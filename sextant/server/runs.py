@@ -299,14 +299,14 @@ class Runs:
         """
         caller = principal.quota_key if principal.login else None
         limit = max(seconds, self.settings.seconds)
-        with ExitStack() as places:
-            places.enter_context(self._shares.place(caller))
+        with ExitStack() as slots:
+            slots.enter_context(self._shares.slot(caller))
             if seconds > self.settings.seconds:
-                places.enter_context(self._reports.place(caller))
+                slots.enter_context(self._reports.slot(caller))
             run = AnswerRun(principal.user_id, ask(), encode, limit, self._turns, language=language)
-            kept = places.pop_all()
+            taken = slots.pop_all()
         self._live[run.run_id] = run
-        run.when_over(lambda _: self._over(run, kept, keep=keep))
+        run.when_over(lambda _: self._over(run, taken, keep=keep))
         return run
 
     def find(self, run_id: str, user_id: str) -> AnswerRun:
@@ -339,12 +339,12 @@ class Runs:
         Raises:
             Overloaded: the server has no slot left.
         """
-        self._shares.require_place()
+        self._shares.require_free()
 
-    def _over(self, run: AnswerRun, places: ExitStack, *, keep: bool) -> None:
+    def _over(self, run: AnswerRun, slots: ExitStack, *, keep: bool) -> None:
         run.end()
         del self._live[run.run_id]
-        places.close()
+        slots.close()
         if keep:
             self._finished[run.run_id] = run
             self._finished_bytes += _size(run)

@@ -33,7 +33,7 @@ class Shares:
         self._taken = Counter[str | None]()
 
     @contextmanager
-    def place(self, caller: str | None) -> Iterator[None]:
+    def slot(self, caller: str | None) -> Iterator[None]:
         """Have a place meanwhile.
 
         Args:
@@ -42,7 +42,7 @@ class Shares:
         Raises:
             Overloaded, Limited: there is none left.
         """
-        self.require_place()
+        self.require_free()
         if caller is not None and self._taken[caller] >= self._most_of_one:
             raise self._share_taken()
         self._taken[caller] += 1
@@ -51,7 +51,7 @@ class Shares:
         finally:
             self._taken -= Counter([caller])  # drops what comes to 0
 
-    def require_place(self) -> None:
+    def require_free(self) -> None:
         """Make sure that there is a place.
 
         Raises:

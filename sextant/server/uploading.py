@@ -136,7 +136,7 @@ class Uploads:
             FileTooLarge: a text that should come as a file.
             Overloaded, Limited: too many uploads are under way.
         """
-        with self.shares.place(user_id):
+        with self.shares.slot(user_id):
             form = await self._read(request)
             try:
                 async with self._in_memory:

@@ -226,8 +226,8 @@ class ScriptedGoogle(ScriptedProvider):
         if not http.path.startswith(self.route) or not method:
             return None
         body = cast("dict[str, Any]", http.json())
-        told = body.get("systemInstruction")
-        turns = [*([told] if told else []), *body["contents"]]
+        instruction = body.get("systemInstruction")
+        turns = [*([instruction] if instruction else []), *body["contents"]]
         messages = [
             {"role": turn.get("role", "system"), "content": turn["parts"]} for turn in turns
         ]

@@ -136,5 +136,5 @@ class ResearchSettings(Group):
 
     def limits(self, others: LimitSettings) -> LimitSettings:
         """Return the limits of an answer with those of a report in their place."""
-        mine = {name: getattr(self, own) for name, own in REPORT_LIMITS.items()}
+        mine = {name: getattr(self, limit) for name, limit in REPORT_LIMITS.items()}
         return LimitSettings.model_construct(**(dict(others) | mine))

@@ -130,9 +130,9 @@ def word_warnings(
 
 
 def _name_limits_of_report(text: str) -> str:
-    for name, own in REPORT_LIMITS.items():
-        text = text.replace(f"limits.{name}", f"research.{own}")
-        text = text.replace(f"SEXTANT_LIMITS__{name.upper()}", f"SEXTANT_RESEARCH__{own.upper()}")
+    for name, limit in REPORT_LIMITS.items():
+        text = text.replace(f"limits.{name}", f"research.{limit}")
+        text = text.replace(f"SEXTANT_LIMITS__{name.upper()}", f"SEXTANT_RESEARCH__{limit.upper()}")
     return text
 
 

@@ -199,14 +199,14 @@ class Chunks:
             return ()
         from sextant.ingestion.progress import LaterStage, Progress
 
-        def tell(
+        def report(
             stage: JobStage | LaterStage, done: int = 0, total: int = 0, note: str = ""
         ) -> None:
             if on_progress is not None:
                 on_progress(Progress(_DESCRIPTIONS, stage, done, total, note))
 
         def show(_: str, done: int, total: int) -> None:
-            tell(LaterStage.DESCRIBE, done, total)
+            report(LaterStage.DESCRIBE, done, total)
 
         try:
             by_model = (await self._describe(on_stage or show)).by_model
@@ -214,11 +214,11 @@ class Chunks:
             log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
             reason = {"reason": describe_reason(error)}
             warning = CodedWarning(WarningCode.DESCRIPTIONS_INCOMPLETE, reason)
-            tell(JobStage.FAILED, note=str(warning))
+            report(JobStage.FAILED, note=str(warning))
             return (warning,)
         if by_model is None or not (by_model.asked or by_model.left):
             return ()
-        tell(JobStage.DONE, note=" ".join((f"{by_model.told}.", *by_model.warnings)))
+        report(JobStage.DONE, note=" ".join((f"{by_model.told}.", *by_model.warnings)))
         return by_model.coded_warnings
 
     @property

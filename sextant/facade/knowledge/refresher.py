@@ -85,7 +85,7 @@ class Refresher:
         from sextant.domain.documents import JobStage
         from sextant.ingestion.progress import Progress
 
-        def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
+        def report(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
             if on_progress is not None:
                 on_progress(Progress(_GRAPH, stage, done, total, note))
 
@@ -94,7 +94,7 @@ class Refresher:
         def show(_: str, done: int, total: int) -> None:
             nonlocal shown
             shown = True
-            tell(JobStage.GRAPH, done, total)
+            report(JobStage.GRAPH, done, total)
 
         try:
             async with self.opened() as upkeep:
@@ -117,9 +117,9 @@ class Refresher:
                     count_noun(done.communities, "community") if done.communities else "up to date"
                 )
                 message = " ".join((f"{found}.", *done.warnings)) if done.warnings else found
-                tell(JobStage.DONE, note=message)
+                report(JobStage.DONE, note=message)
             return done.coded_warnings
-        tell(JobStage.FAILED, note=str(warning))
+        report(JobStage.FAILED, note=str(warning))
         return (warning,)
 
     async def leave_to_worker(self, scope: Scope, *, wait: float = 0.0) -> None:

@@ -180,7 +180,7 @@ TAG = "graph"
 # Facts that one passage tells together: a question for all of a kind finds them in few passages, and
 # none of them is lost among the others.
 _TOGETHER = 8
-_ROOM = 400  # characters of their names together
+_NAMES_CHARS = 400  # characters of their names together
 _LONGEST = 1000  # characters of a passage that tells a description
 _LONGEST_KEY = 800  # of a document's id: keys are up to 100,000 characters long
 _LONGEST_STEM = 200  # of a file name, before what says that it is of a graph
@@ -269,7 +269,7 @@ def _in_passages(facts: Iterable[Fact]) -> Iterator[list[Fact]]:
         if fact.description.strip():
             yield [fact]
             continue
-        if some and (len(some) == _TOGETHER or length + len(fact.name) > _ROOM):
+        if some and (len(some) == _TOGETHER or length + len(fact.name) > _NAMES_CHARS):
             yield some
             some, length = [], 0
         some.append(fact)

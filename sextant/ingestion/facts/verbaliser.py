@@ -251,8 +251,8 @@ def _facts(
 
 
 def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
-    own_name = normalise_name(subject.name)
-    return [name for norm, name in names if norm != own_name]
+    subject_name = normalise_name(subject.name)
+    return [name for norm, name in names if norm != subject_name]
 
 
 def _evidence(stored: Sequence[Stored]) -> GraphEvidence:

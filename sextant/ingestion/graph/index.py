@@ -145,8 +145,8 @@ def _document_evidence(
     aliases, titled = title_evidence(scope, document.document_id, document.parsed)
     if FACTS_OF in document.parsed.metadata:
         return GraphEvidence(titled, (), aliases)
-    said = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
-    return GraphEvidence([*titled, *said.mentions], said.relations, aliases)
+    evidence = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
+    return GraphEvidence([*titled, *evidence.mentions], evidence.relations, aliases)
 
 
 async def _link_others(

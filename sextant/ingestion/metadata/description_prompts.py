@@ -59,7 +59,7 @@ class ChunkReplies(ModelReply):
     passages: Annotated[list[_ChunkReply], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
 
 
-Told = ChunkReplies | SectionReplies
+Replies = ChunkReplies | SectionReplies
 
 
 @cache
@@ -102,7 +102,7 @@ class Call:
         """Return the limit of the answer."""
         return _LIMIT_BASE + _LIMIT_TOKENS * len(self.asked)
 
-    def said(self, replies: Told) -> list[ModelDescription]:
+    def said(self, replies: Replies) -> list[ModelDescription]:
         """Return what an answer says of these; of one that it leaves out nothing."""
         by_number = index_replies(replies.passages, len(self.asked))
         (_, instructions), (_, data) = self.prompt

@@ -40,7 +40,7 @@ class Identified(NamedTuple):
     """A line as it was said and as it counts, and its entity; None: its id is that of another name."""
 
     number: int
-    said: EntityLine
+    given: EntityLine
     line: EntityLine
     entity_id: UUID | None
 
@@ -62,16 +62,16 @@ def identify_entities(
         known: the stored entities by the user's own ids.
     """
     owner = owners.get(named)
-    for number, said in group:
-        line = _of_owner(said, owner)
+    for number, given in group:
+        line = _of_owner(given, owner)
         before = known.get(line.id) if line.id else None
         entity = _entity_of(scope, named, line, owner, before)
         if before is not None and before.id != entity:
-            yield Identified(number, said, line, None)
+            yield Identified(number, given, line, None)
             continue
         if entity == named and not (owner and owner.external_id):
             owner = Known(entity, line.id, line.name, line.entity_type, line.description)
-        yield Identified(number, said, line, entity)
+        yield Identified(number, given, line, entity)
 
 
 def id_taken(known: Mapping[str, Known], line: EntityLine) -> CodedWarning:

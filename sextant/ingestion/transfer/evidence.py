@@ -26,7 +26,7 @@ from sextant.ingestion.transfer.lines import (
     line_evidence,
 )
 from sextant.ingestion.transfer.spool import (
-    DOCUMENTS_ROOM,
+    DOCUMENTS_CHARS,
     Numbered,
     Spool,
     SpooledRelation,
@@ -90,7 +90,9 @@ class Ends:
         if len(self._met) > _MOST_MET:
             self._met.clear()
         new = [end for end in named if end not in self._met]
-        self._met |= {own_id: End(*one) for own_id, one in self._lines.entities_by_id(new).items()}
+        self._met |= {
+            external_id: End(*one) for external_id, one in self._lines.entities_by_id(new).items()
+        }
         return {end: self._met[end] for end in named if end in self._met}
 
     async def _by_id(self, ids: Sequence[str]) -> dict[str, End]:
@@ -110,7 +112,7 @@ class Ends:
         """Return the entities that have one of these aliases from the user; an alias of several means none of them."""
         norms = {name: normalise_name(name) for name in names}
         found = defaultdict[str, dict[UUID, str]](dict)
-        here = await asyncio.to_thread(self._lines.bearers, list(norms.values()))
+        here = await asyncio.to_thread(self._lines.entities_named, list(norms.values()))
         for norm, entity, external_id in [
             *await find_entities_by_name(self._writer, list(norms.values())),
             *here,
@@ -151,7 +153,7 @@ class EvidenceWriter:
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
         documents = self._lines.documents()
-        while stored := await next_of(documents, _BATCH // 10, size_of, DOCUMENTS_ROOM):
+        while stored := await next_of(documents, _BATCH // 10, size_of, DOCUMENTS_CHARS):
             await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
             yield [], len(stored)
         names = self._lines.entities()

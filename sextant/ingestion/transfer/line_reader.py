@@ -252,9 +252,9 @@ def _fault_of(fault: Mapping[str, Any]) -> CodedWarning:
         return CodedWarning(WarningCode.LINE_FAULT, {"where": "type: ", "fault": _UNKNOWN_TYPE})
     # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
     name = field_at([step for step in fault["loc"][1:] if step not in (NAMED, DESCRIBED)])
-    said = {"en": describe_error(fault), "zh": describe_error(fault, "zh")}
+    reasons = {"en": describe_error(fault), "zh": describe_error(fault, "zh")}
     where = f"{name}: " if name else ""
-    return CodedWarning(WarningCode.LINE_FAULT, {"where": where, "fault": said})
+    return CodedWarning(WarningCode.LINE_FAULT, {"where": where, "fault": reasons})
 
 
 def _unknown_keys(line: ImportLine, where: str = "") -> Iterator[CodedWarning]:

@@ -124,7 +124,7 @@ End = Annotated[
 
 # Tokens that an embedding model reads of a passage at most: what those of OpenAI take, and the packaged one.
 LONG_PASSAGE = 8_000
-Place = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(_number)]
+WholeNumber = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(_number)]
 _A_DAY = timedelta(days=1)
 
 
@@ -162,10 +162,10 @@ class SectionLine(ImportLine):
     title: Title = ""
     # Deeper trees of sections than people write.
     level: Annotated[int, Field(ge=1, le=64), BeforeValidator(_number)]
-    start: Place
-    end: Place
+    start: WholeNumber
+    end: WholeNumber
     heading_source: HeadingSource = HeadingSource.GIVEN
-    page: Place | None = None
+    page: WholeNumber | None = None
 
 
 class DocumentLine(ImportLine):
@@ -181,7 +181,7 @@ class DocumentLine(ImportLine):
     metadata: Metadata = {}
     created_at: Moment | None = None
     filename: Annotated[Text, Field(max_length=LONGEST_FILENAME)] = ""
-    page_count: Place | None = None
+    page_count: WholeNumber | None = None
     sections: list[SectionLine] = []
 
     @field_serializer("sections")
@@ -259,9 +259,9 @@ class ChunkLine(ImportLine):
     text: Annotated[Text, AfterValidator(_check_filled)]
     entities: list[MentionedAs] = []
     triples: list[Triple] = []
-    start: Place | None = None
-    section: Place | None = None
-    page: Place | None = None
+    start: WholeNumber | None = None
+    section: WholeNumber | None = None
+    page: WholeNumber | None = None
     modality: Modality | None = None
     context: Text = ""
 

@@ -98,10 +98,10 @@ class SpooledRelation(NamedTuple):
     chunk_ids: list[str]
 
 
-_said_of = attrgetter(*SpooledRelation._fields)
+_values_of = attrgetter(*SpooledRelation._fields)
 
 # Characters of the documents that are read from here at a time: some of 50 MB are not in memory together.
-DOCUMENTS_ROOM = 4_000_000
+DOCUMENTS_CHARS = 4_000_000
 
 
 def size_of(document: tuple[Numbered[DocumentLine], list[ChunkLine]]) -> int:
@@ -146,7 +146,7 @@ class Spool:
                 key = f"id {line.id}" if line.id else f"name {norm}"
                 before = self._put("entity", key, (number, norm, line.name, _body(line), None))
             case RelationLine():
-                body = orjson.dumps(_said_of(line))
+                body = orjson.dumps(_values_of(line))
                 self._rows.execute("insert into relation values (?, ?)", (number, body))
             case DecisionLine():
                 self._rows.execute("insert into decision values (?, ?)", (number, _body(line)))
@@ -238,7 +238,7 @@ class Spool:
             [(norm, entity.bytes, name) for norm, entity, name in names],
         )
 
-    def bearers(self, norms: Collection[str]) -> list[tuple[str, UUID, str]]:
+    def entities_named(self, norms: Collection[str]) -> list[tuple[str, UUID, str]]:
         """Return those of this import that have these normalised names: that name, entity, and own name."""
         found = self._rows.execute(
             "select norm, entity, name from alias where norm in (select value from json_each(?))",

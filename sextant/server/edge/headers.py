@@ -80,7 +80,7 @@ def _routes(scope: Scope) -> list[RouteContext]:
 HEADER = "X-Request-Id"
 _SENT = b"x-request-id"
 # It is written into headers and logs, so it holds nothing that means something there.
-_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class RequestId:
@@ -112,7 +112,7 @@ class RequestId:
 
 def is_request_id(given: str | None) -> str | None:
     """Return the id that a caller gave, if it is one."""
-    return given if given is not None and _HARMLESS.fullmatch(given) else None
+    return given if given is not None and _REQUEST_ID.fullmatch(given) else None
 
 
 class Starting:

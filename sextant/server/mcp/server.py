@@ -282,11 +282,11 @@ async def _in_slot(
     """Yield the events of an answer that has a slot of its own while it lasts; raises what `start` does."""
     queue = asyncio.Queue[Event]()
 
-    def told(event: Event, _: str) -> bytes:
+    def enqueue(event: Event, _: str) -> bytes:
         queue.put_nowait(event)
         return b""
 
-    run = runs.start(principal, ask, told, seconds=seconds)
+    run = runs.start(principal, ask, enqueue, seconds=seconds)
     try:
         while True:
             event = await queue.get()

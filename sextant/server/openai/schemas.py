@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from sextant.domain.answers import Citation, Effort, Source, Trust
 from sextant.domain.warnings import CodedWarning
-from sextant.server.openapi import SAID, Responses, code_of
+from sextant.server.openapi import DESCRIPTIONS, Responses, code_of
 from sextant.server.problems import openai_error
 from sextant.server.schemas.wire import Filters
 
@@ -39,9 +39,9 @@ def errors(*statuses: int) -> Responses:
 
 def describe_failure(status: int) -> dict[str, Any]:
     """Return an error as the OpenAPI document tells of it."""
-    example = openai_error(code_of(status), SAID[status], status)
+    example = openai_error(code_of(status), DESCRIPTIONS[status], status)
     return {
-        "description": SAID[status],
+        "description": DESCRIPTIONS[status],
         "content": {"application/json": {"schema": SCHEMA, "example": example}},
     }
 

@@ -259,21 +259,19 @@ async def document_events(
     """Return how far the ingestion of a document is, as server-sent events until it has ended."""
     library, serving = _library(request, principal), serving_of(request)
     first = await library.standing(document_id)
-    place = ExitStack()
-    place.enter_context(serving.watching.place(principal.user_id))
+    slot = ExitStack()
+    slot.enter_context(serving.watching.slot(principal.user_id))
     statuses, language = watch(library, first), accepted_language(request)
-    parts = _frame_events(place, statuses, request_id_of(request), language)
-    return EventStream(
-        parts, write_seconds=serving.settings.runs.write_seconds, on_left=place.close
-    )
+    parts = _frame_events(slot, statuses, request_id_of(request), language)
+    return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=slot.close)
 
 
 async def _frame_events(
-    place: ExitStack, statuses: AsyncIterator[UploadStatus], request_id: str | None, language: str
+    slot: ExitStack, statuses: AsyncIterator[UploadStatus], request_id: str | None, language: str
 ) -> AsyncIterator[bytes]:
     """Yield the events of a stream; whatever ends it, its place is given back."""
     number = 0
-    with place:
+    with slot:
         try:
             async for status in statuses:
                 number += 1

@@ -108,7 +108,7 @@ async def import_graph(
 
     async def work(on_stage: OnStage) -> ImportBody:
         longest = serving.settings.limits.file_bytes
-        with serving.uploads.shares.place(principal.user_id):
+        with serving.uploads.shares.slot(principal.user_id):
             async with aclosing(lines_of(request.stream(), longest)) as lines:
                 report = await rag_of(request, principal).import_graph(
                     _to_their_end(lines, read),

@@ -179,12 +179,12 @@ def _read_request(body: QueryRequest) -> AnswerRequest:
     return AnswerRequest(body.query, options)
 
 
-_PLACE = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
+_EVENT_ID = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
 
 
 def _last_event_of(event_id: str) -> tuple[str, int]:
     """Return the run that an event is of, and its number there, from 1."""
-    found = _PLACE.fullmatch(event_id)
+    found = _EVENT_ID.fullmatch(event_id)
     if found is None:
         raise RunNotFound("No event has this id.", next_step="Ask the question again.")
     return found[1], int(found[2])

@@ -66,14 +66,14 @@ def test_so_many_have_places_and_no_more() -> None:
         share_taken=lambda: Limited("yours"),
     )
     first = ExitStack()
-    first.enter_context(shares.place("ann"))
-    with pytest.raises(Limited), shares.place("ann"):
+    first.enter_context(shares.slot("ann"))
+    with pytest.raises(Limited), shares.slot("ann"):
         pass
-    with shares.place("bob"):
-        with pytest.raises(Overloaded), shares.place("carol"):
+    with shares.slot("bob"):
+        with pytest.raises(Overloaded), shares.slot("carol"):
             pass
         first.close()
-        with shares.place("carol"):
+        with shares.slot("carol"):
             pass
-    with shares.place(None), shares.place(None):  # who shares with nobody
+    with shares.slot(None), shares.slot(None):  # who shares with nobody
         pass

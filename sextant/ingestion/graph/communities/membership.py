@@ -257,12 +257,12 @@ def _settle(network: Network, label: Indices, taken: int) -> Indices:
 def _loose(network: Network, label: Indices) -> Indices:
     """Return entities that have an edge, but none into a community of theirs."""
     same = (label[network.source] == label[network.target]) & (label[network.source] >= 0)
-    is_held = np.zeros(network.size, np.bool_)
-    is_held[network.source[same]] = is_held[network.target[same]] = True
+    stays_in = np.zeros(network.size, np.bool_)
+    stays_in[network.source[same]] = stays_in[network.target[same]] = True
     joined = np.zeros(network.size, np.bool_)
     joined[network.source] = joined[network.target] = True
-    label[~is_held] = -1
-    return np.flatnonzero(joined & ~is_held)
+    label[~stays_in] = -1
+    return np.flatnonzero(joined & ~stays_in)
 
 
 class _Neighbours:
@@ -324,7 +324,7 @@ def _split(
         group = groups[leaf]
         if len(group.members) <= _OUTGROWN * CAP:
             continue
-        drafts = partition(network.within(group.members), group.level + 1, group.id)
+        drafts = partition(network.subnetwork(group.members), group.level + 1, group.id)
         if len(drafts) > 1:
             inner += assign_ids(drafts, arrays, {}, taken)
             taken |= {one.id for one in inner}

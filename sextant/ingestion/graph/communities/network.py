@@ -49,7 +49,7 @@ class Network:
         """Return the summed weight of each entity's edges, shape (size,)."""
         return self._sums(self.source) + self._sums(self.target)
 
-    def within(self, members: Indices) -> Network:
+    def subnetwork(self, members: Indices) -> Network:
         """Return the edges among some entities, under the same numbers."""
         inside = np.zeros(self.size, np.bool_)
         inside[members] = True

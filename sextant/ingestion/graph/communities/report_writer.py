@@ -306,17 +306,17 @@ class ReportKeeper:
             self._scope, [one.outline.group.id for one in evidence]
         )
         requests = {
-            own: material
+            group_id: material
             for one in evidence
-            for own in [one.outline.group.id]
-            for material in [Material(one, inner.get(own, ()))]
-            if _is_news(known.get(own), writer.name, material.digest)
+            for group_id in [one.outline.group.id]
+            for material in [Material(one, inner.get(group_id, ()))]
+            if _is_news(known.get(group_id), writer.name, material.digest)
         }
         reports = await asyncio.gather(*(writer.write(material) for material in requests.values()))
         self._failures.update(report.note for report in reports if report.note)
         return [
-            _to_stored(own, report, material.digest)
-            for (own, material), report in zip(requests.items(), reports, strict=True)
+            _to_stored(group_id, report, material.digest)
+            for (group_id, material), report in zip(requests.items(), reports, strict=True)
         ]
 
     async def _evidence(self, part: Sequence[Outline]) -> list[CommunityEvidence]:

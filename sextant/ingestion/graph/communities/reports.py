@@ -29,7 +29,7 @@ _NAMES = 2  # entities that a title lists
 _MOSTLY = 0.5  # share of the weight of the best passages
 _JOINT = {"zh": "、", "en": ", "}
 _COLON = {"zh": "：", "en": ": "}
-_WITHIN = " › "
+_PATH_SEPARATOR = " › "
 # A name of numbers, like that of a log by its date, says nothing.
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
@@ -86,7 +86,7 @@ def _main_section(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> st
     ]
     section = _most(((_heading(one, title), one), weight) for one, weight in sections)
     heading = _heading(section, title) if section else ""
-    return _WITHIN.join(filter(None, [title[:_LONGEST_NAME], heading]))
+    return _PATH_SEPARATOR.join(filter(None, [title[:_LONGEST_NAME], heading]))
 
 
 def _weigh_chunks(

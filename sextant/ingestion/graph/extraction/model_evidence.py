@@ -143,9 +143,9 @@ def extraction_of(types: tuple[str, ...], most: int = _MOST) -> type[ModelExtrac
         return ModelExtraction
     one_of = Annotated[_Text, Declared(enum=list(types))]
     entity = create_model("FoundEntity", __base__=FoundEntity, type=(one_of, ""))
-    told = Declared(maxItems=most)
-    entities = Annotated[list[entity], BeforeValidator(_entities), AtMost(_MOST), told]
-    relations = Annotated[list[FoundRelation], BeforeValidator(_relations), AtMost(_MOST), told]
+    declared = Declared(maxItems=most)
+    entities = Annotated[list[entity], BeforeValidator(_entities), AtMost(_MOST), declared]
+    relations = Annotated[list[FoundRelation], BeforeValidator(_relations), AtMost(_MOST), declared]
     made = create_model(
         "Extraction", __base__=ModelExtraction, entities=(entities, []), relations=(relations, [])
     )
@@ -246,14 +246,14 @@ class _Names:
 
     def mentions_in(self, index: int) -> Iterator[tuple[FoundEntity, tuple[int, int]]]:
         """Yield the entities of a passage with the place of the name; (0, 0): in its titles, or in other order."""
-        own = {normalise_name(entity.name) for entity in self.found[index].entities}
+        own_names = {normalise_name(entity.name) for entity in self.found[index].entities}
         whole = f"{self.passages[index].heading}\n{self.passages[index].text}"
         for norm, entity in self.entities.items():
             if span := self.span(norm, index):
                 text = self.passages[index].text
                 description = entity.description or _sentence_with([span], text)
-                yield _describe(entity, description if norm in own else ""), span
-            elif norm in own and _has_words(entity.name, whole):
+                yield _describe(entity, description if norm in own_names else ""), span
+            elif norm in own_names and _has_words(entity.name, whole):
                 yield entity, (0, 0)
 
     def relations_in(self, index: int) -> Iterator[FoundRelation]:
@@ -311,11 +311,11 @@ def _describe(entity: FoundEntity, description: str) -> FoundEntity:
 
 def _sentence_with(spans: Sequence[tuple[int, int] | None], text: str) -> str:
     """Return the sentence of a passage in which all of these stand; "" where there is none."""
-    places = [span for span in spans if span is not None]
-    if len(places) < len(spans):
+    found_spans = [span for span in spans if span is not None]
+    if len(found_spans) < len(spans):
         return ""
     for start, end in sentence_spans(text):
-        if all(start <= place[0] and place[1] <= end for place in places):
+        if all(start <= span[0] and span[1] <= end for span in found_spans):
             return one_line(text[start:end])[:_LONGEST_DESCRIPTION]
     return ""
 

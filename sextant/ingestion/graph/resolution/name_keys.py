@@ -201,18 +201,20 @@ def find_like_names(names: Sequence[str], least: float) -> Iterator[LikePair]:
     """
     found = [grams(name) if is_comparable(name) else frozenset() for name in names]
     frequency = Counter(gram for one in found for gram in one)
-    bearers: dict[tuple[tuple[str, ...], str], list[int]] = defaultdict(list)
-    for place, own in enumerate(found):
+    names_with: dict[tuple[tuple[str, ...], str], list[int]] = defaultdict(list)
+    for index, own in enumerate(found):
         rarest = sorted(own, key=lambda gram: (frequency[gram], gram))
         kept = rarest[: len(own) - ceil(least * len(own)) + 1]
-        same = [bearers[marks(names[place]), gram] for gram in kept if frequency[gram] <= _COMMON]
+        same = [
+            names_with[marks(names[index]), gram] for gram in kept if frequency[gram] <= _COMMON
+        ]
         for other in sorted({one for some in same for one in some}):
             shared = len(own & found[other])
             likeness = shared / (len(own) + len(found[other]) - shared)
             if likeness >= least:
-                yield LikePair(likeness, other, place)
+                yield LikePair(likeness, other, index)
         for some in same:
-            some.append(place)
+            some.append(index)
 
 
 def initials(name: str) -> str:
