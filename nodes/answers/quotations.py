@@ -109,6 +109,11 @@ NOTHING_FOUND = {
     "en": "The documents do not say.",
     "zh": "文档中没有提到。",
 }
+# Ahead of the nearest passage, which a reader may find to be an answer after all.
+_NOT_CLEARLY = {
+    "en": "The documents do not say this clearly.",
+    "zh": "文档中没有明确提到。",
+}
 
 
 def yield_fixed_answer(
@@ -236,7 +241,7 @@ def _yield_quotations(
         yield from yield_fixed_answer(NOTHING_FOUND[language], model, declined=True)
         return
     else:
-        yield given.token(NOTHING_FOUND[language])
+        yield given.token(_NOT_CLEARLY[language])
         yield from _nearest(given, question, items, found.nearest, language)
     # What was computed alone is supported by its cells; a quotation says only that it stands there.
     trust = Trust.SUPPORTED if computed and not found.quotations else Trust.QUOTED

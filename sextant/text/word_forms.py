@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from importlib.resources import files
 from itertools import islice, product
 
@@ -68,52 +68,6 @@ def american(word: str) -> str:
 
 
 _WORD = re.compile(r"(?<![\w.'’&-])[a-z]{3,}(?![\w.'’&-]*\w)")
-# How the stem of a verb ends, and how its noun does.
-_ENDINGS = (
-    ("", "ment"),  # pay
-    ("", "ation"),  # resign
-    ("at", "ation"),  # migrate
-    ("if", "ification"),  # notify
-    ("ppl", "pplication"),
-    ("ister", "istration"),
-    ("ct", "ction"),  # inspect
-    ("duc", "duction"),  # reduce
-    ("ss", "ssion"),  # discuss
-    ("mit", "mission"),
-    ("cid", "cision"),  # decide
-    ("clud", "clusion"),
-    ("pand", "pansion"),
-    ("tend", "tension"),
-    ("pend", "pension"),
-    ("et", "etion"),  # delete
-    ("ut", "ution"),  # distribute
-    ("olv", "olution"),  # resolve
-    ("pt", "ption"),  # encrypt
-    ("crib", "cription"),  # subscribe
-    ("ov", "oval"),  # approve
-    ("ew", "ewal"),
-    ("os", "osal"),  # propose
-    ("riv", "rival"),
-    ("miss", "missal"),
-    ("maintain", "maintenance"),
-    ("tend", "tendance"),
-    ("sur", "surance"),
-    ("cept", "ceptance"),
-    ("sist", "sistance"),
-    ("form", "formance"),
-    ("compl", "compliance"),
-    ("ver", "very"),  # deliver
-    ("ail", "ailure"),
-    ("los", "losure"),  # close
-)
-# What looks like such a noun and is none, or means something else than the verb; and nouns that look like their verbs.
-_NONE = """
-apartment basement compartment department formation plantation commission mission passion pension tension session
-section option caption product
-"""
-_NO_FAMILY = frozenset(_NONE.split())
-_SHORTEST_VERB = 3
-_SHORTEST_BEFORE_ATION = 5  # form and formation, state and station are two things
 # Verbs and nouns whose forms no ending makes; not those that are words of something else (left, found, saw, ground).
 _IRREGULAR = """
 arise arose arisen, awake awoke awoken, become became, begin began begun, bend bent, bite bit bitten, bleed bled,
@@ -139,58 +93,31 @@ _SHORT = re.compile(r"[^aeiou][aeiou][bdglmnprt]$")
 _DOUBLED = re.compile(r"([bdglmnprt])\1$")
 
 
-def kin_of(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Return each English word of a normalised question, and where a text has another word of its family.
+def inflection_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return each English word of a normalised question, and where a text has another form of it.
 
     Or has the word itself behind a hyphen, for whoever co-founds something founds it; before one, or within a dotted
     name, it says something else (fast-track, order.cancelled).
     """
     words = dict.fromkeys(_WORD.findall(question))
-    return [(word, _kin(word)) for word in words if word not in ENGLISH_STOP_WORDS]
+    return [(word, _forms_of(word)) for word in words if word not in ENGLISH_STOP_WORDS]
 
 
-def _kin(word: str) -> re.Pattern[str]:
+def _forms_of(word: str) -> re.Pattern[str]:
     base = stem(_FORMS[word][0] if word in _FORMS else word)
-    noun = word.removesuffix("s")
     verbs = [] if base == stem(word) else [base]
-    if noun not in _NO_FAMILY:
-        verbs += _verbs_of(noun)
     if _DOUBLED.search(base):
         verbs.append(base[:-1])
     forms = [f"(?<=-){base}{_INFLECTED}", *(f"{verb}{_INFLECTED}" for verb in verbs)]
-    if noun not in _NO_FAMILY:
-        forms += [form for verb in (base, *verbs) for form in _forms_of(verb)]
+    for verb in (base, *verbs):
+        forms += _FORMS.get(verb, ())
+        if _SHORT.search(verb):
+            forms.append(f"{verb}{verb[-1]}(?:ed|ing)")
     return re.compile(rf"(?<![\w.])(?:{'|'.join(dict.fromkeys(forms))})(?![\w-]|\.\w)")
-
-
-def _verbs_of(noun: str) -> Iterator[str]:
-    """Yield the stems of the verbs that it may be the noun of: "resignation" of "resign"."""
-    for ending, of_noun in _ENDINGS:
-        verb = noun.removesuffix(of_noun) + ending
-        if noun.endswith(of_noun) and _makes(verb, of_noun):
-            yield verb
-
-
-def _forms_of(verb: str) -> Iterator[str]:
-    """Yield what a verb is in a text besides its plain inflections, as patterns."""
-    yield from _FORMS.get(verb, ())
-    if _SHORT.search(verb):
-        yield f"{verb}{verb[-1]}(?:ed|ing)"
-    for ending, noun in _ENDINGS:
-        made = verb.removesuffix(ending) + noun
-        if verb.endswith(ending) and _makes(verb, noun) and made not in _NO_FAMILY:
-            yield f"{made}s?"
-
-
-def _makes(verb: str, noun: str) -> bool:
-    """Return whether a verb is long enough for such a noun to be of it."""
-    shortest = _SHORTEST_BEFORE_ATION if noun == "ation" else _SHORTEST_VERB
-    return len(verb) >= shortest
 
 
 _PARTICLES = "up|out|in|off|down|on|over|back|away|around|through"
 _TWO = re.compile(rf"\b([a-z]{{3,}})[ -]({_PARTICLES})\b")
-_ONE = re.compile(rf"\b([a-z]{{3,}})({_PARTICLES})s?\b")
 # "logging" is of "log", "setting" of "set"; "calling" and "adding" have both letters of their own.
 _PARTICLE_DOUBLED = re.compile(r"(?<=\w{2})([bdgmnprt])\1$")
 
@@ -207,14 +134,6 @@ def join_particles(question: str) -> list[tuple[str, str]]:
 def _base(verb: str) -> str:
     bare = stem(verb)
     return bare if bare == verb else _PARTICLE_DOUBLED.sub(r"\1", bare)
-
-
-def split_particle_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Return each word of a normalised question with a particle in it, and where a text has it as two words."""
-    return [
-        (match[0], re.compile(rf"\b{match[1]}\w{{0,4}}[ -]{match[2]}\b"))
-        for match in _ONE.finditer(question)
-    ]
 
 
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
@@ -329,13 +248,12 @@ def translate_words(question: str) -> dict[str, list[str]]:
 def name_synonyms(question: str) -> Otherwise:
     """Return words of `question`, and where a normalised text has the same in other words.
 
-    In other words of the list; in another of its family; written out; the object before its verb; in two words, where a particle may stand alone.
+    In other words of the list; in another form; written out; the object before its verb.
     """
     plain = plain_of(question)
     return [
         *synonym_patterns(question).items(),
-        *split_particle_patterns(plain),
-        *kin_of(plain),
+        *inflection_patterns(plain),
         *expanded_form_patterns(plain),
         *object_verb_patterns(plain),
     ]
