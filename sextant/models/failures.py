@@ -47,6 +47,13 @@ _LANGCHAIN_STATUS = {
     "ModelInvalidRequestError": 400,
     "ModelAPIError": 500,
 }
+# What an answer of status 200 calls its error.
+_STATUS_OF_CODE = {
+    "invalid_api_key": 401,
+    "insufficient_quota": 402,
+    "rate_limit_exceeded": 429,
+    "server_error": 500,
+}
 # OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
 _UNUSABLE_OUTPUT = {
     "LengthFinishReasonError": wordings.TRUNCATED,
@@ -58,6 +65,7 @@ _NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
 _TOO_LONG = re.compile(
     r"context[ _](length|window|size)|maximum context|prompt is too long", re.IGNORECASE
 )
+_ANSWER_LIMIT = re.compile(r"\bmax_(?:completion_)?tokens\b")
 # What they say of its length: a field of llama.cpp, "maximum context length is 4096", "context window of 2048",
 # "context size (4096 tokens)", Anthropic's "208310 tokens > 200000 maximum".
 _CONTEXT = re.compile(
@@ -179,6 +187,8 @@ def status_of(error: BaseException) -> int | None:
     for status in told:  # a 200 that cannot be read is a failure of another kind
         if isinstance(status, int) and 400 <= status < 600:
             return status
+    if (status := _STATUS_OF_CODE.get(_body_code(error))) is not None:
+        return status
     classes = _ancestry(error)
     return next((status for name, status in _LANGCHAIN_STATUS.items() if name in classes), None)
 
@@ -205,8 +215,13 @@ def is_too_long(error: BaseException) -> bool:
     return (
         "ContextOverflowError" in _ancestry(error)
         or _body_code(error) in _TOO_LONG_CODES
-        or _TOO_LONG.search(_detail(error)) is not None
+        or (_TOO_LONG.search(_detail(error)) is not None and not _is_about_answers(error))
     )
+
+
+def _is_about_answers(error: BaseException) -> bool:
+    """Return whether a refusal speaks of the limit of answers, and of no number of tokens that a model reads."""
+    return context_of(error) is None and _ANSWER_LIMIT.search(words_of(error)) is not None
 
 
 def context_of(error: BaseException) -> int | None:

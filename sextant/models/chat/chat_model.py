@@ -7,17 +7,19 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
+    AIMessageChunk,
     BaseMessage,
     HumanMessage,
     MessageLikeRepresentation,
     convert_to_messages,
 )
-from langchain_core.runnables import Runnable
+from langchain_core.messages.ai import add_ai_message_chunks
+from langchain_core.runnables import Runnable, RunnableConfig
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
@@ -25,7 +27,7 @@ from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
 from sextant.models.chat.concurrency import AdaptiveLimit, note_overload
-from sextant.models.chat.dialect import Dialect, JsonRequest, arrange
+from sextant.models.chat.dialect import STREAMED, Dialect, JsonRequest, arrange
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.endpoint_memory import ContextLimit, RequestForm
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
@@ -316,6 +318,7 @@ class ChatModel:
                 waits[begun] += clock() - started
                 before = tally.restarts
                 piece = tally.finish() if chunk is None else tally.add(chunk)
+                self._raise_failure(tally)
                 if (undecided := tally.undecided) and is_answer(undecided):
                     piece = tally.release()
                 if tally.restarts > before:
@@ -361,11 +364,12 @@ class ChatModel:
             messages, options, bound = messages_of(form), options_of(form), bound_of(form)
             count_request()
             started = asyncio.get_running_loop().time()
+            tally = self._tally(messages)
+            tally.requests = requests
             try:
                 async with asyncio.timeout(self._timeout):
-                    answer = await invoke_on_loop(
-                        bound or self._llm, messages, {"tags": [_NO_STREAM]}, options
-                    )
+                    tally.add_whole(await self._whole_answer(messages, options, bound))
+                self._raise_failure(tally)
             except Exception as error:
                 requests += 1
                 size = sum(estimate_tokens(message.text) for message in messages)
@@ -384,9 +388,6 @@ class ChatModel:
                 attempt += 1
             else:
                 self._dialect.worked(form, begun)
-                tally = self._tally(messages)
-                tally.requests = requests
-                tally.add_whole(answer)
                 usage, seconds = tally.usage(), asyncio.get_running_loop().time() - started
                 read = usage.prompt_tokens - tally.cached_tokens
                 shown, written = tally.shown_tokens, usage.completion_tokens
@@ -396,6 +397,22 @@ class ChatModel:
                     await self._dialect.learn_thought()
                 await self._dialect.save_news()
                 return tally
+
+    async def _whole_answer(
+        self, messages: list[BaseMessage], options: dict[str, Any], bound: Runnable[Any, Any] | None
+    ) -> AIMessage:
+        """Return an answer in one piece; that of an endpoint which only streams is put together."""
+        config: RunnableConfig = {"tags": [_NO_STREAM]}
+        if bound is not None or STREAMED not in options:
+            return await invoke_on_loop(bound or self._llm, messages, config, options)
+        stream = stream_on_loop(self._llm, messages, config, options)
+        chunks = [cast("AIMessageChunk", chunk) async for chunk in stream]
+        return add_ai_message_chunks(*chunks) if chunks else AIMessage("")
+
+    def _raise_failure(self, tally: Tally) -> None:
+        """Raise where an answer ended since its endpoint failed."""
+        if tally.has_failed:
+            raise self._service.error(ModelUnavailable, wordings.BROKE_OFF)
 
     def _tried_next(self, form: RequestForm, refused: RequestForm) -> RequestForm:
         """Return `form`; where no call is left for it, the next answer begins with it."""

@@ -4,7 +4,8 @@ Endpoints that call themselves compatible differ: some know `response_format: js
 vLLM, Ollama, llama.cpp), some only `json_object` (DeepSeek), some neither; some refuse
 `stream_options`; some call the limit of an answer `max_tokens`, some `max_completion_tokens`; reasoning models
 refuse a `temperature` of 0, which calls for JSON ask for; the templates of some models know no system message;
-some break (500) at what they do not know instead of refusing it. A request is
+some models are had as a stream alone; some answers may not be as long as we allow them; some endpoints break (500)
+at what they do not know instead of refusing it. A request is
 made with everything first and, when it is refused as invalid, repeated with less; what then works is what
 all chat models of this process that ask the same endpoint for the same model begin with, for an hour: an
 endpoint that refused what it takes, once, is not held to it.
@@ -46,13 +47,18 @@ from sextant.models.failures import (
     words_of,
 )
 
-_INVALID_REQUEST = frozenset({400, 415, 422})
+_INVALID_REQUEST = frozenset({400, 415, 416, 422})
 _JSON_FORMATS = ("json_schema", "json_object", None)
 _WORDS_ALONE = len(_JSON_FORMATS) - 1
 # How templates of models say that they take no system message, or none but turns.
 _NO_SYSTEM = re.compile(
     r"\bsystem\W+(role|message|prompt|instruction)|\broles must alternate", re.I
 )
+# How endpoints say that a model, or its thinking, is had as a stream alone.
+_STREAMS_ALONE = re.compile(r"\bonly support\w* stream|\bnon-streaming", re.I)
+STREAMED = "stream_usage"
+"""An option of calls that are streamed, and of no other."""
+
 # The fields of a request that `Dialect` adds; a refusal that names another is not about them.
 _OURS = ("response_format", "stream", "stream_options")
 # A prompt of which an endpoint says that it read less than this share was cut, and not only counted by another tokenizer.
@@ -201,12 +207,22 @@ class Dialect:
             min(known.limits, form.limits, key=len),
             known.temperature and form.temperature,
             known.system and form.system,
+            known.whole and form.whole,
         )
         self._learnt.until = time.time() + BELIEVED
 
     def options(self, form: RequestForm) -> dict[str, Any]:
         """Return options for a call that answers in one piece."""
-        return self._carrying({}, self._text_tokens, form) if self._speaks_openai else {}
+        if not self._speaks_openai:
+            return {}
+        return self._way(form) | self._carrying({}, self._text_tokens, form)
+
+    def _way(self, form: RequestForm) -> dict[str, Any]:
+        """Return how an answer comes that is wanted in one piece.
+
+        Without `stream` LangGraph's message stream would turn the call into a streamed one.
+        """
+        return {"stream": False} if form.whole else {STREAMED: form.stream_usage}
 
     def states_schema(self, form: RequestForm) -> bool:
         """Return whether a call for JSON carries the schema beside its messages."""
@@ -241,14 +257,13 @@ class Dialect:
         if form.temperature and not self._has_temperature and not self.thinks_unopened:
             body["temperature"] = 0  # models that think repeat themselves without end at 0
         tokens = answer_tokens or self._json_tokens
-        # Without `stream` LangGraph's message stream would turn the call into a streamed one.
-        return {"stream": False} | self._carrying(body, tokens, form)
+        return self._way(form) | self._carrying(body, tokens, form)
 
     def stream_options(self, form: RequestForm) -> dict[str, Any]:
         """Return options for a streamed call."""
         if not self._speaks_openai:
             return {}
-        return {"stream_usage": form.stream_usage} | self._carrying({}, self._text_tokens, form)
+        return {STREAMED: form.stream_usage} | self._carrying({}, self._text_tokens, form)
 
     def lesser(
         self, error: Exception, options: dict[str, Any], form: RequestForm
@@ -257,6 +272,12 @@ class Dialect:
         status, body = status_of(error), options.get("extra_body", {})
         if status not in (*_INVALID_REQUEST, 500) or is_too_long(error):
             return None
+        limited = status in _INVALID_REQUEST and any(name in body for name in form.limits[:1])
+        if limited and (mentions(MAX_TOKENS, error) or mentions(MAX_COMPLETION_TOKENS, error)):
+            # Unknown by this name, or too large: each endpoint words in its way how much it allows.
+            return replace(form, limits=form.limits[1:])
+        if options.get("stream") is False and _STREAMS_ALONE.search(words_of(error)):
+            return replace(form, whole=False)
         if self._speaks_openai and form.system and _NO_SYSTEM.search(words_of(error)):
             return replace(form, system=False)
         if status != 500:
@@ -269,8 +290,6 @@ class Dialect:
         self, error: Exception, options: dict[str, Any], body: dict[str, Any], form: RequestForm
     ) -> RequestForm | None:
         """Return the form without the option that a refusal names, or may be about."""
-        if any(limit in body and mentions(limit, error) for limit in form.limits[:1]):
-            return replace(form, limits=form.limits[1:])
         has_temperature = form.temperature and not self._has_temperature and "temperature" in body
         if has_temperature and mentions("temperature", error):
             return replace(form, temperature=False)

@@ -41,6 +41,7 @@ class RequestForm:
         limits: names of the token limit that were not refused; the first is used.
         temperature: whether a call for JSON asks for the likeliest answer.
         system: whether there is a system message; else it is the beginning of what the user says.
+        whole: whether an answer that is wanted in one piece is asked for so; else it is streamed, too.
     """
 
     json_format: int = 0
@@ -48,6 +49,7 @@ class RequestForm:
     limits: tuple[str, ...] = (MAX_TOKENS, MAX_COMPLETION_TOKENS)
     temperature: bool = True
     system: bool = True
+    whole: bool = True
 
     @property
     def lacking(self) -> tuple[str, ...]:
@@ -59,6 +61,7 @@ class RequestForm:
             MAX_TOKENS: MAX_TOKENS in self.limits,
             "temperature": self.temperature,
             "system messages": self.system,
+            "answers in one piece": self.whole,
         }
         return tuple(name for name, is_there in names.items() if not is_there)
 

@@ -191,6 +191,8 @@ def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] |
             problem = error
         if value is _CUT_OFF or (read is not None and not whole):
             break
+    if read is None and _AS_STRING.search(text):
+        return read_structured(text.replace('\\"', '"'), schema, is_echo)
     if read is None:
         raise problem
     return read
@@ -218,6 +220,8 @@ def _json_values(text: str, *, keeps_cut_entry: bool) -> Iterator[tuple[object, 
         yield value, whole
 
 
+# JSON that was written as a string of JSON.
+_AS_STRING = re.compile(r'[{\[]\s*\\"')
 _DECODER = json.JSONDecoder(strict=False)
 _CUT_OFF = object()
 
@@ -309,9 +313,11 @@ def _fit_value(value: object, schema: type[BaseModel]) -> dict[str, Any]:
         value = value[0]
     if not isinstance(value, dict):
         raise DoesNotFit("it is not a JSON object.")
-    if len(value) == 1 and not names.keys() & value.keys():
-        (inner,) = value.values()
-        value = inner if isinstance(inner, dict) else value
+    if not names.keys() & value.keys():  # under a name of its own, or amid the schema
+        inner = [
+            one for one in value.values() if isinstance(one, dict) and names.keys() & one.keys()
+        ]
+        value = inner[0] if inner else value
     if not names.keys() & value.keys():
         raise DoesNotFit(f"it has none of the keys {', '.join(names)}.")
     return {

@@ -199,8 +199,10 @@ def _speaks_of_tokens(text: str) -> bool:
 # Ends of an answer that is not whole: of OpenAI, Anthropic, Mistral, and Google's in lower case.
 _CUT_ENDS = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _WITHHELD_ENDS = frozenset(
-    {"content_filter", "refusal", "safety", "prohibited_content", "blocklist"}
+    {"content_filter", "refusal", "safety", "prohibited_content", "blocklist", "sensitive"}
 )
+# Of OpenRouter, Zhipu and DeepSeek: the model's server failed on the way.
+_FAILED_ENDS = frozenset({"error", "network_error", "insufficient_system_resource"})
 # What chat templates add around one message, in tokens; only used where an endpoint is silent.
 _MESSAGE_OVERHEAD = 4
 
@@ -255,6 +257,11 @@ class Tally:
     def is_withheld(self) -> bool:
         """Return whether the endpoint's filter ended the answer."""
         return self.ended in _WITHHELD_ENDS
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether the answer ended since the endpoint failed."""
+        return self.ended in _FAILED_ENDS
 
     @property
     def restarts(self) -> int:

@@ -5,8 +5,9 @@ The endpoint's time is virtual, and the limit so long that what this machine tak
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -122,6 +123,46 @@ def has_system_message(request: ApiRequest) -> bool:
     return any(message["role"] == "system" for message in request.messages)
 
 
+def piece(content: object, reason: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return one chunk of a stream, with what an endpoint adds to it."""
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": reason}
+    return {"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [choice]} | more
+
+
+def streaming(pieces: Callable[[str], Iterable[Mapping[str, Any] | str]]) -> Callable[[], Script]:
+    """Judge as it should, and stream these chunks of the right answer, or lines that are none."""
+
+    def reply(request: ApiRequest) -> Reply:
+        lines = [
+            one if isinstance(one, str) else f"data: {json.dumps(one)}"
+            for one in pieces(good(request))
+        ]
+        return Reply(raw="\n\n".join([*lines, "data: [DONE]\n\n"]).encode())
+
+    return answering(reply)
+
+
+def whole(body: Callable[[str], object]) -> Callable[[], Script]:
+    """Judge as it should, and answer a stream with a body of JSON."""
+    kind = {"content-type": "application/json"}
+    return answering(
+        lambda r: Reply(raw=json.dumps(body(good(r)), ensure_ascii=False).encode(), headers=kind)
+    )
+
+
+def judging(written: Callable[[str], str]) -> Callable[[], Script]:
+    """Answer as it should, and write a judgement so."""
+    return lambda: lambda r: Reply(written(judged(r).text)) if r.wants_json else good(r)
+
+
+def asks_for_many_tokens(request: ApiRequest) -> bool:
+    return any(request.body.get(name, 0) > 64 for name in ("max_tokens", "max_completion_tokens"))
+
+
+def wants_no_stream(request: ApiRequest) -> bool:
+    return not request.streamed
+
+
 def thinking(thought: str) -> Callable[[ApiRequest], Reply | str]:
     return lambda request: thought + good(request)
 
@@ -195,6 +236,66 @@ CASES = {
             b'data: {"error": {"code": 400, "message": "too long", "type": "exceed_context_size_error", "n_ctx": 4096}}\n\n'
         ))), QUOTED, "context_too_long", "读不完这么长的请求", "SEXTANT_LIMITS__CONTEXT_TOKENS",
     ),
+    "chunks without choices, deltas and tokens, between comments": Case(
+        streaming(lambda said: [
+            ": PROCESSING", piece("") | {"choices": []}, *(piece(one, "", usage=None) for one in said),
+            "event: ping\ndata: {}", piece("") | {"choices": [{"index": 0, "delta": None, "finish_reason": "eos"}]},
+            {"id": "x", "choices": None, "usage": {"prompt_tokens": None, "completion_tokens": None}},
+        ]), WRITTEN, WRITTEN,
+    ),
+    "content in parts": Case(
+        streaming(lambda said: [
+            piece([{"type": "thinking", "thinking": [{"type": "text", "text": "他们要症状。"}]}]),
+            piece([{"type": "text", "text": said}], "stop"),
+        ]), WRITTEN, WRITTEN,
+    ),
+    "answers a stream in one piece": Case(
+        whole(lambda said: {"id": "x", "choices": [{"index": 0, "message": {"content": said}, "finish_reason": "stop"}]}),
+        WRITTEN, WRITTEN,
+    ),
+    "only streams": Case(
+        refusing(wants_no_stream, 400, "This model only support stream mode, please enable the stream parameter."),
+        WRITTEN, WRITTEN,
+    ),
+    "allows shorter answers": Case(
+        refusing(asks_for_many_tokens, 400, "max_tokens must be at most 64, the maximum is less than the context_window"),
+        WRITTEN, WRITTEN,
+    ),
+    "allows shorter answers, by a status of its own": Case(
+        refusing(asks_for_many_tokens, 416, "max_completion_tokens is limited for this model."), WRITTEN, WRITTEN
+    ),
+    "withheld as sensitive": Case(
+        streaming(lambda _: [piece(""), piece("", "sensitive")]), QUOTED, "model_output_invalid", "内容过滤", "换一种问法"
+    ),
+    "its server fails in a sentence": Case(
+        streaming(lambda said: [piece(said[:8]), piece("", "insufficient_system_resource")]),
+        QUOTED, WRITTEN, "中途断开", "OPENAI_BASE_URL",
+    ),
+    "error beside no choices": Case(
+        streaming(lambda _: [piece("") | {"choices": [], "error": {"code": 502, "message": "Worker limit reached"}}]),
+        QUOTED, "model_unavailable", "502", "日志",
+    ),
+    "rate limit in a stream": Case(
+        streaming(lambda _: ['event: error\ndata: {"error": {"message": "Slow down", "code": "rate_limit_exceeded"}}']),
+        QUOTED, "model_unavailable", "429", "稍后",
+    ),
+    "key expired in a stream": Case(
+        streaming(lambda _: [{"error": {"message": "The API key has expired", "code": "invalid_api_key"}}]),
+        QUOTED, "model_rejected", "拒绝了密钥", "OPENAI_API_KEY",
+    ),
+    "error in a shape of its own": Case(
+        whole(lambda _: {"code": 1113, "msg": "账户已欠费", "success": False}),
+        QUOTED, "model_unavailable", "账户已欠费", "OPENAI_BASE_URL",
+    ),
+    "524 of a gateway": Case(always(failing(524, "a timeout occurred")), QUOTED, "model_unavailable", "524", "日志"),
+    "answers within its thoughts": Case(
+        answering(lambda r: Reply("", thought=good(r))), QUOTED, "model_output_invalid", "没有给出任何回答", "聊天模型"
+    ),
+    "JSON as a string": Case(judging(json.dumps), WRITTEN, WRITTEN),
+    "JSON amid its schema": Case(
+        judging(lambda said: f'{{"type": "object", "properties": {said}, "required": ["relevant"]}}'), WRITTEN, WRITTEN
+    ),
+    "JSON and more": Case(judging(lambda said: said + '\n```\nDone. {"x": 1} }'), WRITTEN, WRITTEN),
     "no money left": Case(always(failing(402, "Insufficient Balance")), QUOTED, "model_rejected", "额度", "账单"),
     "409 while it loads": Case(always(failing(409, "Model is loading")), QUOTED, "model_unavailable", "409", "日志"),
     "endless judgements": Case(
