@@ -20,7 +20,7 @@ from sextant.domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from sextant.models.chat.replies import Line, Sentences, Words
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.budget import deadline, merge_warnings
-from sextant.nodes.context import RunContext, scope_of
+from sextant.nodes.context import RunContext, choose_graph, scope_of
 from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.multimodal.attachments import (
     look_again,
@@ -102,7 +102,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     # Small talk is not about the tables that are at hand, and leaves them there.
     at_hand = [] if is_small_talk(begun.question) else state.tables
     if brought := question.content or at_hand:
-        opened = await open_attachments(brought, scope_of(state, runtime), run)
+        opened = await open_attachments(brought, scope_of(begun, runtime), run)
         looking = (look_at if question.content else look_again)(opened, begun, run)
     else:
         looking = _nothing_to_see()
@@ -226,6 +226,7 @@ def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[st
         "search": question,
         "language": language_of(question) if language == "auto" else language,
         "chosen_effort": resolve_effort(state, run),
+        "chosen_graph": choose_graph(state, run),
         "may_ask": run.may_ask,
         "deadline": deadline(run),
     }

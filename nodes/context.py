@@ -147,7 +147,7 @@ class RunContext:
 def scope_of(state: State, runtime: Runtime[RunContext]) -> Scope:
     """Return whose knowledge base a run is about, and which.
 
-    A server's login outranks the input's `user_id`; what the input names outranks the run's choice.
+    A server's login outranks the input's `user_id`. The knowledge base is that in which the turn began.
 
     Raises:
         OptionInvalid: a name is no name; an empty `user_id` must not come to mean somebody.
@@ -155,8 +155,12 @@ def scope_of(state: State, runtime: Runtime[RunContext]) -> Scope:
     run, login = runtime.context, runtime.server_info and runtime.server_info.user
     given = login.identity if login else state.user_id
     user_id = run.deps.settings.user_id if given is None else given
-    named = state.graph_id != DEFAULT_GRAPH
-    return Scope(user_id, state.graph_id if named else run.choices.graph_id)
+    return Scope(user_id, state.chosen_graph or choose_graph(state, run))
+
+
+def choose_graph(state: State, run: RunContext) -> str:
+    """Return the knowledge base of a turn that begins: what the input names, else the run's choice."""
+    return state.graph_id if state.graph_id != DEFAULT_GRAPH else run.choices.graph_id
 
 
 class Backpressure:

@@ -108,7 +108,8 @@ class State(InputState, OutputState):
     levels: names and terms (low), and what the question is about (high). `subquestions` are its parts,
     `unanswered` those that the passages do not answer.
 
-    `chosen_effort` is the effort in use. `sections` are those of a report as far as they are written
+    `chosen_effort` is the effort in use, `chosen_graph` the knowledge base: a run that is resumed may bring no context.
+    `sections` are those of a report as far as they are written
     (`sextant.nodes.research`), of which this run has `streamed` so many.
 
     `search` is the query to run next, `extra_queries` others that run with it, and `next_hop_queries` others that are
@@ -124,7 +125,7 @@ class State(InputState, OutputState):
     `by_rule`: the chat model did not come up with a judgement, through no fault of the prompt, so that
     rules judge from there on and the answer gets what time and calls are left. `unreachable` says why
     the chat model is not asked again in this turn, where no connection to it could be made. `may_ask` says what a
-    person may be asked to decide (`sextant.nodes.decisions`), since a run that is resumed may bring no context. `deadline`
+    person may be asked to decide (`sextant.nodes.decisions`). `deadline`
     is when models and searches must be done (seconds since the epoch; 0: not begun). No checkpoint has
     it: a run that goes on from one has its time before it.
     """
@@ -136,6 +137,7 @@ class State(InputState, OutputState):
     strategy: str = ""
     reason: str = ""
     chosen_effort: str = ""
+    chosen_graph: str = ""
     sections: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     streamed: Annotated[int, UntrackedValue] = 0
     entities: list[str] = field(default_factory=list[str])

@@ -137,8 +137,9 @@ async def test_a_graph_of_ones_own_is_resumed_by_a_command_as_studio_sends_it(ra
     deps = await rag.dependencies()
     workflow = create_query_workflow(dependencies=deps, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "1"}}
-    asked = {"query": QUESTION, "graph_id": "sky"}
-    stopped = await workflow.ainvoke(asked, config, context={"interrupts": True})
+    # As an assistant has it, in whose runs neither is given.
+    chosen: Any = {"interrupts": True, "graph_id": "sky"}
+    stopped = await workflow.ainvoke({"query": QUESTION}, config, context=chosen)
     [request] = stopped["__interrupt__"]
     assert request.value["action_requests"][0]["name"] == "choose_meaning"
     # A person types a number into Studio; the run that is resumed brings no context.
@@ -146,7 +147,8 @@ async def test_a_graph_of_ones_own_is_resumed_by_a_command_as_studio_sends_it(ra
     state = (await workflow.aget_state(config)).values
     meaning = request.value["action_requests"][0]["args"]["options"][1]
     assert meaning in state["question"]
-    assert done["answer"]
+    assert "-39" in done["answer"] or "88" in done["answer"]
+    assert done["sources"]
 
 
 async def test_a_wrong_decision_in_a_graph_of_ones_own_may_be_made_again(rag: Sextant) -> None:
