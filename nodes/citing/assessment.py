@@ -21,11 +21,13 @@ from sextant.nodes.citing.evidence_index import (
     Support,
     language_of_sentence,
 )
+from sextant.nodes.citing.former import is_of_past
 from sextant.nodes.citing.sentence_look import SentenceLook
 from sextant.nodes.citing.subjects import find_swapped
 from sextant.nodes.citing.support import SupportedQuote, is_opposed
 from sextant.nodes.citing.terms import Text
 from sextant.nodes.citing.value_look import ValueLook
+from sextant.text.characters import plain_of
 from sextant.text.statements import negates
 from sextant.text.values import normalise_values
 
@@ -33,6 +35,10 @@ _ASKS_WHETHER = re.compile(
     r"\A\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b|吗\s*[?？]?\s*\Z|[能可]否|是否",
     re.IGNORECASE,
 )
+_YES_OR_NO = re.compile(
+    r"(?<=\|)\s*(?:true|yes|on|是|有|支持|[√✓✔]|false|no|off|否|无|不支持|[×✗✘])\s*(?=\|)"
+)
+_NO = re.compile(r"false|no|off|[否无不×✗✘]")
 
 
 class DenialLook(SentenceLook):
@@ -43,7 +49,16 @@ class DenialLook(SentenceLook):
         if not same:
             return False
         whole = " ".join(dict.fromkeys(part.sentence for part in same))
-        return is_opposed(self._sentence, whole)
+        cells = [one[0].strip() for one in _YES_OR_NO.finditer(plain_of(whole))]
+        if len(cells) == 1 and _ASKS_WHETHER.search(self._evidence.question):
+            # The one cell that says yes or no, if the sentence does not name it, says whether it is so.
+            is_named = cells[0] in plain_of(self._sentence)
+            return not is_named and negates(self._sentence) is not bool(_NO.match(cells[0]))
+        stated, there = Text(self._sentence), Text(whole)
+        terms = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
+        return is_opposed(self._sentence, whole) or any(
+            there.has_opposite(term) and not stated.has_opposite(term) for term in terms
+        )
 
     def _is_bounded_otherwise(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether parts have a number of the sentence only as the other bound: at most for more than."""
@@ -76,6 +91,9 @@ class DenialLook(SentenceLook):
         if negates(text) or not terms:
             return False
         clauses = self._clauses_with(terms)
+        new = [term for fact in self._facts for term in fact.new if self._is_known(term)]
+        if not all(any(clause.has(term) for clause in clauses) for term in new):
+            return False  # it is said of something else
         return bool(clauses) and all(negates(clause.plain) for clause in clauses)
 
     def _clauses_with(self, terms: Collection[str]) -> list[Text]:
@@ -230,6 +248,8 @@ class _Look(ValueLook, DenialLook):
 
     def _of(self, fact: StatedFact) -> Assessment:
         """Return one fact: first its numbers, bound to their subject; then its words."""
+        is_past = is_of_past(fact.text) or is_of_past(self._evidence.question)
+        self._parts = self._every if is_past else self._current
         look = self._of_values if fact.values else self._of_words
         return look(fact, self._subject_of(fact))
 

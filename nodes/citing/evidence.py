@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.citations import is_table
+from sextant.nodes.citing.former import REFERS_BACK, find_former
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
-from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
+from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import complete_denials, split_joined
@@ -42,6 +43,7 @@ class EvidencePart:
         column: of a cell the name of its column.
         clauses: of a sentence, between its marks.
         wording: the part as it is written, with the clause that it takes its subject from.
+        former: those of its values that others have replaced.
     """
 
     passage: int
@@ -58,6 +60,7 @@ class EvidencePart:
     column: str = ""
     clauses: tuple[Text, ...] = ()
     wording: str = ""
+    former: frozenset[TextValue] = frozenset()
 
     def speaks_of(self, mark: str) -> bool:
         """Return whether a term or a phrase stands in a clause or before it in its sentence."""
@@ -71,6 +74,11 @@ class EvidencePart:
         """Return whether a term or a phrase stands in the part itself, or in what it takes its subject from."""
         first = self.layers[: 2 if self.inherits else 1]
         return any(mark in text.plain or text.has(mark) == 1.0 for _, text in first)
+
+    def is_called(self, value: TextValue) -> bool:
+        """Return whether a value stands in the name of a cell's row or column."""
+        named = normalise_values(f"{self.row} | {self.column}") if self.is_row else ()
+        return any(value.matches(one.value) for one in named)
 
     def level(self, term: str) -> float:
         """Return how much a term says for this part: 0 where it stands nowhere near."""
@@ -297,6 +305,8 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     above = Text(f"{headings(item)} {topic[1] if topic else ''}")
     spans = [span for span in _sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
     lead = ""
+    pieces = [_value_clauses(item.text[slice(*span)]) for span in spans]
+    former = iter(find_former([(at, clause) for at, some in enumerate(pieces) for clause in some]))
     for at, span in enumerate(spans):
         near = Text(
             " ".join(
@@ -308,7 +318,9 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
         sentence = item.text[slice(*span)]
         lead = _lead_of(lead, sentence)
         under = Text(lead if lead != sentence else "")
-        yield from _of_sentence(index, span, sentence, (above, near, under))
+        found = [(clause, next(former)) for clause in pieces[at]]
+        before = Text(_ahead_of_value(pieces[at - 1][0]) if at and pieces[at - 1] else "")
+        yield from _of_sentence(index, span, sentence, found, (above, near, under, before))
 
 
 def _lead_of(lead: str, sentence: str) -> str:
@@ -319,26 +331,37 @@ def _lead_of(lead: str, sentence: str) -> str:
 
 
 def _of_sentence(
-    index: int, span: tuple[int, int], sentence: str, around: tuple[Text, Text, Text]
+    index: int,
+    span: tuple[int, int],
+    sentence: str,
+    dated: Sequence[tuple[str, frozenset[TextValue]]],
+    around: tuple[Text, Text, Text, Text],
 ) -> Iterator[EvidencePart]:
-    """Yield the sentence, and each of its clauses that has a number; both below headings, near others, in a list."""
-    above, near, lead = around
+    """Yield the sentence, and each of its clauses that has a number; both below headings, near others, in a list.
+
+    One that refers back, and names nothing itself, has the subject of the sentence before it.
+    """
+    above, near, lead, before = around
     whole = Text(sentence)
-    whole_clauses = _join_conditions(cut(CLAUSE, sentence))
-    clauses = [piece for clause in whole_clauses for piece in _split_counts(clause)]
-    found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
+    clauses = [clause for clause, _ in dated]
+    found = values_of_pieces(sentence, clauses)
     every = tuple(value for some in found for value in some)
     texts = tuple(map(Text, clauses))
-    layers = ((OWN, whole), (HEADING, above), (NEAR, near), (INHERITED, lead))
     several = len(clauses) > 1
+    subject = Text(_ahead_of_value(clauses[0]))
+    refers_back = bool(REFERS_BACK.search(subject.plain)) and not terms_of(subject.plain)
+    named = ((INHERITED, before),) if refers_back else ()
+    layers = ((OWN, whole), *named, (HEADING, above), (NEAR, near), (INHERITED, lead))
     yield EvidencePart(
         index,
         span,
         sentence,
         layers,
         () if several else every,
+        inherits=refers_back,
         clauses=tuple(map(Text, cut_clauses(sentence))),
         wording=sentence,
+        former=frozenset() if several else dated[0][1],
     )
     if not several:
         return
@@ -348,18 +371,18 @@ def _of_sentence(
         if not values:
             continue
         # A clause that begins with its number has the subject of the nearest one that has one.
-        named = next((at for at in range(position - 1, -1, -1) if has_subject[at]), None)
-        inherits = not has_subject[position] and named is not None
+        nearest = next((at for at in range(position - 1, -1, -1) if has_subject[at]), None)
+        inherits = not has_subject[position] and nearest is not None
         of_clause = (
             (OWN, texts[position]),
-            (INHERITED if inherits else 0.0, ahead[named or 0]),
-            (AHEAD, Text(" ".join(text.plain for text in ahead[:position]))),
+            (INHERITED if inherits else 0.0, ahead[nearest or 0]),
+            (AHEAD, Text(_shared_ahead(clauses[:position], ahead))),
             (HEADING, above),
             (BEHIND, whole),
             (NEAR, near),
             (INHERITED, lead),
         )
-        wording = f"{clauses[named or 0] if inherits else ''} {clauses[position]}"
+        wording = f"{clauses[nearest or 0] if inherits else ''} {clauses[position]}"
         yield EvidencePart(
             index,
             span,
@@ -370,14 +393,32 @@ def _of_sentence(
             is_clause=True,
             inherits=inherits,
             wording=wording,
+            former=dated[position][1],
         )
+
+
+def _value_clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence, each of which may say a value of its own."""
+    joined = _join_conditions(cut(CLAUSE, sentence))
+    return [piece for clause in joined for piece in _split_counts(clause)]
+
+
+def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
+    """Return what stands ahead of a clause and is said of it, too: of items behind a colon only what leads in to them."""
+    lead_in = [at for at, clause in enumerate(clauses, start=1) if _LEADS_IN.search(clause)]
+    shared = ahead[: lead_in[-1] if lead_in else len(clauses)]
+    return " ".join(text.plain for text in shared)
 
 
 def cut_clauses(sentence: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and where each side says that something is so."""
     pieces = [piece for clause in cut(MARKED, sentence) for piece in split_joined(clause)]
     complete = complete_denials(pieces)
-    return [complete.get(piece, piece) for piece in pieces]
+    clauses, lead_in = list[str](), ""
+    for piece in pieces:
+        clauses.append(f"{lead_in} {complete.get(piece, piece)}")
+        lead_in = piece if _LEADS_IN.search(piece) else lead_in
+    return clauses
 
 
 def _join_conditions(clauses: Sequence[str]) -> list[str]:
@@ -412,11 +453,13 @@ def _ahead_of_value(clause: str) -> str:
     """Return what a clause says before its first number, no label: the next one may leave out that much."""
     plain = plain_of(clause)
     found = [
-        one.start
+        one
         for one in normalise_values(clause)
         if one.value.unit != ORDINAL and plain[one.end : one.end + 1] not in _GRADES
     ]
-    return plain[: found[0]] if found else clause
+    # "Until 2023 the fee was 20 EUR": a date ahead of another value is no value.
+    first = next((one for one in found if one.value.date is None), next(iter(found), None))
+    return plain[: first.start] if first else clause
 
 
 def _sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
 from sextant.nodes.citing.evidence import EvidencePart, all_parts
 from sextant.nodes.citing.support import ITEM, headings
-from sextant.nodes.citing.terms import find_separators, terms_of
+from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of, values_of_pieces
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.statements import states
@@ -25,7 +25,7 @@ _FULL_NAME = re.compile(
     r"(?<![A-Za-zÀ-ž])[A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+(?: [A-Z]\.)*(?: [A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+)+(?![A-Za-zÀ-ž])"
 )
 _FACTS = re.compile(
-    r"[，;；。]|,(?!\d)|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
+    r"[，;；。]|,(?!\d| (?:which|who|whose|where) )|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
 )
 _LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+"), 3
 
@@ -65,11 +65,19 @@ class StatedFact:
 
 def _cut_facts(sentence: str) -> list[str]:
     """Return the pieces of a sentence between its marks and conjunctions, none of which cuts a value: a year and a half."""
-    pieces, start = list[str](), 0
-    for mark in find_separators(_FACTS, sentence):
-        pieces.append(sentence[start : mark.start()])
-        start = mark.end()
-    return [*pieces, sentence[start:]]
+    pieces, start, is_open = list[str](), 0, False
+    for end, behind in [
+        *(mark.span() for mark in find_separators(_FACTS, sentence)),
+        (len(sentence), len(sentence)),
+    ]:
+        piece = sentence[start:end]
+        says_nothing = bool(piece.strip()) and not terms_of(piece) and not numbers_in(piece)
+        if pieces and (is_open or says_nothing):
+            pieces[-1] += f" {piece}"
+        else:
+            pieces.append(piece)
+        is_open, start = bool(len(pieces) > 1 or piece != pieces[0]) and says_nothing, behind
+    return pieces
 
 
 class EvidenceIndex:
@@ -121,12 +129,13 @@ class EvidenceIndex:
     def find_facts(self, sentence: str) -> list[StatedFact]:
         """Return what a sentence says, one thing after the other."""
         facts = list[StatedFact]()
-        for text in _cut_facts(ITEM.sub("", sentence)):
+        whole = ITEM.sub("", sentence)
+        pieces = _cut_facts(whole)
+        for text, found in zip(pieces, values_of_pieces(whole, pieces), strict=True):
             if not text or not states(text):
                 continue
             terms = terms_of(text)
             # A day of the week stays a word of a statement; where the question names one, it tells clauses apart.
-            found = [one.value for one in normalise_values(text)]
             values = tuple(value for value in found if value.unit != WEEKDAY)
             unasked = tuple(value for value in values if value not in self.asked_values)
             new = tuple(term for term in terms if not self.is_asked(term))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import combinations
 
@@ -61,6 +62,12 @@ def is_of_same_column(one: EvidencePart, other: EvidencePart) -> bool:
     )
 
 
+def _without_former(part: EvidencePart) -> EvidencePart:
+    if not part.former:
+        return part
+    return replace(part, values=tuple(one for one in part.values if one not in part.former))
+
+
 class SentenceLook:
     """A sentence with its facts, and the parts of passages that may support it."""
 
@@ -80,7 +87,9 @@ class SentenceLook:
         self._facts = facts
         self._preferred = preferred
         about = evidence.parts_about(sentence)
-        self._parts = [part for part in about if part.passage not in withheld]
+        self._every = [part for part in about if part.passage not in withheld]
+        self._current = [_without_former(part) for part in self._every]
+        self._parts = self._every
         self._whole = [part for part in self._parts if not part.is_clause]
         self._language = language_of_sentence(sentence)
         self._question = plain_of(evidence.question)
@@ -192,6 +201,27 @@ class SubjectLook(SentenceLook):
             return False
         others = names_in(part.wording) - {*self._subject, *terms_of(self._sentence)}
         return bool(others)
+
+    def _names_what_follows(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether the name that a fact begins with stands only behind the clause that says the rest: it is another's."""
+        names = names_in(fact.text)
+        begun = " ".join(wording_of(fact.text)[:2])
+        first = [term for term in terms_of(begun) if term in names]
+        rest = [term for term in fact.terms if term not in terms_of(begun)]
+        if not (first and rest and part.clauses):
+            return False
+        shares = [sum(clause.has(term) for term in rest) for clause in part.clauses]
+        until = len(shares) - shares[::-1].index(max(shares))
+        behind = [
+            one
+            for one in part.clauses[until:]
+            if not set(fact.terms).issuperset(terms_of(one.plain))
+        ]
+        return any(shares) and all(
+            any(one.has(name) for one in behind)
+            and not any(one.has(name) for one in part.clauses if one not in behind)
+            for name in first
+        )
 
     def _replaces(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
@@ -305,9 +335,9 @@ class SubjectLook(SentenceLook):
             if part not in parts and not self._is_foreign(part)
         )
 
-    def _names_another_cell(self, best: EvidencePart) -> bool:
-        """Return whether the sentence names another column or row than that of its number: Heron 3, not Heron 3 XL."""
-        sentence = plain_of(self._sentence)
+    def _names_another_cell(self, best: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a fact, or what is said ahead of it, names another column or row than that of its number: Heron 3, not Heron 3 XL."""
+        sentence = plain_of(self._sentence.partition(fact.text)[0] + fact.text)
         cells = [part for part in self._parts if part.is_row and part.passage == best.passage]
         columns = {part.column for part in cells if part.values and is_of_same_row(part, best)}
         rows = {part.row for part in cells if part.column == best.column and terms_of(part.row)}

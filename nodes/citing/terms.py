@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -31,7 +32,7 @@ _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű
 _FILLER_EN_WORDS = """
 answer according passage document text source state mention provide describe follow include list note
 information question based context overall respectively specifically currently able also need must required
-per least most go went gone take taken come came down
+per least most go went gone take taken come came down still already however since until till
 """
 _FILLER_EN = frozenset(_FILLER_EN_WORDS.split())
 _FILLER_ZH_WORDS = """
@@ -39,14 +40,14 @@ _FILLER_ZH_WORDS = """
 一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 一般 目前 情况 进行 属于 主要 分为
 每个 所有 各个 不 没 无 未 去 来 做 用 上 下 中 内 外 不可以 不可 不能 不行 不会 不得 不是 没有
 不要 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
-已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日
+已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日 自 曾
 """
 _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
 # The segmenter joins what points back with the next word.
 _POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
 # 工作满十年的，年假 10 天: what ends in 的 is the condition of what follows.
 CLAUSE = re.compile(
-    r"(?<!的)，|[;；：]|(?=（(?:其中|包[括含]|含))|\s(?=\((?:including|incl\.|of which)(?![a-z]))|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
+    r"(?<!的)，|[;；]|：(?![^（）]*）)|(?=（(?:其中|包[括含]|含|[^（）]{1,20}：))|\s(?=\((?:(?:including|incl\.|of which)(?![a-z])|[^()]{1,20}:))|,(?!\d)|:(?!\d|[^()]*\))|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
 _CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
 _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
@@ -206,6 +207,15 @@ class Text:
         share = sum(one + two in self.plain for one, two in pairwise(term)) / (len(term) - 1)
         return share**2 if share >= 0.5 else 0.0
 
+    def has_opposite(self, term: str) -> bool:
+        """Return whether only the opposite of a term stands in it: unopened, 非会员."""
+        if term[0].isascii():
+            return term not in self._words and not self._words.isdisjoint(
+                (f"un{term}", f"non{term}")
+            )
+        ahead = self.plain.split(term)[:-1]
+        return bool(ahead) and all(one.endswith(("非", "未")) for one in ahead)
+
 
 def _beginnings(word: str) -> list[str]:
     return [word[:end] for end in (len(word) - 2, len(word) - 1, len(word)) if end >= _LEAST_BEGUN]
@@ -236,6 +246,19 @@ def cut(separator: re.Pattern[str], text: str) -> list[str]:
     """Return the pieces of a text, each up to and with its separator."""
     edges = [0, *(match.end() for match in find_separators(separator, text)), len(text)]
     return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
+
+
+def values_of_pieces(text: str, pieces: Sequence[str]) -> list[tuple[TextValue, ...]]:
+    """Return the values of the pieces of a text, with units that they share over its marks: every four years, … every three."""
+    found = [[one.value for one in normalise_values(piece)] for piece in pieces]
+    whole = [one.value for one in normalise_values(text)]
+    if len(whole) != sum(map(len, found)):
+        return [tuple(some) for some in found]
+    units = (one.unit for one in whole)
+    return [
+        tuple(replace(one, unit=one.unit or unit) for one, unit in zip(some, units, strict=False))
+        for some in found
+    ]
 
 
 def numbers_in(text: str) -> list[TextValue]:

@@ -17,7 +17,9 @@ from sextant.nodes.citing.sentence_look import (
     is_of_same_sentence,
 )
 from sextant.nodes.citing.subjects import subject_words
-from sextant.nodes.citing.terms import is_code
+from sextant.nodes.citing.terms import is_code, terms_of
+from sextant.text.characters import plain_of
+from sextant.text.statements import negates
 from sextant.text.units import TIMES, WEEKDAY, TextValue
 
 # A sentence of few words must speak of the subject nearly as much as any part does.
@@ -68,6 +70,7 @@ class WordLook(SubjectLook):
             or (self._is_brief and not (is_near and self._is_together(part, telling)))
             or self._misses_name(fact, (part,))
             or self._replaces(part, fact)
+            or self._names_what_follows(part, fact)
             or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
             or self._is_at_another_value(part, fact)
         ):
@@ -87,15 +90,25 @@ class WordLook(SubjectLook):
         return len({term for fact in self._facts for term in fact.new}) <= _SHORT
 
     def _is_at_another_value(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a passage says a fact beside another value than the one that is asked for, which stands elsewhere."""
+        """Return whether a passage says a fact only of other values than the one that is asked for.
+
+        It is said beside another one, while the one that is asked for stands elsewhere, or of a range without it.
+        """
         clauses = [one for one in self._parts if one.values and one.passage == part.passage]
-        own = [one for one in clauses if fact.new and all(map(one.owns, fact.new))]
-        return any(
-            own
-            and any(_has_value(one, value) for one in clauses)
-            and all(_competes(one, value) and not _has_value(one, value) for one in own)
-            for value in self._evidence.asked_values
-        )
+        terms = fact.new or tuple(filter(self._is_known, fact.terms))
+        own = [one for one in clauses if terms and all(map(one.owns, terms))]
+        here = [one for one in own if one.span == part.span]
+        is_denied = negates(self._sentence)
+        for value in self._evidence.asked_values:
+            there = [one for one in clauses if _has_value(one, value)]
+            if not here and any(one.span == part.span for one in there):
+                continue
+            others = [one for one in own if _competes(one, value) and one not in there]
+            if fact.new and there and own == others != []:
+                return True
+            if here and not is_denied and all(_is_of_other_range(one, value) for one in here):
+                return True
+        return False
 
     def _is_together(self, part: EvidencePart, terms: Collection[str]) -> bool:
         """Return whether terms stand in one clause of a part, or in its headings."""
@@ -163,7 +176,7 @@ class ValueLook(WordLook):
 
     def _of_values(self, fact: StatedFact, subject: dict[str, float]) -> Assessment:
         scores = {id(part): self._score(part, subject) for part in self._parts if part.values}
-        found = [(value, self._of_value(value, fact, scores)) for value in fact.values]
+        found = self._without_names([(v, self._of_value(v, fact, scores)) for v in fact.values])
         # Once says no more than "a", unless it is told how often else.
         outcomes = [
             one
@@ -198,6 +211,22 @@ class ValueLook(WordLook):
             return Support.SUPPORTED
         owned = self._is_of_rival(misnamed.term, fact, parts)
         return Support.CONTRADICTED if owned else Support.PARTIAL
+
+    @staticmethod
+    def _without_names(
+        found: Sequence[tuple[TextValue, Assessment]],
+    ) -> Sequence[tuple[TextValue, Assessment]]:
+        """Drop values that only name the row or the column where another one stands: seniors (65+), 4 EUR."""
+        return [
+            (value, one)
+            for value, one in found
+            if not any(
+                part.is_called(value)
+                for other, its in found
+                if other is not value and its.support is Support.SUPPORTED
+                for part in its.parts
+            )
+        ] or found
 
     @staticmethod
     def _is_scattered(found: Sequence[tuple[TextValue, Assessment]]) -> bool:
@@ -240,6 +269,8 @@ class ValueLook(WordLook):
 
     def _is_meant_instead(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
         """Return whether another part with another number is the one that speaks of what is asked."""
+        if best.is_row and terms_of(best.row) and plain_of(best.row) in plain_of(fact.text):
+            return False
         if is_of_same_sentence(rival, best) and self._is_in_asked_range(rival, best):
             return True
         return self._owns_more(rival, best, fact) and not self._is_in_asked_range(best, rival)
@@ -288,7 +319,7 @@ class ValueLook(WordLook):
         if (
             self._is_exchanged(value, fact, best)
             or any(self._is_meant_instead(one, best, fact) for one in rivals)
-            or self._names_another_cell(best)
+            or self._names_another_cell(best, fact)
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
         is_beside = (
@@ -376,6 +407,12 @@ def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
         return True
     alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]
     return any(_is_in_range(low, high, asked) for low, high in pairwise([None, *alike, None]))
+
+
+def _is_of_other_range(part: EvidencePart, asked: TextValue) -> bool:
+    """Return whether the values of a part bound what is asked for, and leave its value out."""
+    bounds = [one for one in part.values if one.bound and not one.date and one.unit == asked.unit]
+    return bool(bounds) and not _holds(bounds, asked)
 
 
 def _is_exactly(asked: TextValue, value: TextValue) -> bool:

@@ -15,7 +15,7 @@ COUNT, TIMES = "count", "times"
 
 # Canonical unit: (dimension, how many base units of it, how it is written). Units of one dimension are converted.
 UNITS: dict[str, tuple[str, Fraction, str]] = {
-    "second": ("time", Fraction(1), "seconds?|secs?|秒钟?"),
+    "second": ("time", Fraction(1), "seconds?|secs?|(?<= )s|秒钟?"),
     "ms": ("time", Fraction(1, 1000), "ms|milliseconds?|毫秒"),
     "minute": ("time", Fraction(60), "minutes?|mins?|分钟"),
     "hour": ("time", Fraction(3600), "hours?|hrs?|h|个?小时|个?钟头"),

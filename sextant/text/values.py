@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 from sextant.text.characters import has_cjk, plain_of
 from sextant.text.number_words import (
@@ -91,6 +92,7 @@ _FORMS: Sequence[tuple[str, str]] = (
     ("date", rf"(?<![a-z]){_MONTH.format('mon')} (?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?:,? (?P<y>(?:19|20)\d\d))?(?![\d%a-z])"),
     ("date", rf"(?<![a-z]){_MONTH.format('mon')},? (?P<y>(?:19|20)\d\d)(?!\d)"),
     ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年(?!\d)"),
+    ("date", r"(?:(?<=\bin )|(?<=since )|(?<=until )|(?<=during )|(?<=end of )|(?<=year ))(?P<y>(?:1\d|20)\d\d)(?![\d%]|[.,:/–-]\d)"),
     ("slashed", r"(?<![\d./])(?P<one>3[01]|[12]\d|0?[1-9])/(?P<two>3[01]|[12]\d|0?[1-9])(?:/(?P<y>(?:19|20)?\d\d))?(?![\d/])"),
     ("fraction", rf"(?P<den>[{HAN_NUMERALS}]{{1,3}}|\d{{1,5}})分之(?P<num>[{HAN_NUMERALS}]{{1,6}}(?:点[{HAN_NUMERALS}]{{1,4}})?|\d+(?:\.\d+)?)"),
     ("time", r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?"),
@@ -152,6 +154,7 @@ def normalise_values(text: str) -> list[FoundValue]:
     ]
 
 
+_WORD_AHEAD, _ENDS = re.compile(r"\b[a-z]+\s\Z"), re.compile(r"\s?(?:[.,;)]|\Z)")
 _ADDS = re.compile(r"\s?(?:and|零|又)?\s?")
 
 
@@ -234,8 +237,13 @@ def _with_currency(value: TextValue, start: int, end: int, plain: str) -> tuple[
 
 
 def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
-    """Yield values with the unit that stands behind the last of a range: 15 ～ 20 g."""
+    """Yield values with the unit of the next one in a range, or the last one said alike: 15 ～ 20 g, every four years, every three."""
     behind = list(found)
+    for at, (one, other) in enumerate(pairwise(found), start=1):
+        word = _WORD_AHEAD.search(plain, 0, other.start)
+        is_alike = word and _ENDS.match(plain, other.end) and plain[: one.start].endswith(word[0])
+        if is_alike and not other.value.unit:
+            behind[at] = replace(other, value=replace(other.value, unit=one.value.unit))
     for at in range(len(behind) - 2, -1, -1):
         one, other = behind[at], behind[at + 1]
         between = plain[one.end : other.start]
@@ -252,9 +260,13 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
     end = match.end()
     if kind in {"date", "slashed"}:
         day = _date_of(groups) if kind == "date" else _date_with_slashes(groups)
+        end += plain.startswith("起", end)
         return (with_bound(day, match.start(), end, plain), end) if day else None
     if kind in {"weekday", "time"}:
         value = _time_of(groups) if kind == "time" else _weekday_of(groups)
+        unit, behind = _unit_at(match.start(), end, plain)
+        if kind == "time" and unit == "hour":  # 0:35 h
+            value, end = replace(value, unit="minute"), behind
         return with_bound(value, match.start(), end, plain), end
     if kind == "fraction":
         return with_bound(TextValue(_fraction_of(groups), SHARE), match.start(), end, plain), end

@@ -202,3 +202,20 @@ def test_a_number_with_a_comma_or_a_raised_figure_is_one_value(text: str) -> Non
 )
 def test_a_comma_in_a_list_parts_numbers(text: str, numbers: list[int]) -> None:
     assert [value.number for value in values_of(text)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("every four years, phones every three.", [(4, "year"), (3, "year")]),
+        ("0:35 h", [(35, "minute")]),
+        ("from a difference of 2 s", [(2, "second")]),
+        ("since 2022", [(0, "date")]),
+        ("founded in 1817", [(0, "date")]),
+        ("in 2000.5", [(Fraction(4001, 2), "")]),
+    ],
+)
+def test_units_and_years_are_read_where_they_are_meant(
+    text: str, values: list[tuple[Fraction | int, str]]
+) -> None:
+    assert [(value.number, value.unit) for value in values_of(text)] == values

@@ -568,3 +568,44 @@ def test_a_fact_joins_only_what_its_passage_joins(
 ) -> None:
     found = assess(statement, *passages, question=question)
     assert (found is Support.SUPPORTED) is is_supported
+
+
+FEE = "Until the end of 2022 the berth fee was 40 EUR. Since March 2023 it is 55 EUR."
+FERRY = "The opening of the pier is moved from 3 April to 20 June 2026, since the piles are late."
+ALLOWANCE = "住房补贴：2021年为每月300元，2022年起调整为每月450元，2024年5月起调整为每月600元。"
+POOL_TIMES = "Special leave: wedding 4 days, moving house 1 day, death of a relative 6 days."
+CARGO = "Parcels above 60 EUR are sent free of charge. For all others postage is 4.50 EUR."
+APPROVAL = "金额超过5万元的合同由董事长签字，5万元及以下的由部门主管签字。"
+JARS = "Unopened jars keep for 14 months. After opening, a jar is used within 9 days."
+OPTIONS = "| Option | Type | Default | Meaning |\n| --- | --- | --- | --- |\n| `keep_alive` | bool | False | Whether connections are kept |\n| `gzip` | bool | True | Whether replies are packed |"
+TOOLS = "Drills are checked every five years, ladders every two."
+WARDEN = (
+    "The warden, Brian Cole, retires at the end of March; Joan Whitby takes over from 1 April 2026."
+)
+MEMBERS = "| Ticket | Adult | Senior (65+) |\n| --- | --- | --- |\n| Day | 9 EUR | 7 EUR |\n| Evening (after 19:00) | 5 EUR | 4 EUR |"
+TABLETS = "Salvin must not be taken together with warfarin. Antacids may be taken two hours before or after it."
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "right", "wrong"),
+    [
+        ("How much is the berth fee?", FEE, "Since March 2023 the berth fee is 55 EUR.", "The berth fee is 40 EUR."),
+        ("How much is the berth fee?", FEE, "The berth fee was 40 EUR until 2022; since March 2023 it has been 55 EUR.", "The berth fee is now 40 EUR."),
+        ("When does the pier open?", FERRY, "On 20 June 2026.", "On 3 April 2026."),
+        ("现在住房补贴是多少？", ALLOWANCE, "自2024年5月起，住房补贴为每月600元（2022年起曾为450元）。", "目前住房补贴为每月450元。"),
+        ("How many days off for my wedding?", POOL_TIMES, "You get 4 days of special leave.", "You get 6 days of special leave."),
+        ("What is postage for a parcel of 30 EUR?", CARGO, "Postage is 4.50 EUR.", "It is sent free of charge."),
+        ("3万元的合同由谁签字？", APPROVAL, "由部门主管签字。", "须由董事长签字。"),
+        ("How long does an opened jar keep?", JARS, "An opened jar must be used within 9 days.", "An opened jar keeps for 14 months."),
+        ("Are connections kept by default?", OPTIONS, "No, connections are not kept by default.", "Yes, connections are kept by default."),
+        ("How often are ladders checked?", TOOLS, "Every two years.", "Every five years."),
+        ("Who is the warden?", WARDEN, "Brian Cole is the warden; Joan Whitby takes over from 1 April 2026.", "Joan Whitby retires at the end of March."),
+        ("What does an evening ticket cost?", MEMBERS, "Seniors (65+): 4 EUR", "Seniors (65+): 5 EUR"),
+        ("Can I take Salvin with warfarin?", TABLETS, "Antacids, however, can be taken two hours before or after it.", "Yes, it can be taken together with warfarin."),
+    ],
+)  # fmt: skip
+def test_times_ranges_lists_and_opposites_are_told_apart(
+    question: str, passage: str, right: str, wrong: str
+) -> None:
+    assert assess(right, passage, question=question) is Support.SUPPORTED
+    assert assess(wrong, passage, question=question) is not Support.SUPPORTED
