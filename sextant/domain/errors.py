@@ -51,6 +51,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 if TYPE_CHECKING:
@@ -140,6 +141,16 @@ class SextantError(RuntimeError):
     def in_language(self, language: str) -> str:
         """Return the same in one sentence after the other."""
         return str(self.wording(language))
+
+
+@contextmanager
+def speak_in(language: str) -> Iterator[None]:
+    """Have an error that the block raises speak a language, where it has words in it."""
+    try:
+        yield
+    except SextantError as error:
+        error.speak(language)
+        raise
 
 
 class InputError(SextantError):

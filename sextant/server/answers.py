@@ -6,8 +6,7 @@ Also here: searching passages, over HTTP and by the tools for agents alike.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from sextant.domain.answers import Answer, Effort, Event
 from sextant.domain.api_keys import Principal
-from sextant.domain.errors import OptionInvalid, SextantError
+from sextant.domain.errors import OptionInvalid, SextantError, speak_in
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
 from sextant.domain.telemetry import milliseconds_since
@@ -48,20 +47,10 @@ async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     Raises:
         What `Sextant.search` and `Sextant.search_chunks` raise.
     """
-    with _in_language_of(body.query):
+    with speak_in(language_of(body.query)):
         if body.mode is not None:
             return await _by_mode(rag, body)
         return await rag.search_chunks(body.request(), body.graph_id)
-
-
-@contextmanager
-def _in_language_of(question: str) -> Iterator[None]:
-    """Have an error that the block raises speak the question's language."""
-    try:
-        yield
-    except SextantError as error:
-        error.speak(language_of(question))
-        raise
 
 
 async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
@@ -182,7 +171,7 @@ async def whole(
         seconds=seconds_for(question.effort, rag),
     )
     try:
-        with _in_language_of(question.question):
+        with speak_in(language_of(question.question)):
             return respond(await while_connected(request.receive, run.answer()))
     finally:
         run.stop()
@@ -225,7 +214,7 @@ def stream_answer(
 
     async def begin() -> None:
         try:
-            with _in_language_of(question.question):
+            with speak_in(language_of(question.question)):
                 await _start_run(run, question, rag, runs)
         except SextantError:
             run.stop()

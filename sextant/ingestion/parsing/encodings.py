@@ -51,6 +51,9 @@ _USUAL = (
     "cp949", "cp874", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8-r",
     "koi8-u", "iso8859-2", "iso8859-5", "iso8859-7", "iso8859-15", "cp866", "mac-roman", "cp850", "cp037", "cp500",
 )  # fmt: skip
+_SINGLE_BYTE = frozenset(
+    {"cp1250", "cp1251", "cp1252", "cp1254", "cp1256", "iso8859-2", "iso8859-15", "koi8-r"}
+)
 _EAST_ASIAN = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jis_2004", "utf-16-le", "utf-16-be"})
 # Confidences of chardet: of 19 right answers among 20, and of bytes that are no Chinese or Japanese, however common
 # the characters are. Of short texts it takes Windows-1252, which is the most frequent by far, for its neighbours.
@@ -94,7 +97,7 @@ def decode(content: bytes, declared: str | None = None) -> Decoded:
     Args:
         content: the whole file.
         declared: an encoding that the file itself names (an HTML `<meta charset>`); believed when
-            the bytes decode under it.
+            the bytes decode under it, unless each byte does and they are UTF-8.
 
     Raises:
         FileTypeUnknown: the bytes are no text in any encoding we know.
@@ -127,6 +130,9 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
     except LookupError:
         return None
     name = _SUPERSETS.get(name, name)
+    # In UTF-8 no text is by accident that has many signs, and any bytes are text where each byte is a sign.
+    if name in _SINGLE_BYTE and not content.isascii() and _decodes(content[:_SAMPLE], "utf-8"):
+        return "utf-8"
     return name if _decodes(content[:_SAMPLE], name) is not None else None
 
 

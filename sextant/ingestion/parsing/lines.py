@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph
+from sextant.tables.cells.values import ValueKind, read_value
 
 _HAN = "[一二三四五六七八九十百零〇\\d]{1,6}"
 # In the order in which documents nest them; decimals come last and nest by their depth.
@@ -84,6 +85,16 @@ def could_be_heading(line: str) -> bool:
         and not line.endswith(_STOPS)
         and sum(map(str.isalpha, line)) > sum(map(str.isdigit, line))
     )
+
+
+def join_figure(blocks: Sequence[Block]) -> Paragraph | None:
+    """Return one line of a figure and what it counts, as boxes of key figures are; None for anything else."""
+    lines = [block for block in blocks if type(block) is Paragraph]
+    are_values = [read_value(line.text).kind is ValueKind.NUMBER for line in lines]
+    if not (len(lines) == len(blocks) == 2 and sum(are_values) == 1):
+        return None
+    is_label = could_be_heading(lines[are_values.index(False)].text)
+    return replace(lines[0], text=" ".join(line.text for line in lines)) if is_label else None
 
 
 def width(text: str) -> int:

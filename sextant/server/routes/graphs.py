@@ -12,6 +12,7 @@ from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
+from sextant.domain.errors import speak_in
 from sextant.domain.scope import LONGEST_NAME
 from sextant.ingestion.progress import OnStage, silent
 from sextant.retrievers.cursor import ListingKey
@@ -106,9 +107,11 @@ async def import_graph(
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
     serving, read = serving_of(request), asyncio.Event()
 
+    language = accepted_language(request)
+
     async def work(on_stage: OnStage) -> ImportBody:
         longest = serving.settings.limits.file_bytes
-        with serving.uploads.shares.slot(principal.user_id):
+        with speak_in(language), serving.uploads.shares.slot(principal.user_id):
             async with aclosing(lines_of(request.stream(), longest)) as lines:
                 report = await rag_of(request, principal).import_graph(
                     _to_their_end(lines, read),
@@ -118,7 +121,7 @@ async def import_graph(
                     on_progress=on_stage,
                     patience=serving.settings.http.import_patience,
                 )
-        return ImportBody.of(report, graph_id, accepted_language(request))
+        return ImportBody.of(report, graph_id, language)
 
     if MEDIA_TYPE not in accept:
         return await work(silent)

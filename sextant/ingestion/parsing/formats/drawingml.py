@@ -7,15 +7,17 @@ on a slide.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sextant.ingestion.parsing.blocks import Block, Caption, Image, Paragraph
+from sextant.domain.documents import HeadingSource
+from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph
 from sextant.ingestion.parsing.formats.charts import read_chart
 from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.images import LinkedText
+from sextant.ingestion.parsing.lines import could_be_heading, join_figure
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions
 
@@ -37,6 +39,45 @@ class Box:
     top: int
     right: int
     bottom: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedShape:
+    """What a shape holds, and where it stands on the slide."""
+
+    box: Box
+    blocks: list[Block]
+
+
+def order_shapes(shapes: Iterable[PlacedShape], *, are_headed: bool = False) -> list[Block]:
+    """Return the blocks of shapes in reading order; of columns that are compared, a figure and what it counts is one line.
+
+    Where such columns end the slide and `are_headed`, what heads each is a heading: nothing follows, which would come
+    to stand below the last of these headings.
+    """
+    groups = [
+        [[block for one in column for block in one.blocks] for column in group]
+        for group in split_columns(list(shapes), lambda shape: shape.box)
+    ]
+    for group in groups:
+        figures = [join_figure(column) for column in group]
+        if len(group) > 1 and all(figures):
+            group[:] = [[figure] for figure in figures if figure is not None]
+    last = groups.pop() if are_headed and groups and len(groups[-1]) > 1 else []
+    body = [block for group in groups for column in group for block in column]
+    heads = [_head_of(column) for column in last]
+    for head, column in zip(heads, last, strict=True):
+        body += [head, *column[1:]] if head is not None and all(heads) else column
+    return body
+
+
+def _head_of(column: Sequence[Block]) -> HeadingBlock | None:
+    """Return what stands above the rest of a column as its heading, if it looks like one."""
+    top, *rest = column
+    if not (rest and isinstance(top, Paragraph) and "\n" not in top.text):
+        return None
+    is_heading = could_be_heading(top.text)
+    return HeadingBlock(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
 
 
 def in_reading_order(items: Sequence[T], box_of: Callable[[T], Box]) -> list[T]:

@@ -21,10 +21,9 @@ from sextant.ingestion.parsing.formats.html_tables import (
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import could_be_heading, ends_sentence
+from sextant.ingestion.parsing.lines import ends_sentence, join_figure
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 from sextant.ingestion.parsing.structure import Omissions
-from sextant.tables.cells.values import ValueKind, read_value
 from sextant.text.characters import ideographs
 
 _BLOCKS = frozenset({
@@ -40,7 +39,7 @@ _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl"})
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_RAISED_TAGS, _STYLED = frozenset({"sup", "sub"}), frozenset({"span", "font", "small"})
+_RAISED_TAGS, _STYLED = frozenset({"sup", "sub", "rt"}), frozenset({"span", "font", "small"})
 _RAISED = re.compile(r"vertical-align:su(?:per|b)\b")
 _BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
 _NOTE_REFERENCE = re.compile(r"#\D*(?:fn|note|ref|cite|foot|end)", re.IGNORECASE)
@@ -116,7 +115,8 @@ class Reader:
         """Put something else in the place of an element, or nothing; False where its children are to be read."""
         tag = node.tag or ""
         if formula := _formulas(node, self._visibility):
-            self._add_text(formula)
+            is_apart = node.attributes.get("display") == "block"
+            self._add_text(f" {formula} " if is_apart else formula)
         elif self._visibility.is_hidden(node):
             self._leave_out(node)
         elif is_struck(node):
@@ -234,12 +234,8 @@ class Reader:
 
     def _join_card(self, start: int) -> None:
         """Make one line of what an element holds where that is a figure and what it counts, as boxes of key figures are."""
-        inside = [prose.block for prose in self._found[start:]]
-        texts = [block.text for block in inside if type(block) is Paragraph]
-        are_values = [read_value(text).kind is ValueKind.NUMBER for text in texts]
-        is_label = len(texts) == len(inside) == 2 and sum(are_values) == 1
-        if is_label and could_be_heading(texts[are_values.index(False)]):
-            self._found[start:] = [Prose(Paragraph(" ".join(texts)))]
+        if joined := join_figure([prose.block for prose in self._found[start:]]):
+            self._found[start:] = [Prose(joined)]
 
     def _add_term(self) -> None:
         """Keep a term that nothing explains, or a list."""
@@ -384,6 +380,8 @@ def _number(value: str | None) -> int | None:
 def _mark(node: LexborNode) -> str:
     """Return what stands raised or lowered, as a reference to a note where it is a link to one."""
     text = node.text()
+    if node.tag == "rt":  # how the ideographs below it are read
+        return f"({text.strip()})"
     if node.tag == "sub" or "vertical-align:sub" in _style(node):
         return mark_lowered(text)
     parent = node.parent

@@ -8,7 +8,7 @@ from lxml import etree
 from openpyxl.utils.cell import get_column_letter
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, lines_of
-from sextant.ingestion.parsing.formats.drawingml import Box, in_reading_order
+from sextant.ingestion.parsing.formats.drawingml import Box, PlacedShape, order_shapes
 from sextant.ingestion.parsing.formats.odf_styles import OdfPackage, OdfStyle, OdfStyles, broken
 from sextant.ingestion.parsing.formats.odf_text import (
     CELLS,
@@ -160,16 +160,16 @@ class _Sheet:
 def _slide(context: OdfContext, slide: Element, page: int) -> Iterator[Block]:
     """Yield a slide's heading, what stands on it in reading order, and its notes."""
     reader = OdfReader(context, page)
-    title, shapes = "", list[tuple[Box, list[Block]]]()
+    title, shapes = "", list[PlacedShape]()
     for shape in slide.iterchildren():
         if shape.tag not in DRAWN or shape.get(qn("presentation:class")) in _FURNITURE:
             continue
         with context.omissions.survive("shape", page):
-            blocks = list(reader.drawn(shape))
+            placed = _locate(shape, reader)
             if shape.get(qn("presentation:class")) == "title" and not title:
-                title = " ".join(" ".join(lines_of(blocks)).split())
-            elif blocks:
-                shapes.append((_box(shape), blocks))
+                title = " ".join(" ".join(lines_of(placed.blocks)).split())
+            elif placed.blocks:
+                shapes.append(placed)
     notes = [
         block
         for notes in slide.iterchildren(qn("presentation:notes"))
@@ -181,22 +181,26 @@ def _slide(context: OdfContext, slide: Element, page: int) -> Iterator[Block]:
     notes += (write_comment(*read_comment(comment), page) for comment in comments)
     if title or shapes or notes:
         yield HeadingBlock(title or f"#{page}", 1, page=page)
-    for _, blocks in in_reading_order(shapes, lambda shape: shape[0]):
-        yield from blocks
+    yield from order_shapes(shapes, are_headed=not notes)
     yield from notes
 
 
-def _box(shape: Element) -> Box:
-    """Return where a shape stands; a group where all of it does."""
+def _locate(shape: Element, reader: OdfReader) -> PlacedShape:
+    """Return what a shape holds, and where it stands; a group where all of it does."""
     if shape.tag in {qn("draw:g"), qn("draw:a")}:
-        boxes = [_box(child) for child in shape.iterchildren() if child.tag in DRAWN]
-        if boxes:
-            return Box(
+        inner = [_locate(child, reader) for child in shape.iterchildren() if child.tag in DRAWN]
+        if boxes := [one.box for one in inner]:
+            box = Box(
                 min(box.left for box in boxes),
                 min(box.top for box in boxes),
                 max(box.right for box in boxes),
                 max(box.bottom for box in boxes),
             )
+            return PlacedShape(box, order_shapes(one for one in inner if one.blocks))
+    return PlacedShape(_box(shape), list(reader.drawn(shape)))
+
+
+def _box(shape: Element) -> Box:
     names = ("svg:x", "svg:y", "svg:width", "svg:height")
     left, top, width, height = (_length(shape.get(qn(name))) for name in names)
     return Box(left, top, left + width, top + height)

@@ -299,7 +299,8 @@ class OdfReader:
             for cell in row.iterchildren(*CELLS):
                 blocks = list(self.blocks(cell))
                 hanging += (block for block in blocks if isinstance(block, Image))
-                text = "\n".join(lines_of(blocks))
+                is_blank = cell.get(qn("office:value")) == "NaN"  # as charts have what is missing
+                text = "" if is_blank else "\n".join(lines_of(blocks))
                 width, height = spans_of(cell)
                 repeated = count_of(cell, "table:number-columns-repeated")
                 for left in range(column, column + repeated if text else column):

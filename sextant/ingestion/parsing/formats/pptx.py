@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
-from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import (
     Block,
     Blocks,
@@ -17,17 +15,16 @@ from sextant.ingestion.parsing.blocks import (
 from sextant.ingestion.parsing.formats.drawingml import (
     Box,
     DrawingReader,
+    PlacedShape,
     chosen_content,
-    in_reading_order,
+    order_shapes,
     paragraph_text,
-    split_columns,
 )
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.formats.stories import write_comment
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.lines import could_be_heading
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 from sextant.ingestion.parsing.tables import SpannedCell, table_blocks
 from sextant.text.characters import has_cjk
@@ -90,14 +87,6 @@ def _slides(main: PackagePart) -> list[PackagePart | None]:
     return [*main.package.parts_in("ppt/slides")]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What a shape holds, and where it stands on the slide."""
-
-    box: Box
-    blocks: list[Block]
-
-
 class _Slide:
     def __init__(self, part: PackagePart, page: int, limits: Limits, omissions: Omissions) -> None:
         self._part = part
@@ -113,7 +102,7 @@ class _Slide:
         shapes = list(self._read(elements))
         margin = (Paragraph(text, self._page, kind=TextKind.MARGIN) for text in furniture)
         below = [*margin, *self._notes()]
-        read = _in_order(shapes) if below else _with_column_heads(shapes)
+        read = order_shapes(shapes, are_headed=not below)
         body = [*read, *below, *self._comments()]
         if title or body:
             yield HeadingBlock(title or f"#{self._page}", 1, page=self._page)
@@ -154,17 +143,17 @@ class _Slide:
             return ""
         return " ".join(self._lines(element.find(qn("p:txBody")), self._part).split())
 
-    def _read(self, elements: Iterable[Element]) -> Iterator[_Shape]:
+    def _read(self, elements: Iterable[Element]) -> Iterator[PlacedShape]:
         for element in elements:
             kind = _kind(element)
             if kind in _FURNITURE or (kind in _TITLES and self._title(element)):
                 continue
             if element.tag == qn("p:grpSp"):
-                inner = [*_in_order(self._read(_shapes(element)))]
+                inner = order_shapes(self._read(_shapes(element)))
             else:
                 inner = list(self._shape(element))
             if inner:
-                yield _Shape(self._box(element), inner)
+                yield PlacedShape(self._box(element), inner)
 
     def _shape(self, element: Element) -> Iterator[Block]:
         body = element.find(qn("p:txBody"))
@@ -257,35 +246,6 @@ class _Slide:
                     if box is not None:
                         return box
         return Box(0, 0, 0, 0)
-
-
-def _in_order(shapes: Iterable[_Shape]) -> Iterator[Block]:
-    for shape in in_reading_order(list(shapes), lambda shape: shape.box):
-        yield from shape.blocks
-
-
-def _with_column_heads(shapes: Sequence[_Shape]) -> list[Block]:
-    """Return the blocks of shapes in reading order; where columns that are compared end it, what heads each is a heading.
-
-    Not where anything follows, which would come to stand below the last of these headings.
-    """
-    groups = list(split_columns(shapes, lambda shape: shape.box))
-    last = groups.pop() if groups and len(groups[-1]) > 1 else []
-    body = [block for group in groups for column in group for one in column for block in one.blocks]
-    columns = [[block for one in column for block in one.blocks] for column in last]
-    heads = [_head_of(column) for column in columns]
-    for head, column in zip(heads, columns, strict=True):
-        body += [head, *column[1:]] if head is not None and all(heads) else column
-    return body
-
-
-def _head_of(column: Sequence[Block]) -> HeadingBlock | None:
-    """Return what stands above the rest of a column as its heading, if it looks like one."""
-    top, *rest = column
-    if not (rest and isinstance(top, Paragraph) and "\n" not in top.text):
-        return None
-    is_heading = could_be_heading(top.text)
-    return HeadingBlock(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
 
 
 def _shapes(tree: Element | None) -> Iterator[Element]:

@@ -198,9 +198,11 @@ async def test_what_is_wrong_with_the_lines_of_a_followed_import_has_its_status(
     answer = await client.post(
         f"/api/graphs/{graph}/import?strict=true",
         content=b'{"type":"entity"}\n',
-        headers=LINES | {"accept": "text/event-stream"},
+        headers=LINES | {"accept": "text/event-stream", "accept-language": "zh-CN"},
     )
     assert (answer.status_code, answer.json()["code"]) == (422, "option_invalid")
+    assert answer.json()["detail"].startswith("第 1 行：")
+    assert answer.json()["nextStep"].startswith("请修正该行")
 
 
 async def test_an_import_that_everything_followed_at_once_is_not_pending(

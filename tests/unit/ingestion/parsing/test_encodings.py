@@ -140,6 +140,13 @@ def test_texts_of_the_world_are_read_as_they_are_written(text: str, encodings: s
         assert decode(text.encode(encoding)).text == text, encoding
 
 
+def test_a_label_of_single_bytes_yields_to_utf_8() -> None:
+    text = "Größe – 5 €"
+    assert decode(text.encode(), "iso-8859-1").text == text
+    assert decode(text.encode("cp1252"), "iso-8859-1").text == text
+    assert decode("联通".encode("gbk"), "gb2312").text == "联通"  # which are also bytes of UTF-8
+
+
 def test_a_guess_is_said_to_be_one() -> None:
     decoded = decode("Отчёт за март".encode("koi8_r"))
     assert decoded.text == "Отчёт за март" or "may be wrong" in str(decoded.warnings[0])

@@ -167,6 +167,22 @@ class TestOpenDocument:
         assert lines(blocks) == ["# Plan", "a | b", "Below", "Say this.", "Comment: Too long."]
         assert blocks.page_count == 1
 
+    def test_shapes_of_a_slide_are_read_as_those_of_powerpoint_are(self) -> None:
+        def frame(text: str, left: int, top: int) -> str:
+            place = f'svg:x="{left}cm" svg:y="{top}cm" svg:width="4cm" svg:height="1cm"'
+            return f"<draw:frame {place}><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame>"
+
+        group = f"<draw:g>{frame('Low', 1, 9)}{frame('High', 1, 5)}</draw:g>"
+        figures = "".join(
+            frame(text, *place)
+            for text, place in (
+                ("12 m", (1, 1)), ("40%", (8, 1)), ("Turnover", (1, 2)), ("Share", (8, 2)),
+            )
+        )  # fmt: skip
+        body = f"<draw:page>{group}{figures}</draw:page>"
+        blocks = read(FileType.ODP, open_document("presentation", body))
+        assert lines(blocks) == ["# #1", "12 m Turnover", "40% Share", "High", "Low"]
+
     def test_formulas_stand_in_their_line(self) -> None:
         body = '<text:p>So <draw:frame><draw:object xlink:href="./Object 1"/></draw:frame> holds.</text:p>'
         math = (

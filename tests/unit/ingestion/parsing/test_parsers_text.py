@@ -475,6 +475,10 @@ class TestHtml:
             )
         ]
 
+    def test_readings_and_formulas_keep_apart_from_their_neighbours(self) -> None:
+        page = "<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby></p><math display=block><mi>a</mi></math><math><mi>b</mi></math>"
+        assert prose_of(FileType.HTML, page) == ["漢字(かんじ)", "a b"]
+
     def test_what_a_style_raises_is_raised(self) -> None:
         page = "<p>5 m<span style='font-size:70%; vertical-align: super'>2</span>, H<span style='vertical-align:sub'>2</span>O</p>"
         assert prose_of(FileType.HTML, page) == ["5 m^2, H2O"]
