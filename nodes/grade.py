@@ -12,6 +12,7 @@ from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
 from sextant.models.chat.structured import ModelReply
+from sextant.models.offline.passages import read_full_text
 from sextant.nodes.answers.passages import number_passages, passages_for_prompt
 from sextant.nodes.budget import (
     Limit,
@@ -26,6 +27,7 @@ from sextant.nodes.judgements import ask_all, wants_judgement
 from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.question.wording import bridges, wording_of
 from sextant.nodes.state import State, reports_of
+from sextant.text.analysis import find_unmentioned
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
 # of the question's terms. Chosen on five public question sets; docs/experiments/loop.md has the numbers.
@@ -80,7 +82,12 @@ def by_rule(state: State) -> dict[str, Any]:
     ]
     return {
         "relevance": covered,
-        "sufficient": covered >= SUFFICIENT_COVERAGE and not unanswered and _in_one_hop(state),
+        "sufficient": (
+            covered >= SUFFICIENT_COVERAGE
+            and not unanswered
+            and not find_unmentioned(state.question, [*attached, *map(read_full_text, state.items)])
+            and _in_one_hop(state)
+        ),
         "unanswered": unanswered,
         "missing": " ".join(keyword for keyword in state.keywords if not text.says(keyword)),
     }

@@ -15,12 +15,14 @@ from sextant import prompts
 from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
+from sextant.models.offline.passages import read_full_text
 from sextant.models.offline.wording import respell
 from sextant.nodes.answers.passages import number_passages, passages_for_prompt
 from sextant.nodes.context import RunContext
 from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.question.wording import bridges
 from sextant.nodes.state import State
+from sextant.text.analysis import find_unmentioned
 from sextant.text.characters import clean_text, normalise
 
 # Queries of one round by the chat model.
@@ -68,14 +70,15 @@ def after_refine(state: State) -> Literal["another query", "nothing new", "repor
 def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
     """Return queries for what is missing, and those that lead a hop further, of `longest` characters at most.
 
-    Parts that no passage answers are searched by themselves, and so is the question without what seems
-    misspelt in it. In the graph's modes another hop finds
+    Parts that no passage answers are searched by themselves, and so are codes and versions that none names, and the
+    question without what seems misspelt in it. In the graph's modes another hop finds
     what other words do not, and a query of keywords costs more than it finds (docs/quality.md).
     Otherwise: what no passage holds, the keywords, the more telling half.
     """
     spelled = respell(state.question, [item.text for item in state.items])
     new = [spelled] if spelled != state.question else []
-    parts = _drop_searched(state, [*new, *state.unanswered], longest)
+    named = find_unmentioned(state.question, map(read_full_text, state.items))
+    parts = _drop_searched(state, [*new, *named, *state.unanswered], longest)
     hops: list[str] = []
     if state.strategy in _OF_THE_GRAPH:
         hops = _drop_searched(

@@ -15,7 +15,13 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.passages import FENCE, describe_row, quotable_spans, table_heads
+from sextant.models.offline.passages import (
+    FENCE,
+    describe_row,
+    quotable_spans,
+    section_of,
+    table_heads,
+)
 from sextant.models.offline.wording import is_question
 from sextant.nodes.answers.computed import (
     ComputedTable,
@@ -30,8 +36,10 @@ from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, c
 from sextant.nodes.question.wording import clauses_of, compute_term
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
+from sextant.text.analysis import find_unmentioned
 from sextant.text.characters import find_whole, plain_of
 from sextant.text.sentences import sentence_spans
+from sextant.text.statements import AnswerType
 
 if TYPE_CHECKING:
     from sextant.models.offline.extractive import Extraction
@@ -234,7 +242,7 @@ def _yield_quotations(
     computed = bool(given.citations)
     if found.quotations:
         yield given.token(("\n\n" if computed else "") + FOUND[language])
-        yield from _quotations(found, items, given)
+        yield from _quotations(found, question, items, given)
     elif computed:
         pass
     elif found.nearest is None:
@@ -316,11 +324,14 @@ def _heads(item: RetrievedItem) -> list[str]:
 
 
 def _quotations(
-    found: Extraction, items: Sequence[RetrievedItem], given: Citations
+    found: Extraction, question: str, items: Sequence[RetrievedItem], given: Citations
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
         marker = given.shown(quotation.source)
         row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
+        if quotation is found.quotations[0]:
+            title = _title_that_answers(question, quotation.sentence, items[quotation.source])
+            row_text = f"{title}{row_text}"
         shown = _format_sentence(row_text, items)
         if shown.endswith(FENCE):  # which ends code only where nothing follows it on its line
             shown += "\n"
@@ -331,6 +342,17 @@ def _quotations(
             quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0
         )
         yield given.cite(quotation.source, f"{shown}{marker}", quote)
+
+
+def _title_that_answers(question: str, sentence: str, item: RetrievedItem) -> str:
+    """Return the title of a sentence's section, with a colon, where it and not the sentence has the date or number asked for.
+
+    "2.5.0 (2024-11-18)" does, where the question names version 2.5.0; other titles may be of another thing.
+    """
+    title, asked = section_of(item), AnswerType(question)
+    names_it = find_unmentioned(question, [""]) and not find_unmentioned(question, [title])
+    answers = names_it and asked.is_quantity and asked.is_in(title)
+    return f"{title}: " if answers and not asked.is_in(sentence) else ""
 
 
 def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:

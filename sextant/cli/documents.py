@@ -21,7 +21,7 @@ from sextant.cli.options import (
     read_filters,
     usage_text,
 )
-from sextant.cli.session import with_part, with_sextant
+from sextant.cli.session import chosen_graph, with_part, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
@@ -279,8 +279,11 @@ app.add_typer(documents, name="documents")
 @documents.command("list")
 def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """List the documents, and why any could not be taken in."""
-    listed = with_sextant(lambda rag: rag.documents(graph))
-    terminal.show(listed, _print_documents, as_json=as_json)
+
+    async def list_chosen(rag: Sextant) -> list[Document]:
+        return await rag.documents(await chosen_graph(rag, graph))
+
+    terminal.show(with_sextant(list_chosen), _print_documents, as_json=as_json)
 
 
 def _print_documents(listed: Sequence[Document]) -> None:

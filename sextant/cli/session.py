@@ -126,10 +126,10 @@ def with_part(
 
 
 async def chosen_graph(rag: Sextant, graph: str) -> str:
-    """Return the knowledge base to ask; says so where it is another than was named, as it is the only one there is."""
+    """Return the knowledge base to ask or to list; says so where it is another than was named, as it is the only one there is."""
     found = await rag.find_graph(graph)
     if found != graph:
-        terminal.note(f"Asking {found}, the only knowledge base there is (--graph names one).")
+        terminal.note(f"Using {found}, the only knowledge base there is (--graph names one).")
     return found
 
 

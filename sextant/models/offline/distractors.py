@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.passages import is_row, read_document_texts, read_full_text
+from sextant.models.offline.passages import (
+    is_row,
+    read_document_texts,
+    read_full_text,
+    section_of,
+)
 from sextant.models.offline.wording import Paraphrases, strip_borrowed_part
 from sextant.text.analysis import CHINESE_UNITS, codes_in, spelling_of
 from sextant.text.characters import find_whole, normalise, plain_of, simplify
@@ -51,7 +56,7 @@ class Siblings:
         plain = plain_of(question)
         names = [] if _COMPARES.search(plain) else list(_find_names(question, passages))
         self._names = [(re.compile(named), re.compile(others)) for named, others in names]
-        self._above = [plain_of(_read_heading(passage)) for passage in passages] if names else []
+        self._above = [plain_of(section_of(passage)) for passage in passages] if names else []
         self._texts = [passage.text for passage in passages]
 
     def stand_alone(self) -> bool:
@@ -97,11 +102,6 @@ class Siblings:
         return any(named.search(name) for named, _ in self._names)
 
 
-def _read_heading(passage: RetrievedItem) -> str:
-    path: Sequence[str] = passage.metadata.get("section_path") or ("",)
-    return path[-1]
-
-
 def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[str, str]]:
     """Yield patterns of each name in a question, and of the others of its kind."""
     plain = plain_of(question)
@@ -133,7 +133,7 @@ def _as_mark(mark: str, passages: Sequence[RetrievedItem]) -> str:
     """Return a pattern of a mark: of 2.5 itself, not 2.5.1, where it stands itself in the passages or above them."""
     loose = rf"(?<![\w.]){re.escape(mark)}(?!\w)"
     exact = rf"{loose}(?!\.\d)"
-    texts = (f"{_read_heading(passage)}\n{passage.text}" for passage in passages)
+    texts = (f"{section_of(passage)}\n{passage.text}" for passage in passages)
     return exact if any(re.search(exact, plain_of(text)) for text in texts) else loose
 
 

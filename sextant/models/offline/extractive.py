@@ -32,8 +32,11 @@ from sextant.models.offline.passages import (
     Span,
     complete_lists,
     complete_notes,
+    document_of,
     is_row,
     read_document_texts,
+    read_full_text,
+    titles_above,
 )
 from sextant.models.offline.summary import read_named_section, summary_of_named
 from sextant.models.offline.wording import respell
@@ -337,10 +340,27 @@ def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str)
     documents = read_document_texts(items)
     lacking = [len(find_unmentioned(question, [text])) for text in documents]
     about = {index for index, count in enumerate(lacking) if count == min(lacking, default=0)}
-    about -= find_namesakes(question, items)
+    about -= _find_other_sections(question, items) | find_namesakes(question, items)
     spelled = respell(question, [item.text for item in items])
     sentences = [one for one in read_sentences(spelled, items) if one.source in about]
     return Evidence(spelled, items, sentences, language) if sentences else None
+
+
+def _find_other_sections(question: str, items: Sequence[RetrievedItem]) -> set[int]:
+    """Return the places of passages that do not name what the question does by a code, beside a section titled by it.
+
+    "2.5.0 (2024-11-18)" is such a section where the question names version 2.5.0, and 2.4.0 stands beside it.
+    """
+    if not find_unmentioned(question, [""]):
+        return set()
+    titled = {
+        document_of(item) for item in items if not find_unmentioned(question, [titles_above(item)])
+    }
+    return {
+        at
+        for at, item in enumerate(items)
+        if document_of(item) in titled and find_unmentioned(question, [read_full_text(item)])
+    }
 
 
 def _rank_sentences(

@@ -37,8 +37,13 @@ from sextant.models.offline.wording import (
 )
 from sextant.tables.cells.stored import cells_of
 from sextant.tables.cells.values import ValueKind, read_value
-from sextant.text.characters import language_of, plain_of, simplify
-from sextant.text.statements import AnswerType, asks_of_orders, orders_answerer
+from sextant.text.characters import language_of, normalise, plain_of, simplify
+from sextant.text.statements import (
+    AnswerType,
+    asks_of_orders,
+    definition_pattern,
+    orders_answerer,
+)
 
 Numbers = npt.NDArray[np.float64]
 
@@ -215,6 +220,7 @@ class Evidence:
         self._sources = sorted({one.source for one in sentences})
         self._missing = [self._count_missing(text) for text in texts]
         self._type = AnswerType(question)
+        self._definition = definition_pattern(question)
 
     @property
     def asks_of_kind(self) -> bool:
@@ -324,8 +330,13 @@ class Evidence:
         """
         found = self._type.is_in(sentence.meaning)
         if found is None:
-            return float(self._has_asked_figure(sentence))
+            return float(self._defines(sentence) or self._has_asked_figure(sentence))
         return 1.0 if found else -1.0
+
+    def _defines(self, sentence: Sentence) -> bool:
+        """Return whether a sentence says what that is which is asked about."""
+        pattern = self._definition
+        return pattern is not None and pattern.search(normalise(sentence.text)) is not None
 
     def _has_asked_figure(self, sentence: Sentence) -> bool:
         """Return whether a row has a figure in a column that the question names, and it or its section names the rest."""

@@ -178,6 +178,12 @@ def titles_above(passage: RetrievedItem) -> str:
     return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
 
 
+def section_of(passage: RetrievedItem) -> str:
+    """Return the title of the section that the passage stands in; "" for none."""
+    path: Sequence[str] = passage.metadata.get("section_path") or ("",)
+    return path[-1]
+
+
 def names_above(passage: RetrievedItem) -> str:
     """Return the names of the passage's document and of the sections it stands in."""
     return f"{names_of_document(passage)} {titles_above(passage)}"
@@ -354,7 +360,8 @@ _SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
 def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
     """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named, code between fences.
 
-    A row without a head above it, or with another number of cells, stays as it is. A record's line
+    A row without a head above it, or with another number of cells, stays as it is, but for one of two cells, which are a
+    name and its value. A record's line
     goes without its raw key ("answer: …"), or with that in plain words.
     """
     if sentence.startswith(FENCE):
@@ -366,6 +373,10 @@ def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
     cells = cells_of(sentence + _empty_cells(item.text, start, sentence)) if head else []
     if len(names) < 2 or len(names) != len(cells):
         line_start = item.text.rfind("\n", 0, start) + 1
+        is_first_cell = item.text[line_start:start].strip() == "|"
+        pair = [cell for cell in cells_of(sentence) if cell] if is_first_cell else []
+        if len(pair) == 2:  # a name and its value
+            return _SIGNS[language_of(sentence)][0].join(pair)
         if _LINE_MARK.fullmatch(item.text[line_start:start].lstrip()):
             return sentence  # a name that a list explains is no key: "- limit: number of results"
         return "\n".join(map(describe_fields, sentence.split("\n")))

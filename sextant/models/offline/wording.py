@@ -34,7 +34,9 @@ _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 _WHICH_DAY = re.compile("(?:星期|周|週|礼拜|禮拜)[几幾]")
 _HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
 # Words that ask, or say little, and whose characters are part of others: 什 is one of 布什 and 克什米尔.
-_WHAT = re.compile("什么|[什甚]麼|甚么|怎[么麼样樣]|如何|应[该当]|應[該當]|自己")
+_WHAT = re.compile(
+    "[什甚][么麼][时時][候间間]|什么|[什甚]麼|甚么|怎[么麼样樣]|如何|应[该当]|應[該當]|自己"
+)
 # 谁付 asks who; the segmenter takes it for a word.
 _ASKS = re.compile(r"^由?[谁誰][来來]?$|^[谁誰哪]|[谁誰]$|多少$")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.

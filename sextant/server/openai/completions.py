@@ -227,7 +227,7 @@ def chosen_by(model: str, graph_id: str | None) -> tuple[str, Effort, str]:
 
     Args:
         model: `sextant`, then `-` and a mode if not `auto`, then `-` and an effort if not `medium`, then `:` and a
-            knowledge base if not the default one.
+            knowledge base if not the default one, or the only one there is.
         graph_id: the request's own word for the knowledge base, which outranks the name's.
 
     Raises:

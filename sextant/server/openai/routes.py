@@ -50,6 +50,8 @@ async def get_model(
 async def chat_completions(request: Request, principal: Reader, chat: ChatRequest) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
     question = _read_request(chat, serving_of(request).settings.limits.history_turns)
+    rag = rag_of(request, principal)
+    question.options["graph_id"] = await rag.find_graph(question.options["graph_id"])
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
     completion = CompletionWriter(chat.model, chat.list_sources, usage)
     if chat.stream:

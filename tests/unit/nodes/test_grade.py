@@ -8,6 +8,7 @@ import pytest
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.nodes.grade import after_grade
+from sextant.nodes.refine import refine
 from tests.sentences import sentences_of
 from tests.unit.nodes.conftest import Build, chat, item
 from tests.unit.nodes.steps import (
@@ -110,6 +111,20 @@ async def test_by_rule_the_first_five_passages_count(
     others = [replace(WEATHER, id=f"{number}.md") for number in range(before)]
     state = after(QUESTION, items=[*others, SYMPTOMS])
     assert after_grade(await graded(state, bench().runtime)) == goes_to
+
+
+async def test_a_version_that_no_passage_names_is_searched_by_itself(bench: Build) -> None:
+    question = "What is new in Relay 2.5.1?"
+    other = item("What is new in Relay is faster.", "2.4.0")
+    named = replace(other, metadata={"section_path": ("2.5.1 (2024-12-02)",)})
+    runtime = bench().runtime
+    weak = await graded(after(HOPS, question=question, items=[other], graph_items=[]), runtime)
+    assert after_grade(weak) == "weak"
+    assert (await refine(weak, runtime))["search"] == "2.5.1"
+    enough = await graded(
+        after(HOPS, question=question, items=[other, named], graph_items=[]), runtime
+    )
+    assert after_grade(enough) == "enough"
 
 
 @pytest.mark.parametrize("items", [[], [WEATHER]])

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 import typer
 
 from sextant.cli import app as cli
-from sextant.cli import terminal
+from sextant.cli import documents, terminal
 from sextant.cli.options import AsJson
 from sextant.cli.transfer import _left_out_message
 from sextant.domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
@@ -70,6 +72,18 @@ def test_deleting_a_graph_asks_first_and_opens_nothing_before(
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     assert cli.run(["graphs", "delete", "hr"]) == 130
     assert "'hr'" in capsys.readouterr().err
+
+
+def test_without_a_name_the_documents_of_the_only_knowledge_base_are_listed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rag = AsyncMock()
+    rag.find_graph.return_value = "shop"
+    rag.documents.return_value = []
+    monkeypatch.setattr(documents, "with_sextant", lambda work: asyncio.run(work(rag)))
+    assert cli.run(["documents", "list"]) == 0
+    rag.documents.assert_awaited_once_with("shop")
+    assert "Using shop, the only knowledge base there is" in capsys.readouterr().err
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -53,6 +53,11 @@ async def test_every_mode_answers_by_its_models_name(
     assert answer.usage.total_tokens > 0
 
 
+async def test_without_a_name_the_only_knowledge_base_is_asked(client: openai.AsyncOpenAI) -> None:
+    answer = await client.chat.completions.create(model="sextant", messages=ASKED)
+    assert "owner [1]." in (answer.choices[0].message.content or "")
+
+
 async def test_citations_are_in_the_text_and_beside_it(client: openai.AsyncOpenAI) -> None:
     answer = await client.chat.completions.create(model=MODEL, messages=ASKED)
     text, beside = answer.choices[0].message.content or "", answer.model_extra or {}

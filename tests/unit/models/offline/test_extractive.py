@@ -200,6 +200,15 @@ async def test_documents_that_name_the_asked_thing_are_quoted_before_others() ->
     assert {quote.source for quote in found.quotations} == {1}
 
 
+async def test_characters_of_a_question_word_are_no_words_that_a_short_question_lacks() -> None:
+    delivery = "第二条 乙方应于2025年4月30日前交货。"
+    prices = item("合同总价为160000元。甲方在收到货物后15日内验收。")
+    found = await ExtractiveAnswerer().extract(
+        "什么时候交货？", [prices, item(delivery)], language="zh"
+    )
+    assert [quote.sentence for quote in found.quotations][:1] == [delivery]
+
+
 async def test_a_row_is_found_by_its_code_and_the_name_of_a_column() -> None:
     table = "| Article | Name | Price (CNY) |\n|---|---|---|\n| SC-110 | Head | 12400 |\n| BM-40 | Motor | 4860 |"
     news = item("BM-40 电机的供应商通知，自 7 月 1 日起涨价 6%。")

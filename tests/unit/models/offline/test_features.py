@@ -55,7 +55,9 @@ def test_a_row_is_read_under_the_head_of_its_table() -> None:
         ("它是哪一年建成的？", "它于1907年建成。", 1),
         ("它是哪一年建成的？", "它用砖建成。", -1),
         ("为什么停机？", "由于皮带打滑而停机。", 1),
-        ("What is it?", "It is a lamp of 1907.", 0),
+        ("Is it old?", "It is a lamp of 1907.", 0),
+        ("什么是食品浪费？", "本法所称食品浪费，是指未能合理利用食品。", 1),
+        ("什么是食品浪费？", "各级人民政府应当反对食品浪费。", 0),
     ],
 )
 def test_the_kind_of_thing_that_is_asked_for_is_found(question: str, text: str, match: int) -> None:

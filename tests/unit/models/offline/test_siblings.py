@@ -92,6 +92,20 @@ async def test_a_version_is_not_one_of_another_number(question: str, expected: l
     assert (await answers(question, *RELEASES))[:1] == expected
 
 
+async def test_where_a_section_is_titled_by_a_version_only_what_names_it_is_quoted() -> None:
+    changes = [
+        replace(item(text), document_id="changes", metadata={"section_path": (title,)})
+        for title, text in (
+            ("1.2.0 (2024-05-03)", "A new release of Relay with many new fixes."),
+            ("1.3.0 (2024-11-18)", "Folders can be shared."),
+        )
+    ]
+    question = "What is new in Relay 1.3.0?"
+    assert await answers(question, *changes) == ["Folders can be shared."]
+    news = replace(item("Relay 1.3.0 is new."), document_id="news")
+    assert "Relay 1.3.0 is new." in await answers(question, *changes, news)
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [

@@ -149,3 +149,24 @@ async def test_code_is_quoted_as_it_stands() -> None:
     assert lines[1] == "To limit the rate, write:[1]"
     assert lines[2:6] == ["```python", "rate: Limit | None = Limit(5)", "run(rate)", "```"]
     assert {one.quote for one in answer.citations} == {lines[1][:-3], "\n".join(lines[2:6])}
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "said"),
+    [
+        ("When was Relay 1.3.0 released?", "1.3.0 (2024-11-18)", "1.3.0 (2024-11-18): "),
+        ("What is new in Relay 1.3.0?", "1.3.0 (2024-11-18)", ""),
+        ("When was Relay 1.3.0 released?", "Relay 1.3.0", ""),
+    ],
+)
+async def test_a_title_that_has_the_date_asked_for_is_told_with_the_sentence(
+    question: str, title: str, said: str
+) -> None:
+    sentence = "Relay 1.3.0 is a new release with shared folders."
+    passage = RetrievedItem(
+        ItemKind.CHUNK, "1", sentence, 1.0, metadata={"filename": "a.md", "section_path": (title,)}
+    )
+    *_, done = [event async for event in quotations(question, [passage], "en")]
+    assert isinstance(done, Done)
+    assert done.answer.answer == f"According to the documents:\n{said}{sentence}[1]"
+    assert done.answer.citations[0].quote == sentence

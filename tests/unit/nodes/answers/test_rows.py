@@ -29,6 +29,7 @@ def told(text: str, row: str, context: str = "") -> str:
         ("| A | B | C |\n|---|---|---|\n| x | y |  |\n| z | w | v |", "x | y", "A: x; B: y"),
         ("| A | B | C | D |\n|---|---|---|---|\n| x | y |  | |", "x | y", "A: x; B: y"),
         ("| | Price |\n|---|---|\n| Heron | 9 |", "Heron | 9", "Heron; Price: 9"),
+        ("| Labor Day | First Monday |\n| Christmas | 25 |", "Christmas | 25", "Christmas: 25"),
     ],
 )
 def test_each_cell_is_told_behind_its_columns_name(text: str, row: str, said: str) -> None:
@@ -43,7 +44,7 @@ def test_later_rows_have_their_head_in_the_context() -> None:
 @pytest.mark.parametrize(
     ("text", "row"),
     [
-        ("| a | b |\n| c | d |", "c | d"),
+        ("| a | b | c |\n| d | e | f |", "d | e | f"),
         (f"{LEAVE}\n\nA sentence after the table.", "A sentence after the table."),
         (f"{LEAVE}\n\nEither | or.", "Either | or."),
         ("| A | B |\n|---|---|\n| x | y | z |", "x | y | z"),
