@@ -157,8 +157,9 @@ class _Cutter:
 
     def _atoms(self, span: TextSpan, page: int | None, budget: int) -> list[_Atom]:
         text = self._text[span.start : span.end]
-        if estimate_tokens(text) <= budget:
-            return [self._atom(span, page)]
+        whole = self._atom(span, page)
+        if whole.tokens <= budget:
+            return [whole]
         return [
             self._atom(TextSpan(span.start + part.start, span.start + part.end), page)
             for part in _split(text, max(1, budget))

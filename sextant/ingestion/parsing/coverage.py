@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from sextant.domain.documents import Coverage
 from sextant.domain.warnings import CodedWarning, WarningCode, count
@@ -108,9 +108,12 @@ def _kind(block: Block) -> str:
 
 def _tally(texts: Iterable[str], *, numbers: bool) -> Counter[str]:
     """Return how often each letter stands in the texts, and each digit if `numbers`; however it is written."""
-    counted = Counter(normalise(" ".join(texts)))
     is_counted = str.isalnum if numbers else str.isalpha
-    return Counter({char: number for char, number in counted.items() if is_counted(char)})
+    tally = Counter[str]()
+    for char, number in Counter(chain.from_iterable(texts)).items():
+        for plain in filter(is_counted, normalise(char)):
+            tally[plain] += number
+    return tally
 
 
 def _warn_of_missing(

@@ -273,7 +273,8 @@ def join_lines(lines: Iterable[str]) -> str:
     parts: list[str] = []
     for line in filter(None, map(str.strip, lines)):
         above = parts[-1] if parts else ""
-        if above and line[0].islower() and _HYPHENATED.fullmatch(above.split()[-1]):
+        is_divided = above and line[0].islower() and not above[-1].isalnum()
+        if is_divided and _HYPHENATED.fullmatch(above.split()[-1]):
             parts[-1] = above[:-1]
         elif above and not (_is_wide(above[-1]) or _is_wide(line[0]) or ends_in_hyphen(above)):
             parts.append(" ")

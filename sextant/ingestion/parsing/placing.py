@@ -53,7 +53,9 @@ def locate_words(
         if start < 0 and shown[-1] in _HYPHENS:
             length -= 1
             start = text.find(shown[:-1], at, at + length + _NEAR)
-        if start < 0 or (start > at and any(map(str.isalnum, text[at:start].strip()))):
+        if start < 0 or (
+            start > at and text[at:start] != " " and any(map(str.isalnum, text[at:start]))
+        ):
             rest = _WordFinder(text[at:], words[index:], offset + at, is_table=is_table)
             return [*placed, *rest.locate()]
         at = start + length

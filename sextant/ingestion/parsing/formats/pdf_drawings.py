@@ -24,7 +24,6 @@ _ORNAMENTS = 20  # drawings on an empty page; letters that are drawn are more
 _BAR, _SHORTEST, _TICK = 3.0, 4.0, 15.0
 # A page with more drawings than this is a map or a plan, not a table.
 _MAX_DRAWINGS = 3000
-_PICTURED = {raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM}
 
 
 class Drawings:
@@ -44,9 +43,14 @@ class Drawings:
     @cached_property
     def _pictures(self) -> list[pdfium.PdfImage]:
         """List the pictures, those in forms too."""
-        if not any(kind in _PICTURED for _, kind in self._objects):
-            return []
-        return list(self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]))
+        pictures, page = list[pdfium.PdfImage](), self._page
+        for item, kind in self._objects:
+            if kind == raw.FPDF_PAGEOBJ_IMAGE:
+                pictures.append(pdfium.PdfObject(item, page))
+            elif kind == raw.FPDF_PAGEOBJ_FORM:
+                form = pdfium.PdfObject(item, page)
+                pictures += page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], form=form, level=1)
+        return pictures
 
     def is_picture(self, lines: Sequence[PdfLine]) -> bool:
         """Return whether what the page says is drawn: it has no text, or hardly any over a picture of the whole page."""

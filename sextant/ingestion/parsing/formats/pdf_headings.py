@@ -9,9 +9,10 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import partial
 from itertools import groupby, pairwise
 from math import inf
 from statistics import median
@@ -35,6 +36,7 @@ from sextant.ingestion.parsing.lines import (
     ends_in_hyphen,
     ends_sentence,
     infer_levels,
+    number_rank,
     starts_item,
     with_fields,
     without_number,
@@ -110,7 +112,7 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
         if not isinstance(above, PageParagraph) or above.kind is not kind:
             goes_on = False
         elif kind is LineKind.PROSE:
-            right = _column(lines, limits, place[above.lines[-1]])
+            right = partial(_column, lines, limits, place[above.lines[-1]])
             goes_on = _continues(above, item, right, pitch, usual)
         else:
             goes_on = _is_below(above.lines[-1], item, pitch)
@@ -168,9 +170,10 @@ def _next_columns(lines: Sequence[PdfLine]) -> list[float]:
 
 
 def _next_column(box: PdfBox, boxes: Sequence[PdfBox]) -> float:
-    start = bisect_left(boxes, (box.right,))
-    beside = (one for one in boxes[start:] if one.bottom < box.top and one.top > box.bottom)
-    return next((one.left for one in beside), inf)
+    for one in boxes[bisect_left(boxes, (box.right,)) :]:
+        if one.bottom < box.top and one.top > box.bottom:
+            return one.left
+    return inf
 
 
 def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> float:
@@ -207,28 +210,28 @@ _LINE_OF_TEXT = 15  # of its letters' size: 15 ideographs, or some 30 Latin lett
 
 
 def _continues(
-    paragraph: PageParagraph, line: PdfLine, right: float, pitch: float, usual: float
+    paragraph: PageParagraph, line: PdfLine, column: Callable[[], float], pitch: float, usual: float
 ) -> bool:
     above = paragraph.lines[-1]
+    size = max(line.size, 1)
+    distance = (above.box.bottom - line.box.bottom) / size
     if (
-        starts_item(line.text)
-        or begin_alike(above.text, line.text)
-        or abs(above.size - line.size) > _SAME_SIZE
+        abs(above.size - line.size) > _SAME_SIZE
         or above.bold != line.bold
+        or (above.page == line.page and distance > pitch * _NEXT)
+        or starts_item(line.text)
+        or begin_alike(above.text, line.text)
     ):
         return False
-    size = max(line.size, 1)
     is_large = above.size > usual + _SAME_SIZE
+    right = column()
     breaks_off = _breaks_off(above, line, right)
     if not (breaks_off or is_large) and _could_have_fitted(above, line, right):
         return False
-    distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column
         # The foot of a form ("Weight 4120 kg") is as wide as its short column, but no line of running text.
         is_text = above.box.right - above.box.left > _LINE_OF_TEXT * size
         return (is_text or breaks_off) and not (is_large or ends_sentence(above.text))
-    if distance > pitch * _NEXT:
-        return False
     indented = line.box.left - above.box.left > _INDENT * size
     hanging = len(paragraph.lines) == 1 and starts_item(above.text)
     return not indented or hanging
@@ -323,11 +326,15 @@ def mark_outline(regions: Sequence[Region], outline: Sequence[OutlineEntry]) -> 
     line at the very beginning stays one though no outline lists it.
     """
     marked: list[Marked] = list(regions)
-    if regions and isinstance(regions[0], PageParagraph) and _levels(regions)[0] == 0:
-        marked[0] = _heading(regions[0], 0, HeadingSource.INFERRED)
     start = 0
     for entry in outline:
         start = _mark_entry(marked, entry, start)
+    first, *others = marked
+    sizes = [other.first.size for other in others if isinstance(other, PageParagraph)]
+    if isinstance(first, PageParagraph) and first.first.size > max(sizes, default=0):
+        title = first.text()
+        if could_be_heading(title) and number_rank(title) is None:
+            marked[0] = _heading(first, 0, HeadingSource.INFERRED)
     return marked
 
 

@@ -31,7 +31,6 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     find_shift,
     insert_fields,
     join_pieces,
-    unite,
 )
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
@@ -53,7 +52,8 @@ _WRITTEN_OVER = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT}
 _WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
-_Span = tuple[float, int, float]  # left side, the character behind, right side
+# Of a word: left side, the character behind, right side; lower and upper side of its first character and of its last one.
+_Span = tuple[float, int, float, float, float, float, float]
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
 
 
@@ -79,6 +79,7 @@ class Page:
         self.number = number
         self._page = document[number - 1]
         self._drawn: int | None = None
+        self._has_leftward = False
         self.unmapped = 0  # characters of which the file does not say what they mean
         self.filled = ""  # what its form fields hold
         if any(raw.FPDFAnnot_GetSubtype(one) in _WRITTEN_OVER for one in self._annotations()):
@@ -182,6 +183,7 @@ class Page:
         """Return its lines in the order in which the file draws them, cut at wide gaps."""
         text = self._characters()
         plain, first = text.translate(_MARKS), 0
+        self._has_leftward = _LEFTWARD.search(text) is not None
         self._find_words(text, plain)
         pieces = list[PdfLine]()
         for end in [*(found.start() for found in _LINE_END.finditer(text)), len(text)]:
@@ -233,7 +235,9 @@ class Page:
         for run in line.runs:
             for at, found in enumerate(_WORD.finditer(run.text)):
                 start, end = run.start + found.start(), run.start + found.end()
-                left, right = self._box(start).left, self._box(end - 1).right
+                left, behind, right, *_ = self._spans[bisect_left(self._starts, start)]
+                if behind != end:  # ideographs, or a word that a mark cuts
+                    left, right = self._box(start).left, self._box(end - 1).right
                 shown = self._words_in(start, end)
                 text = run.shift.write(found[0])
                 if words and not at and not run.space and not run.text[0].isspace():
@@ -271,13 +275,13 @@ class Page:
             start, end = found.span()
             _loose_box(page, start, first)
             _loose_box(page, end - 1, last)
-            left, top, right, bottom, left2, top2, right2, bottom2 = _two_boxes(boxes)
-            left = min(left, left2)
-            top = max(top, top2)
-            right = max(right, right2)
-            bottom = min(bottom, bottom2)
+            left, high, right, low, left2, high2, right2, low2 = _two_boxes(boxes)
+            left = left if left < left2 else left2
+            bottom = low if low < low2 else low2
+            right = right if right > right2 else right2
+            top = high if high > high2 else high2
             self._starts.append(start)
-            self._spans.append((left, end, right))
+            self._spans.append((left, end, right, low, high, low2, high2))
             x0, x1 = (left - x) / width, (right - x) / width
             y0, y1 = (y - top) / height, (y - bottom) / height
             if self._sideways:
@@ -285,6 +289,7 @@ class Page:
             if x0 < 1 and y0 < 1 and x1 > 0 and y1 > 0:
                 self._shown_starts.append(start)
                 self._shown.append(Word(plain[start:end], number, x0, y0, x1, y1))
+        self._spans.append((0.0, 0, 0.0, 0.0, 0.0, 0.0, 0.0))  # behind the last word
 
     def _words_in(self, start: int, end: int) -> Sequence[Word]:
         """Return the words that begin within these characters."""
@@ -298,9 +303,8 @@ class Page:
         letter, look = self._look_of_words(text, first, last)
         size, slope = look
         widest, back = _GAP * size, -BACK * size
-        is_rightward = slope <= _TURN and not _LEFTWARD.search(
-            text, self._starts[first], self._spans[last - 1][1]
-        )
+        start, end = self._starts[first], self._spans[last - 1][1]
+        is_rightward = slope <= _TURN and not self._is_leftward(text, start, end)
         cuts = [
             at
             for at in (range(first + 1, last) if is_rightward else ())
@@ -320,10 +324,12 @@ class Page:
     def _piece(
         self, text: str, first: int, last: int, letter: int, look: tuple[float, float]
     ) -> PdfLine:
-        start, end = self._starts[first], self._spans[last - 1][1]
+        left, _, right, low, high, *_ = self._spans[first]
+        left2, end, right2, *_, low2, high2 = self._spans[last - 1]
+        start = self._starts[first]
         size, slope = look
         base, is_turned = self._base(letter), slope > _TURN
-        is_rightward = not (is_turned or _LEFTWARD.search(text, start, end))
+        is_rightward = not (is_turned or self._is_leftward(text, start, end))
         name, weight = self._font(letter)
         if is_rightward:
             runs = tuple(self._runs(text, start, end, size, base))
@@ -331,7 +337,7 @@ class Page:
             runs = (TextRun(start, end, text[start:end], words=self._words_in(start, end)),)
         return PdfLine(
             self.number,
-            unite((self._box(start), self._box(end - 1))),
+            PdfBox(min(left, left2), min(low, low2), max(right, right2), max(high, high2)),
             size,
             _is_bold(name, weight) and self._is_bold_throughout(text, start, end),
             _is_mono(name),
@@ -373,6 +379,9 @@ class Page:
 
     def _is_small(self, index: int, size: float) -> bool:
         return self._look(index)[0] < SMALL * size
+
+    def _is_leftward(self, text: str, start: int, end: int) -> bool:
+        return self._has_leftward and _LEFTWARD.search(text, start, end) is not None
 
     def _letter(self, text: str, start: int, end: int) -> int:
         """Return a letter of the line that tells its look: bullets and numbers often differ."""

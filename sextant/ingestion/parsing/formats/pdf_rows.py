@@ -77,8 +77,11 @@ def _stand_side_by_side(left: PdfLine, right: PdfLine, reach: float = SAME_ROW) 
 def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
     rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(columns_in_order(lines))]
     for at, row in enumerate(rows):
-        adjacent = [rows[other] for other in (at - 1, at + 1) if 0 <= other < len(rows)]
-        yield _one_line(row, is_alone=all(len(other) == 1 for other in adjacent))
+        if len(row) == 1:
+            yield _without_leaders(row[0])
+        else:
+            adjacent = [*rows[max(at - 1, 0) : at], *rows[at + 1 : at + 2]]
+            yield _one_line(row, is_alone=all(len(other) == 1 for other in adjacent))
 
 
 def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
@@ -90,8 +93,8 @@ def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
     pairs = [
         (left, right)
         for left, right in pairwise(lines)
-        if _stand_side_by_side(left, right, reach=1.0)
-        and left.box.right < right.box.left
+        if left.box.right < right.box.left
+        and _stand_side_by_side(left, right, reach=1.0)
         and min(width(left.text), width(right.text)) >= _COLUMN_WIDTH
     ]
     gap = _common_gap(pairs)
@@ -145,14 +148,17 @@ def is_prose(column: Sequence[PdfLine]) -> bool:
     )
 
 
+def _without_leaders(line: PdfLine) -> PdfLine:
+    """Return a title and its value as a row; a line without leaders as it is."""
+    ends = around_leaders(line.text)
+    if not ends:
+        return line
+    whole = replace(line.runs[0], text=" ".join(ends), words=words_of([line]))
+    return replace(line, runs=(whole,), is_row=True)
+
+
 def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
     """Return a row as one line: of a table, or of text where it stands alone or begins with a list item's mark."""
-    first = row[0]
-    if len(row) == 1:
-        ends = around_leaders(first.text)
-        words = words_of(row)
-        whole = replace(first.runs[0], text=" ".join(ends), words=words) if ends else None
-        return replace(first, runs=(whole,), is_row=True) if whole else first
     longest = max(row, key=lambda line: len(line.text))
     runs = [run for line in row for run in (replace(line.runs[0], space=True), *line.runs[1:])]
     return replace(
