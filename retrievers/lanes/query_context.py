@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -23,17 +23,14 @@ from sextant.retrievers.arrays import Floats
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
-from sextant.retrievers.lanes.question_terms import two_events
 from sextant.retrievers.lanes.surroundings import Surroundings, link_question, nearest_entities
 from sextant.retrievers.lanes.warnings import go_without
 from sextant.retrievers.ranking.mix_ranker import (
     PageRankMixer,
     QuerySignals,
     SemanticScores,
-    blend,
     count_nearest,
     semantic_scores,
-    with_parts,
 )
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import halves_of_texts, index_of
@@ -173,26 +170,22 @@ class QuestionReader:
         timings: LaneTimings,
     ) -> bool:
         """Put into `runs` how each fares, and into `timings` what parts take; `Read.current`."""
-        texts = [query.text, *two_events(query.text)]
-        index, vectors = await self._index_and_vectors(query, texts, cached, timings)
+        index, vector = await self._index_and_vector(query, cached, timings)
         with timings.on(VECTOR):
-            whole, *events = [
-                await self._sought(query, index, text, vector)
-                for text, vector in zip(texts, vectors, strict=True)
-            ]
-        similar = await self._type_similarity(index, vectors[0])
+            find_nearest = await self._nearest_finder(query, index, vector)
+        similar = await self._type_similarity(index, vector)
         allowed = await self._allowed(query, index)
 
         def build_context() -> QueryContext:
             with timings.on(VECTOR):
-                nearest = whole.nearest(index)
-            signals = self._signals(index, query.text, nearest, similar, events, timings=timings)
+                nearest = find_nearest()
+            signals = self._signals(index, query.text, nearest, similar, timings)
             full = bool(signals.named) or self.graph is None or not len(index.entities)
             return QueryContext(
                 index,
                 signals,
                 self.ranker,
-                vectors[0],
+                vector,
                 nearest or _NOTHING,
                 allowed,
                 full,
@@ -212,7 +205,7 @@ class QuestionReader:
         )
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
-            named = await detach_on_cancel(nearest_entities(self.graph, query, index, vectors[0]))
+            named = await detach_on_cancel(nearest_entities(self.graph, query, index, vector))
             signals = _with_named(first.signals, named)
             again = replace(first, signals=signals, named_in_full=True)
             await asyncio.to_thread(run_lanes_here, rest, lambda: again)
@@ -223,35 +216,25 @@ class QuestionReader:
             return True
         return cached[0] == await detach_on_cancel(self.indexes.stamp(scope))
 
-    async def _index_and_vectors(
-        self,
-        query: LaneQuery,
-        texts: Sequence[str],
-        cached: CachedIndex | None,
-        timings: LaneTimings,
-    ) -> tuple[ScopeIndex, list[Vectors | None]]:
+    async def _index_and_vector(
+        self, query: LaneQuery, cached: CachedIndex | None, timings: LaneTimings
+    ) -> tuple[ScopeIndex, Vectors | None]:
         if cached is not None:
-            return cached[1], await self._vectors(query, texts, timings)
+            return cached[1], await self._vector(query, timings)
         index = detach_on_cancel(self.indexes.get(query.scope))
-        return await asyncio.gather(index, self._vectors(query, texts, timings))
+        return await asyncio.gather(index, self._vector(query, timings))
 
-    async def _vectors(
-        self, query: LaneQuery, texts: Sequence[str], timings: LaneTimings
-    ) -> list[Vectors | None]:
-        with timings.on(VECTOR):
-            if len(texts) == 1:  # which needs no task
-                return [await self._vector(query, texts[0])]
-            return await asyncio.gather(*(self._vector(query, text) for text in texts))
-
-    async def _sought(
-        self, query: LaneQuery, index: ScopeIndex, text: str, vector: Vectors | None
-    ) -> _Sought:
+    async def _nearest_finder(
+        self, query: LaneQuery, index: ScopeIndex, vector: Vectors | None
+    ) -> Callable[[], Near | None]:
+        """Return what finds the nearest passages in a thread: in memory, or as the store has found them."""
         if vector is None:
-            return _Sought(text)
+            return lambda: None
         centred = await self.indexes.meanings(self.embedder).centred(vector)
-        if index.passages.vectors is not None:
-            return _Sought(text, centred)
-        return _Sought(text, found=await self._near(query, index, centred))
+        if index.passages.vectors is None:
+            found = await self._near(query, index, centred)
+            return lambda: found
+        return lambda: index.passages.nearest(centred, count_nearest(len(index.chunk_ids)))
 
     async def _type_similarity(self, index: ScopeIndex, vector: Vectors | None) -> Floats | None:
         if vector is None:
@@ -267,9 +250,10 @@ class QuestionReader:
         allowed[rows[rows >= 0]] = True
         return allowed
 
-    async def _vector(self, query: LaneQuery, text: str) -> Vectors | None:
+    async def _vector(self, query: LaneQuery, timings: LaneTimings) -> Vectors | None:
         try:
-            return await self.embedder.embed_query(text)
+            with timings.on(VECTOR):
+                return await self.embedder.embed_query(query.text)
         except ConflictError:
             raise
         except SextantError as error:
@@ -296,8 +280,6 @@ class QuestionReader:
         question: str,
         nearest: Near | None,
         type_similarity: Floats | None,
-        events: Sequence[_Sought],
-        *,
         timings: LaneTimings,
     ) -> QuerySignals:
         with timings.on(KEYWORD):
@@ -309,29 +291,7 @@ class QuestionReader:
             type_match=index.types.named_by(question),
             type_similarity=type_similarity,
         )
-        relevance = self.ranker.relevance(index.walk, signals)
-        if events:
-            relevance = with_parts(relevance, [self._event(index, event) for event in events])
-        return replace(signals, relevance=relevance)
-
-    def _event(self, index: ScopeIndex, event: _Sought) -> Floats:
-        match, semantic = index.lexical.match(event.text), _semantic(event.nearest(index))
-        return blend(match, semantic, self.ranker.parameters)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sought:
-    """The question or one event of it, by meaning: its centred vector, or what the store `found` near."""
-
-    text: str
-    centred: Vectors | None = None
-    found: Near | None = None
-
-    def nearest(self, index: ScopeIndex) -> Near | None:
-        """Return the passages nearest to it; None when no model gave a vector."""
-        if self.centred is None:
-            return self.found
-        return index.passages.nearest(self.centred, count_nearest(len(index.chunk_ids)))
+        return replace(signals, relevance=self.ranker.relevance(index.walk, signals))
 
 
 def _run_each(

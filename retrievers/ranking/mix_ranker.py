@@ -16,7 +16,7 @@ The relevance comes first: how far words and meaning are to be trusted, and thei
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -144,16 +144,6 @@ def blend(
     for rows in match.coded:
         relevance[rows] += np.float32(1 / len(match.coded) / best)
     return scale_scores(relevance) if match.coded else relevance
-
-
-def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:
-    """Return relevance for a question that joins two things, either of which counts as much as the question.
-
-    Args:
-        whole: relevance of every passage to the whole question, 0..1.
-        parts: the same to each part.
-    """
-    return scale_scores(whole + np.maximum.reduce(parts))
 
 
 # Passages that the bridge starts from at most, and the least that a passage counts as wanted by it.

@@ -15,7 +15,6 @@ from sextant.retrievers.ranking.mix_ranker import (
     lexical_weight,
     out_of_vocabulary,
     semantic_scores,
-    with_parts,
 )
 
 PARAMETERS = MixParameters()
@@ -142,9 +141,3 @@ def test_words_say_little_where_passages_hold_little_of_the_question(
         unknown=0.0,
     )
     assert out_of_vocabulary(match, PARAMETERS) == pytest.approx(expected, abs=1e-6)
-
-
-def test_either_part_of_a_question_counts_as_much_as_the_whole() -> None:
-    whole = np.array([1, 0.6, 0.4, 0], np.float32)
-    parts = [np.array([1, 0.2, 0, 0], np.float32), np.array([0, 0.4, 1, 0], np.float32)]
-    assert with_parts(whole, parts) == pytest.approx([1, 0.5, 0.7, 0])
