@@ -1,15 +1,10 @@
 """The ranking of `mix`: personalised PageRank from what a question says, means and names.
 
 A question of several hops ("When did the state where Pocahontas Mounds is located become part of the
-United States?") names its first passage and describes its last. For passage p, with the relevance r
-(words, meaning, statements; 0..1), the share e of the seeds that entities have (entity confidence), and
-PageRank's mass m relative to the best passage's,
-
-    score(p) = m(p) + unmatched_weight · u · (1 - e) · r(p)
-
-where u says how little of the question the passages hold. The walk starts from r^sharpness of the passages
-that fit best, from the named entities, and from a bridge: one step from either towards what the question
-still asks for. docs/experiments/mix.md tells how the parameters were chosen.
+United States?") names its first passage and describes its last. A passage's score is its mass of personalised
+PageRank, relative to the best passage's. The walk starts from r^sharpness of the passages that fit best, where r
+is their relevance (words, meaning, statements; 0..1), from the named entities, and from a bridge: one step from
+either towards what the question still asks for. docs/experiments/mix.md tells how the parameters were chosen.
 
 The relevance comes first: how far words and meaning are to be trusted, and their sum.
 """
@@ -50,7 +45,6 @@ class MixParameters:
         bridge: mass that the bridge starts with, as a share of all other seeds.
         subgraph_size: passages that the walk is kept to, which bounds what a question costs.
         inflow_power: how far mass that merely stayed at a passage is left out where nothing is named.
-        unmatched_weight: what relevance counts beside mass where the passages hold none of the question's words.
     """
 
     lexical_coverage: float = 0.13
@@ -64,7 +58,6 @@ class MixParameters:
     bridge: float = 0.5
     subgraph_size: int = 800
     inflow_power: float = 0.4
-    unmatched_weight: float = 10.0
 
 
 # Up to so many contenders words tell apart.
@@ -103,11 +96,6 @@ def lexical_weight(
     return max(
         weight * (_FEW_CONTENDERS / contenders) ** 2, min(weight, parameters.min_lexical_weight)
     )
-
-
-def out_of_vocabulary(match: LexicalMatch, parameters: MixParameters) -> float:
-    """Return how little the words say: 1 when no passage holds any, 0 from where they count as much as meaning."""
-    return max(0.0, 1 - match.coverage / parameters.lexical_coverage)
 
 
 def count_nearest(passages: int) -> int:
@@ -253,15 +241,9 @@ class PageRankMixer:
         )
         if not entities_alone:
             mass *= inflow(index, subgraph.passages) ** (parameters.inflow_power * (1 - confidence))
-        most = float(mass.max(initial=0.0))
-        share = most * (1 - confidence) * self._own_weight(signals)
-        scores = relevance * np.float32(share)
-        scores[subgraph.passages] += mass
+        scores = np.zeros_like(relevance)
+        scores[subgraph.passages] = mass
         return GraphRanking(scores, entity_mass, relevance, confidence)
-
-    def _own_weight(self, signals: QuerySignals) -> float:
-        parameters = self.parameters
-        return parameters.unmatched_weight * out_of_vocabulary(signals.match, parameters)
 
     def _seeds(self, index: WalkIndex, signals: QuerySignals) -> dict[int, float]:
         """Return what the walk starts with at the named entities."""

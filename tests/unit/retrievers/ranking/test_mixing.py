@@ -106,13 +106,6 @@ def test_vectors_raise_what_is_near() -> None:
     assert ranked(near=near).passages[4] > 0
 
 
-def test_a_question_in_another_language_is_left_to_the_vectors() -> None:
-    """The graph leads from the first passage to the second, but nothing says that it was asked for."""
-    near = np.array([1, 0.6, 0.8, 0, 0, 0], np.float32)
-    found = ranked("那个遗址所在的州何时加入联邦？", near)
-    assert np.argsort(-found.passages)[:3].tolist() == [0, 2, 1]
-
-
 def test_a_question_that_touches_nothing_ranks_nothing() -> None:
     ranking = ranked("完全无关的问题")
     assert not ranking.passages.any()
@@ -142,12 +135,6 @@ def test_passages_to_which_the_graph_leads_alike_keep_their_seeds() -> None:
     ranking = MIXER.rank(graph_of(3, 0), QuerySignals(lexical.match("red apple")))
     half = ranking.relevance[1]
     assert ranking.passages / ranking.passages[0] == pytest.approx([1, half**3, 0])
-
-
-def test_relevance_counts_beside_the_walk_where_no_passage_holds_a_word_of_the_question() -> None:
-    near = np.array([1, 0.5, 0.25, 0, 0, 0], np.float32)
-    by_meaning = ranked("那个遗址所在的州何时加入联邦？", near).passages
-    assert by_meaning[2] / by_meaning[0] == pytest.approx((0.25**3 + 10 * 0.25) / 11, rel=0.3)
 
 
 def test_a_parameter_changes_the_ranking_of_its_own_mixer_alone() -> None:

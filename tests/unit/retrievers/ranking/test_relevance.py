@@ -13,7 +13,6 @@ from sextant.retrievers.ranking.mix_ranker import (
     blend,
     count_nearest,
     lexical_weight,
-    out_of_vocabulary,
     semantic_scores,
 )
 
@@ -125,19 +124,3 @@ def _holding_half(passages: int) -> LexicalMatch:
     """So many passages that hold half of what a question says, and one that holds a tenth."""
     scores = np.array([0.5] * passages + [0.1], np.float32) * np.float32(BM25().most)
     return LexicalMatch((), scores, np.ones(1, np.float32), 0)
-
-
-@pytest.mark.parametrize(
-    ("coverage", "expected"), [(0.0, 1.0), (0.065, 0.5), (0.13, 0.0), (1.0, 0.0)]
-)
-def test_words_say_little_where_passages_hold_little_of_the_question(
-    coverage: float, expected: float
-) -> None:
-    whole = np.float32(BM25().most)
-    match = LexicalMatch(
-        held=(),
-        scores=np.array([coverage * whole], np.float32),
-        information=np.array([1], np.float32),
-        unknown=0.0,
-    )
-    assert out_of_vocabulary(match, PARAMETERS) == pytest.approx(expected, abs=1e-6)
