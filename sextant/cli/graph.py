@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from sextant.domain.graph import Community
-    from sextant.facade.knowledge.communities import Communities, CommunityView
-    from sextant.facade.knowledge.graph import GraphStatus, KnowledgeGraph, SubGraph
+    from sextant.facade.knowledge.graph import (
+        Communities,
+        CommunityView,
+        GraphStatus,
+        KnowledgeGraph,
+        SubGraph,
+    )
     from sextant.ingestion.graph.upkeep import Refreshed
     from sextant.stores.graph.protocol import Hop
 

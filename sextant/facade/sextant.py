@@ -33,9 +33,8 @@ from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from sextant.facade.knowledge.chunks import Chunks
-    from sextant.facade.knowledge.communities import Communities
     from sextant.facade.knowledge.entities import Entities
-    from sextant.facade.knowledge.graph import KnowledgeGraph
+    from sextant.facade.knowledge.graph import Communities, KnowledgeGraph
     from sextant.facade.library import Library
     from sextant.facade.worker import Worker
     from sextant.ingestion.files import Paths
@@ -303,7 +302,7 @@ class Sextant(Asking):
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
         """Return the communities: the hierarchy, their reports, building them."""
-        from sextant.facade.knowledge.communities import Communities
+        from sextant.facade.knowledge.graph import Communities
 
         return Communities(
             self.database, await self._require_scope(graph_id), self._refresher.opened
