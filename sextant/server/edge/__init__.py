@@ -12,8 +12,7 @@ from sextant.server.edge.foreign import LibraryRoutes
 from sextant.server.edge.headers import (
     BoundedStatements,
     Methods,
-    RequestId,
-    SecurityHeaders,
+    ResponseHeaders,
     Starting,
 )
 from sextant.server.edge.limits import BodyLimit, Slots
@@ -34,9 +33,8 @@ def install(app: FastAPI, metrics: Metrics) -> None:
     app.add_middleware(Methods)
     app.add_middleware(BodyLimit, most=_most_bytes)
     app.add_middleware(Slots, questions=_QUESTIONS, searches=_SEARCHES)
-    app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestMeasurements, metrics=metrics)
-    app.add_middleware(RequestId)
+    app.add_middleware(ResponseHeaders)
     app.add_middleware(Starting)
 
 

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from sextant.server.edge import limits as body_limit
-from sextant.server.edge.headers import HEADERS, RequestId, SecurityHeaders
+from sextant.server.edge.headers import HEADERS, ResponseHeaders
 from sextant.server.edge.limits import BodyLimit
 from sextant.server.observe.logs import request_id
 
@@ -80,7 +80,7 @@ async def test_an_answer_that_has_begun_breaks_off() -> None:
 
 @pytest.mark.parametrize("given", ["a", "req-1", "8f14e45f.CEEA_467", "x" * 100])
 async def test_a_harmless_id_is_kept(given: str) -> None:
-    async with client(RequestId(echo)) as asked:
+    async with client(ResponseHeaders(echo)) as asked:
         answer = await asked.get("/", headers={"X-Request-Id": given})
     assert answer.headers["X-Request-Id"] == given == answer.json()["id"]
 
@@ -89,7 +89,7 @@ async def test_a_harmless_id_is_kept(given: str) -> None:
     "given", ["", " ", "x" * 101, "a b", "<script>", 'a"b', "a;b", "é", "-a", "a\tb", "${jndi:x}"]
 )
 async def test_any_other_id_is_replaced(given: str) -> None:
-    async with client(RequestId(echo)) as asked:
+    async with client(ResponseHeaders(echo)) as asked:
         answer = await asked.get("/", headers={b"X-Request-Id": given.encode("latin-1")})
     own = answer.headers["X-Request-Id"]
     assert own == answer.json()["id"]
@@ -102,11 +102,11 @@ async def test_every_answer_has_the_headers_unless_it_says_otherwise() -> None:
         answer = PlainTextResponse("", headers={"Cache-Control": "max-age=60"})
         await answer(scope, receive, send)
 
-    async with client(SecurityHeaders(echo)) as asked:
+    async with client(ResponseHeaders(echo)) as asked:
         headers = (await asked.get("/")).headers
     assert {name: headers[name] for name in HEADERS} == HEADERS
     assert headers["cache-control"] == "no-store"
-    async with client(SecurityHeaders(cached)) as asked:
+    async with client(ResponseHeaders(cached)) as asked:
         assert (await asked.get("/")).headers["cache-control"] == "max-age=60"
 
 
