@@ -5,7 +5,7 @@ Also here: hits as the response shows them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -204,16 +204,3 @@ def constants_of(settings: Settings, weights: FusionWeights) -> dict[str, float]
     index = {name: float(getattr(settings.retrieval, of)) for name, of in _OF_THE_INDEX.items()}
     lanes = {f"{lane}Weight": weight for lane, weight in weights.by_lane.items()}
     return {**lanes, **id_, **index}
-
-
-def debug_of(
-    constants: Mapping[str, float],
-    found: Mapping[str, int],
-    timings: Mapping[str, float],
-    *,
-    cached: bool,
-) -> SearchDebug:
-    """Return what `explain` adds to a response."""
-    return SearchDebug(
-        constants=dict(constants), found=dict(found), timings=dict(timings), cached=cached
-    )

@@ -37,9 +37,9 @@ from sextant.retrievers.entity_search.lanes import (
 from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions, blend
 from sextant.retrievers.entity_search.response import (
     Hit,
+    SearchDebug,
     SearchResponse,
     constants_of,
-    debug_of,
     result_of,
 )
 from sextant.retrievers.lanes.warnings import find_unknown_types
@@ -345,9 +345,12 @@ def _response(
     results = [result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits]
     debug = None
     if explain:
-        constants = constants_of(settings, search.weights)
-        timings = {**ranking.timings, "total": elapsed}
-        debug = debug_of(constants, ranking.found, timings, cached=page.cached)
+        debug = SearchDebug(
+            constants=constants_of(settings, search.weights),
+            found=dict(ranking.found),
+            timings={**ranking.timings, "total": elapsed},
+            cached=page.cached,
+        )
     return SearchResponse(
         results=tuple(results),
         total=len(results),
