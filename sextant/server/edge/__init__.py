@@ -15,7 +15,7 @@ from sextant.server.edge.headers import (
     ResponseHeaders,
     Starting,
 )
-from sextant.server.edge.limits import BodyLimit, Slots
+from sextant.server.edge.limits import BodyLimit, Slots, path_of
 from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import RequestMeasurements
 from sextant.server.observe.metrics import Metrics
@@ -40,7 +40,7 @@ def install(app: FastAPI, metrics: Metrics) -> None:
 
 def _most_bytes(scope: Scope) -> int:
     limits = cast("Serving", scope["app"].state.serving).settings.http
-    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    path = path_of(scope)
     if _IMPORT.fullmatch(path):
         return limits.import_bytes
     if path in _QUESTIONS:

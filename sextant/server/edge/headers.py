@@ -19,6 +19,7 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.errors import SextantError
+from sextant.server.edge.limits import path_of
 from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import request_id
 from sextant.stores.postgresql.watched import limit_statements
@@ -68,7 +69,7 @@ def _methods_of(scope: Scope) -> str:
 def _routes(scope: Scope) -> list[RouteContext]:
     """Return what a path may mean, as they are tried."""
     app: FastAPI = scope["app"]
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    path = path_of(scope)
     return [
         route
         for route in iter_route_contexts(app.routes)

@@ -40,7 +40,7 @@ class Slots:
         try:
             self._require_slot(scope)
         except Overloaded as error:
-            if _path(scope) in self._searches:
+            if path_of(scope) in self._searches:
                 # Not at once: of 24 clients who ask at once again half of the server's time was
                 # refusing them (docs/speed.md), and 100 ms are allowed.
                 await asyncio.sleep(0.03)
@@ -51,7 +51,7 @@ class Slots:
     def _require_slot(self, scope: Scope) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
             return
-        serving, path = cast("Serving", scope["app"].state.serving), _path(scope)
+        serving, path = cast("Serving", scope["app"].state.serving), path_of(scope)
         if path in self._searches:
             principal = serving.authenticator.known(HTTPConnection(scope))
             serving.searches.require_capacity(principal.quota_key if principal else None)
@@ -60,7 +60,8 @@ class Slots:
             serving.runs.require_slot()
 
 
-def _path(scope: Scope) -> str:
+def path_of(scope: Scope) -> str:
+    """Return the path as our routes name it, also where another application mounts this one."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 
