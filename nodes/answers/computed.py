@@ -17,7 +17,7 @@ from sextant.nodes.citing.citations import Citations, attachment_of, escape_mark
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.tables.cells.stored import StoredTable, TableLine, TablePart, cells_of, tables_of
 from sextant.tables.cells.values import ValueKind, read_value
-from sextant.tables.query.column_links import names_column
+from sextant.tables.query.linker import names_column
 from sextant.tables.query.parsing import lists_rows, may_compute
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import queries_for, run_queries

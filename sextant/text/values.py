@@ -63,7 +63,7 @@ _RAISED = r"(?:\^|(?=[⁻⁺⁰¹²³⁴-⁹]))(?P<power>[-−+⁻⁺]?[\d⁰¹�
 _DECIMAL_COMMA = r"(?<!\d,)(?:\d{1,3}(?:[.\u2009\u202f ]\d{3})+|\d+),\d{1,2}(?![\d,])"
 _UP_TO = re.compile(rf"\s?(?:[-–—~]|to)\s?{_DECIMAL_COMMA}")
 _GROUP, _TEN, _MONTHS_A_YEAR = 3, 10, 12
-_SCALE = "万亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
+_SCALE = "万亿|千亿|百亿|十亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
 _MONTHS = {
     name: at
     for at, name in enumerate(

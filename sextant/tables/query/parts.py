@@ -1,141 +1,120 @@
-"""The parts of a question over a table: what it names and bounds, and what of it is not accounted for yet."""
+"""The parts of a question over a table: its tokens, the columns that it names and the rows that it bounds."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from sextant.tables.cells.arithmetic import Condition, Operation
-from sextant.tables.cells.table import DataTable
+from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_links import QuestionReading, names_column
-from sextant.tables.query.families import (
-    asks_of_other_kind,
-    is_code,
-    is_implied,
-    without_implied,
-)
-from sextant.tables.query.units import unit_of
-from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
-from sextant.text.stopwords import ENGLISH_STOP_WORDS
-from sextant.text.word_forms import stem, synonym_patterns
+from sextant.tables.query.column_kinds import asks_for_other, find_by_kind, is_code
+from sextant.tables.query.conditions import CONDITION, Conditions
+from sextant.tables.query.linker import Linker, names_column
+from sextant.tables.query.tokens import COLUMN, HARMLESS, VALUE, QuestionToken, match_at
 
-_LONGEST_CAPTION = 200  # a longer one is a text, whose words are not those of the table
-_OF_ALL = 0.9  # a word in so many rows is of all of them ("Store 1", "Store 2")
-_LEAST_NOUN = 4  # characters
-_WORD = re.compile(rf"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|%|[{IDEOGRAPHS}]+")
-_CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b")
-_MARK = re.compile(r"(?<!^)\b(?!I\b)[A-Z][A-Z\d]{0,3}\b")
-EITHER = re.compile(r"或|\bor\b")
-"""Joins two conditions, or the two of which one is asked for."""
-_EXTREMES = (Operation.MAX, Operation.MIN)
+_OPERATIONS = {
+    "mean": Operation.MEAN,
+    "sum": Operation.SUM,
+    "max": Operation.MAX,
+    "min": Operation.MIN,
+    "count": Operation.COUNT,
+}
+EXTREMES = (Operation.MAX, Operation.MIN)
+# What several tokens are together, in this order.
+_TOGETHER = {
+    "how_much|count COLUMN? greater|less": "apart",
+    "greater|less COLUMN? how_much|count": "apart",
+    "of_share sum? COLUMN? how_much": "share",
+}
 
 
 class QuestionParts:
-    """What a question is made of; `rest` is what is not accounted for yet."""
+    """The tokens of a question, the columns that it names and the conditions that it sets.
 
-    def __init__(
-        self,
-        reading: QuestionReading,
-        table: DataTable,
-        where: tuple[Condition, ...],
-        *,
-        is_list: bool,
-    ) -> None:
-        self.reading, self.table, self.where = reading, table, where
-        self.grammar = reading.grammar
-        self.text = self.rest = reading.text
-        self.columns = table.columns
-        self.positions = sorted(reading.columns)
-        self.named = [at for _, at in self.positions]
-        both = ({one.column, one.other} for one in where)
+    Attributes:
+        tokens: all tokens.
+        left: those that are not accounted for yet.
+        used: the columns that the query is over.
+    """
+
+    def __init__(self, table: DataTable, linker: Linker, conditions: Conditions, text: str) -> None:
+        self._table, self._columns, self._text = table, table.columns, text
+        self.where = tuple(conditions.found)
+        self._positions = conditions.named
+        self.named = [at for _, at in conditions.named]
+        both = ({one.column, one.other} for one in self.where)
         self.bound = {at for one in both for at in one if at is not None}
-        codes = [one.index for one in self.columns if one.kind is ValueKind.NUMBER and is_code(one)]
+        codes = [
+            one.index for one in self._columns if one.kind is ValueKind.NUMBER and is_code(one)
+        ]
         self.words = [
-            at for at, one in enumerate(self.columns) if one.kind is ValueKind.TEXT or at in codes
+            one.index for one in self._columns if one.kind is ValueKind.TEXT or one.index in codes
         ]
-        self.numbers = [
-            at
-            for at, one in enumerate(self.columns)
-            if one.kind is ValueKind.NUMBER and at not in codes and at not in reading.hidden
+        self._numbers = [
+            one.index
+            for one in self._columns
+            if one.kind is ValueKind.NUMBER and one.index not in {*codes, *linker.hidden}
         ]
-        self.group = self._find_group()
-        self.is_list = is_list
+        self._is_list = conditions.is_list
+        self.tokens = conditions.tokens
+        self._group = self._find_group()
+        for pattern, kind in _TOGETHER.items():
+            self._join(pattern, kind)
+        self.left = [one for one in self.tokens if one.kind not in {COLUMN, VALUE, CONDITION}]
         self.used = frozenset[int]()
 
-    # What is left.
+    # Tokens.
 
-    def leaves_unexplained(self, question: str, about: str) -> bool:
-        """Return whether a word is left that may keep rows out or ask for something else."""
-        several = len({(one.column, one.bounds) for one in self.where}) > 1
-        if (several and EITHER.search(self.rest)) or self._names_someone(question):
-            return True
-        used = {*self.named, *self.bound, *self.used}
-        rest = without_implied(self.rest, [self.columns[at] for at in used])
-        rest = EITHER.sub(" ", rest) if len(self.where) <= 1 else rest
-        if any(map(self._tells_rows_apart, self.grammar.filler.findall(rest))):
-            return True
-        words = _WORD.findall(self.grammar.filler.sub(" ", rest))
-        caption = about if len(about) <= _LONGEST_CAPTION else ""
-        # What another column of numbers is called is not what is computed here.
-        names = [one.name for one in self.columns if one.index in {*used, *self.words}]
-        above = plain_of(" ".join([caption, *names]))
-        explained = plain_of(" ".join([caption, *(self.columns[at].name for at in self.words)]))
-        known = {stem(word) for word in _WORD.findall(above)}
-        known |= {
-            stem(word)
-            for word, form in synonym_patterns(question).items()
-            if form.search(explained)
-        }
-        marks = {mark.lower() for mark in _MARK.findall(question) if not question.isupper()}
-        return any(
-            not unit_of(word) and (word in marks or not self._is_known(word, known, above))
-            for word in words
-        )
+    def _join(self, pattern: str, kind: str) -> None:
+        """Make one token of those that are something together; names within it stay."""
+        for start in range(len(self.tokens)):
+            if places := match_at(self.tokens, start, pattern, {"filler"}):
+                taken = [at for at in places if self.tokens[at].kind != COLUMN]
+                self.tokens[taken[0]] = replace(self.tokens[taken[0]], kind=kind)
+                self.tokens = [one for at, one in enumerate(self.tokens) if at not in taken[1:]]
 
-    def _tells_rows_apart(self, filler: str) -> bool:
-        """Return whether a word that keeps no row out of most tables stands in some rows of this one: oak table, oak chair."""
-        if len(filler) < _LEAST_NOUN or has_cjk(filler) or filler in ENGLISH_STOP_WORDS:
-            return False
-        share = self._share_of_rows(stem(filler))
-        return 0 < share < _OF_ALL
+    def _has(self, *kinds: str, senses: str = "") -> bool:
+        wanted = senses.split()
+        return any(one.kind in kinds and (not wanted or one.sense in wanted) for one in self.tokens)
 
-    def _share_of_rows(self, word: str) -> float:
-        """Return in what share of the rows a stem stands."""
-        begins = re.compile(("" if has_cjk(word) else r"\b") + re.escape(word))
-        rows = [plain_of(" ".join(cells)) for cells in self.table.records]
-        return sum(begins.search(row) is not None for row in rows) / max(len(rows), 1)
+    def _use(self, *kinds: str) -> None:
+        """Account for all words of some kinds."""
+        self.left = [one for one in self.left if one.kind not in kinds]
 
-    def _is_known(self, word: str, known: Collection[str], above: str) -> bool:
-        """Return whether the table's names, its caption or nearly all of its rows say a word."""
-        if stem(word) in known:
-            return True
-        if has_cjk(word) and (len(word) == 1 or word in above):
-            return word in above
-        return self._share_of_rows(stem(word)) >= _OF_ALL
-
-    def _names_someone(self, question: str) -> bool:
-        """Return whether a capitalised word that was not understood stands in a cell: Max, Count Basie."""
-        names = {name for name in _CAPITALISED.findall(question) if name.lower() in self.text}
-        rows = [" ".join(row) for row in self.table.rows]
-        return any(re.search(rf"\b{name}\b", row) for name in names for row in rows)
-
-    def has(self, form: re.Pattern[str]) -> bool:
-        """Return whether the question has a form."""
-        return form.search(self.text) is not None
-
-    def use(self, *forms: re.Pattern[str]) -> None:
-        """Account for all that forms match."""
-        for form in forms:
-            self.rest = form.sub(" ", self.rest)
-
-    def use_operations(self, *operations: Operation) -> None:
-        """Account for the words of operations."""
-        self.use(*(self.grammar.operations[one] for one in operations))
-
-    def operations(self) -> list[Operation]:
+    def _operations(self) -> list[Operation]:
         """Return the operations whose words are not accounted for yet."""
-        return [one for one, form in self.grammar.operations.items() if form.search(self.rest)]
+        kinds = {one.kind for one in self.left}
+        return [operation for kind, operation in _OPERATIONS.items() if kind in kinds]
+
+    def _word_of(self, operation: Operation) -> QuestionToken | None:
+        return next((one for one in self.tokens if _OPERATIONS.get(one.kind) is operation), None)
+
+    def _asks_whether(self) -> bool:
+        """Return whether it asks if one has more than another."""
+        compares = self._has("greater", "less")
+        is_asked = self.tokens[:1] and self.tokens[0].kind == "whether"
+        in_chinese = any(one.kind == "whether" and not one.text.isascii() for one in self.tokens)
+        return compares and ((bool(is_asked) and self._has("than")) or in_chinese)
+
+    def _is_of_periods(self) -> bool:
+        """Return whether it asks for something of each day or month, which no column tells."""
+        starts = range(len(self.tokens))
+        found = (match_at(self.tokens, at, "each unit|suffix") for at in starts)
+        units = [self.tokens[places[-1]] for places in found if places]
+        return any(one.kind == "unit" or one.text in {"天", "日"} for one in units)
+
+    def _asks_meaning(self) -> bool:
+        """Return whether "mean" is a verb: "what does salary mean?"."""
+        texts = {one.text for one in self.tokens}
+        return bool(texts & {"do", "does", "did"}) and self.tokens[-1].text == "mean"
+
+    def _find_group(self) -> int | None:
+        """Return the column whose name stands right behind "each"."""
+        for start in range(len(self.tokens)):
+            if places := match_at(self.tokens, start, "each|by COLUMN", HARMLESS):
+                return self.tokens[places[-1]].column
+        return None
 
     # Columns.
 
@@ -148,69 +127,79 @@ class QuestionParts:
         chosen = [at for at in self.named if at in free]
         return next(iter(chosen or free or self.words), None)
 
-    def named_of(self, kind: ValueKind) -> list[int]:
-        """Return the named columns of one kind, in the question's order."""
-        return [at for at in dict.fromkeys(self.named) if self.columns[at].kind is kind]
-
-    def named_words(self) -> list[int]:
-        """Return the named columns of words, in the question's order."""
-        return [at for at in dict.fromkeys(self.named) if at in self.words]
-
-    def free_numbers(self) -> list[int]:
+    def _free_numbers(self) -> list[int]:
         """Return the named columns of numbers that no condition is on."""
         named = dict.fromkeys(self.named)
-        return [at for at in named if at in self.numbers and at not in self.bound]
+        return [at for at in named if at in self._numbers and at not in self.bound]
 
-    def repeats(self, column: int | None) -> bool:
-        """Return whether several rows have the same value of a column."""
-        return column is not None and self.columns[column].repeats
+    def _named_of(self, kind: ValueKind) -> list[int]:
+        return [at for at in dict.fromkeys(self.named) if self._columns[at].kind is kind]
+
+    def _repeats(self, column: int | None) -> bool:
+        return column is not None and self._columns[column].repeats
 
     def names_row(self, condition: Condition) -> bool:
         """Return whether a condition is by name on a column that names each row."""
-        return not condition.bounds and not self.repeats(condition.column)
+        return not condition.bounds and not self._repeats(condition.column)
 
-    def is_of_one(self, condition: Condition) -> bool:
+    def _is_of_one(self, condition: Condition) -> bool:
         """Return whether a condition leaves the one row that it names."""
         return self.names_row(condition) and len(condition.words) == 1 and not condition.denied
 
-    def _find_group(self) -> int | None:
-        """Return the column whose name stands right behind "each"."""
-        ends = {match.end() for match in self.grammar.group.finditer(self.text)}
-        return next((at for position, at in self.positions if position in ends), None)
+    def _implied(self) -> list[int]:
+        return find_by_kind(self._text, [self._columns[at] for at in self._numbers])
 
-    def implied(self, columns: Iterable[int]) -> list[int]:
-        """Return those of the columns that are asked for by a word for just their kind."""
-        return [at for at in columns if is_implied(self.text, self.columns[at])]
-
-    def only_number(self) -> list[int]:
+    def _only_number(self) -> list[int]:
         """Return the only column of numbers, where the question does not ask for another kind of them."""
-        only = [self.columns[at] for at in self.numbers]
-        return self.numbers if len(only) == 1 and not asks_of_other_kind(self.text, only) else []
+        only = [self._columns[at] for at in self._numbers]
+        return self._numbers if len(only) == 1 and not asks_for_other(self._text, only) else []
 
-    def target(self, operation: Operation) -> int | None:
+    def _meant(self) -> list[int]:
+        """Return the columns of numbers that are named, else asked for by their kind, else the only one."""
+        return self._free_numbers() or self._implied() or self._only_number()
+
+    def _target(self, operation: Operation) -> int | None:
         """Return the column that an operation is over."""
-        if operation in _EXTREMES and self.has(self.grammar.by_time):
-            if dates := self.named_of(ValueKind.DATE):
+        if operation in EXTREMES and self._has("max", "min", senses="time age"):
+            if dates := self._named_of(ValueKind.DATE):
                 return self._nearest(dates, operation)
-            aged = self.implied(self.numbers) if self.has(self.grammar.old) else []
-            dated = (one for one in self.columns if one.kind is ValueKind.DATE)
-            partly = (one.index for one in dated if names_column(self.text, one.name))
+            aged = self._implied() if self._has("max", "min", senses="age") else []
+            dated = (one for one in self._columns if one.kind is ValueKind.DATE)
+            partly = (one.index for one in dated if names_column(self._text, one.name))
             return next(iter(aged), next(partly, None))
-        free = self.free_numbers()
-        if free:
+        if free := self._free_numbers():
             return self._nearest(free, operation)
-        meant = self.implied(self.numbers) or self.only_number()
+        meant = self._meant()
         return meant[0] if len(meant) == 1 else None
 
     def _nearest(self, columns: Sequence[int], operation: Operation) -> int:
         """Return the column named right behind the word for an operation, in Chinese before it."""
-        word = self.grammar.operations[operation].search(self.text)
+        word = self._word_of(operation)
         if word is None or len(columns) == 1:
             return columns[0]
-        before = [
-            at for position, at in self.positions if position < word.start() and at in columns
-        ]
-        behind = [at for position, at in self.positions if position >= word.end() and at in columns]
-        if behind and (word[0].isascii() or not before):
+        before = [at for start, at in self._positions if start < word.start and at in columns]
+        behind = [at for start, at in self._positions if start >= word.end and at in columns]
+        if behind and (word.text.isascii() or not before):
             return behind[0]
         return before[-1]
+
+
+def turn(operation: Operation) -> Operation:
+    """Return the other end."""
+    return Operation.MIN if operation is Operation.MAX else Operation.MAX
+
+
+def read_count(number: QuestionToken) -> int:
+    """Return a number of things; 0 for what is none."""
+    if number.kind == "nth":
+        return int(number.sense)
+    amount = number.amount
+    is_count = amount is not None and amount.unit in {"", "count"}
+    return int(amount.number) if amount is not None and is_count else 0
+
+
+def holds_amounts(column: Column) -> bool:
+    """Return whether most of a column's cells begin with a number, be it "12, pro rata"."""
+    filled = [text for value in column.values if (text := value.text.strip())]
+    amounts = sum(text.lstrip("$€£¥~≈+-− ")[:1].isdigit() for text in filled)
+    return column.kind is ValueKind.NUMBER or 2 * amounts > len(filled)

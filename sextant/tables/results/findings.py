@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sextant.tables.cells.arithmetic import Condition, Operation, matching
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_links import names_column
+from sextant.tables.query.linker import names_column
 from sextant.tables.query.parsing import clauses_of, parse_queries
 from sextant.tables.query.places import find_numbered_columns, find_numbered_row
 from sextant.tables.query.query import Order, TableQuery

@@ -257,3 +257,27 @@ def test_a_column_that_is_called_by_its_time_tells_only_what_the_caption_says() 
 )
 def test_clauses_stand_alone_or_are_no_clauses(question: str, clauses: list[str]) -> None:
     assert clauses_of(question) == clauses
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("What is the sum of the distance and the deliveries?", ROUTES),
+        ("What is the average of the budget and what was spent?", SPENDING),
+    ],
+)
+def test_a_sum_of_two_columns_is_not_that_of_one(question: str, table: DataTable) -> None:
+    assert told(question, table) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "expected"),
+    [
+        ("Which 品名 has the highest 单价?", STOCK, [("980", "r4c4")]),
+        ("Route 的平均 Distance 是多少？", ROUTES, [("149.3333", "c3")]),
+    ],
+)
+def test_both_languages_may_stand_in_one_question(
+    question: str, table: DataTable, expected: list[tuple[str, str]]
+) -> None:
+    assert told(question, table) == expected

@@ -1,0 +1,397 @@
+"""Which query the tokens of a question make up, once what bounds the rows is taken together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sextant.tables.cells.arithmetic import Condition, Operation
+from sextant.tables.cells.values import ValueKind
+from sextant.tables.query.column_kinds import (
+    counts_things,
+    is_amount,
+    is_code,
+    is_surely_amount,
+    read_kinds,
+)
+from sextant.tables.query.linker import plain_name
+from sextant.tables.query.parts import EXTREMES, QuestionParts, holds_amounts, read_count, turn
+from sextant.tables.query.query import Order, TableQuery
+from sextant.tables.query.tokens import (
+    COLUMN,
+    HARMLESS,
+    NUMBER,
+    WORD,
+    QuestionToken,
+    is_period,
+    match_at,
+)
+from sextant.tables.query.units import find_unit
+
+_RANKS = (
+    "before_behind NUMBER",
+    "max|min NUMBER",
+    "NUMBER max|min",
+    "which|what|list NUMBER",
+    "nth max|min|greater|less",
+)
+
+
+class QueryChooser(QuestionParts):
+    """Chooses the query that a question is; see `choose`."""
+
+    def choose(self) -> TableQuery | None:
+        """Return the query, None if there is none or several are possible."""
+        if self._is_of_periods() or self._asks_meaning():
+            return None
+        if self._has("share"):
+            return self._share()
+        if self._has("apart") or self._asks_whether():
+            return self._difference()
+        for pattern in _RANKS:
+            for start in range(len(self.tokens)):
+                skipped = (
+                    {"measure", "filler", "suffix"} if pattern.startswith("max") else {"filler"}
+                )
+                if places := match_at(self.tokens, start, pattern, skipped):
+                    return self._rank_rows([self.tokens[at] for at in places])
+        return self._choose_without_rank()
+
+    # Two numbers.
+
+    def _share(self) -> TableQuery | None:
+        """Return what the rows of a condition have of all that a column adds up to, or what part of the rows they are."""
+        self._use("share", "of_share", "sum")
+        if self._operations() or len({one.column for one in self.where}) != 1:
+            return None
+        numbers = self._free_numbers()
+        rows = self.named and self.named[0] in self.words  # "what share of routes"
+        if rows or not numbers:
+            if rows or not all(map(self.names_row, self.where)):
+                return TableQuery((), Operation.SHARE, self.where, subject=self.subject)
+            numbers = self._only_number()
+        if len(numbers) != 1 or not is_amount(self._columns[numbers[0]]):
+            return None
+        return TableQuery((numbers[0],), Operation.SHARE, self.where, subject=self.where[0].column)
+
+    def _difference(self) -> TableQuery | None:
+        """Return how far two rows, both named by values of one column, are apart; or two columns of one row."""
+        self._use("whether", "apart", "than", "between", "greater", "less", "or", "more")
+        pairs, named = self._pairs(), self._free_numbers()
+        if self._operations() or self._group is not None:
+            return None
+        if len(pairs) == 1:
+            meant = self._meant()
+            self.used = frozenset(meant)
+            pair = pairs[0].column
+            found = TableQuery(tuple(meant), Operation.DIFFERENCE, self.where, subject=pair)
+            return found if len(meant) == 1 else None
+        if len(self.where) != 1 or not self._is_of_one(self.where[0]) or len(named) != 2:
+            return None
+        one = self.where[0].column
+        return TableQuery(tuple(named), Operation.DIFFERENCE, self.where, subject=one)
+
+    def _pairs(self) -> list[Condition]:
+        """Return the conditions by which two things are named, values of one column."""
+        return [one for one in self.where if len(one.words) == 2 and not one.denied]
+
+    def _rivals(self, over: Operation | None) -> TableQuery | None:
+        """Return which of two that are named has more: "which sold more, A or B?", A和B哪个贵."""
+        pairs = self._pairs()
+        greater, smaller = self._has("greater"), self._has("less")
+        if not self._has("which", "who") or len(pairs) != 1 or greater == smaller:
+            return None
+        pair = pairs[0].column
+        column = self._target(Operation.MAX)
+        if column is None or over is Operation.COUNT:
+            return None
+        self.used = frozenset({column})
+        self._use("greater", "less", "or", "more")
+        order = Order(column, greater)
+        if not self._repeats(pair):
+            return None if over else TableQuery((), None, self.where, None, order, 1, subject=pair)
+        if over is None and not is_amount(self._columns[column]):
+            return None
+        together = over or Operation.SUM
+        return TableQuery((column,), together, self.where, pair, order, 1, subject=pair)
+
+    # Rows in order.
+
+    def _end(self, operation: Operation, column: int) -> Operation | None:
+        """Return which end of a column is meant: the fastest has the smallest time; None where it does not tell."""
+        one = self._columns[column]
+        if self._has("max", "min", senses="best"):
+            return operation if "score" in read_kinds(one) else None
+        dated = one.kind is ValueKind.DATE and self._has("max", "min", senses="age")
+        timed = "time" in read_kinds(one) and self._has("max", "min", senses="quick")
+        return turn(operation) if dated or timed else operation
+
+    def _rank_rows(self, taken: Sequence[QuestionToken]) -> TableQuery | None:
+        """Return rows in the order of a column; where rows are taken together, nothing is sure."""
+        number = next(one for one in taken if one.kind in {NUMBER, "nth"})
+        nth, count = number.kind == "nth", read_count(number)
+        self.left = [one for one in self.left if one is not number]
+        if any(one.text == "top" for one in taken):
+            self.left = [one for one in self.left if one.text != "top"]
+        self._use("before_behind")
+        ends = [one for one in self._operations() if one in EXTREMES]
+        if nth and taken[-1].kind in {"greater", "less"}:
+            ends = [Operation.MAX if taken[-1].kind == "greater" else Operation.MIN]
+            self._use("greater", "less")
+        elif any(one.kind == "before_behind" or one.text == "top" for one in taken):
+            ends = ends or [Operation.MAX]
+        self._use("max", "min")
+        column, subject = self._target(Operation.MAX), self.subject
+        if self._operations() or len(ends) != 1 or column is None or not count:
+            return None
+        self.used = frozenset({column})
+        end = self._end(ends[0], column)
+        taken_together = subject in self.named and self._repeats(subject)
+        if self._group not in (None, column) or taken_together or end is None:
+            return None
+        self._use("each")
+        order = Order(column, end is Operation.MAX)
+        limit, offset = (1, count - 1) if nth else (count, 0)
+        return TableQuery((), None, self.where, None, order, limit, offset, subject)
+
+    def _choose_without_rank(self) -> TableQuery | None:
+        operations = self._operations()
+        ends = [one for one in operations if one in EXTREMES]
+        over = [one for one in operations if one not in ends]
+        if not ends and (across := self._across()):
+            return across
+        self._use("mean", "sum", "count")
+        if Operation.MEAN in over:  # 平均多少次
+            over = [one for one in over if one is not Operation.COUNT]
+        if Operation.COUNT in over:  # 一共有多少家
+            over = [one for one in over if one is not Operation.SUM]
+        if not ends and (rivals := self._rivals(next(iter(over), None))):
+            return rivals
+        if len(ends) > 1 or len(over) > 1:
+            return None
+        if over == [Operation.COUNT]:
+            return None if ends else self._count()
+        if not operations:
+            return self._distinct() or self._how_much() or self._look_up()
+        self._use("max", "min")
+        return self._compute(next(iter(over), None), next(iter(ends), None))
+
+    def _compute(self, over: Operation | None, end: Operation | None) -> TableQuery | None:
+        column = self._target(over or end or Operation.MAX)
+        if column is None:
+            return None
+        self.used = frozenset({column})
+        if end is None:
+            guessed = column not in self.named
+            unsure = guessed and (self._is_list or not is_amount(self._columns[column]))
+            if len(self._free_numbers()) > 1:  # "the average of sales and costs"
+                return None
+            is_sum = over in (None, Operation.SUM)
+            return None if is_sum and unsure else self._over_rows(over or Operation.SUM, column)
+        if any(map(self._is_of_one, self.where)):  # "is B the best?"
+            return None
+        meant = end if over else self._end(end, column)
+        return None if meant is None else self._outermost(over, meant, column)
+
+    def _outermost(self, over: Operation | None, end: Operation, column: int) -> TableQuery | None:
+        """Return the rows, or with several rows of a name the groups, that have the most or least of a column."""
+        one, subject, where = self._columns[column], self.subject, self.where
+        dates = [at for at in self._named_of(ValueKind.DATE) if at not in self.bound]
+        if column not in dates:
+            if self._counts_rows(column):
+                return None
+            subject = next(iter(dates), subject)  # "which year"
+        if subject is not None and self._is_exception(subject, end):
+            subject = next(iter(self.words), subject)
+        order = Order(column, end is Operation.MAX)
+        if not over and self._is_of_each(column):
+            self._use("each")
+            return TableQuery((column,), end, where, self._group, subject=self._group)
+        of_several = self._has("max", "min", senses="most")
+        of_one = any(
+            one.sense not in {"", "most"} for one in self.tokens if one.kind in {"max", "min"}
+        )
+        adds_up = is_amount(one) and (of_several or (is_surely_amount(one) and not of_one))
+        if subject in self.named and self._repeats(subject) and (over or adds_up):
+            # "Which region sells most": a region's rows are taken together.
+            together = over or Operation.SUM
+            return TableQuery((column,), together, where, subject, order, 1, subject=subject)
+        also = self._besides(column, subject)
+        return None if over else TableQuery(also, None, where, None, order, 1, subject=subject)
+
+    def _over_rows(self, over: Operation, column: int) -> TableQuery | None:
+        """Return a sum or mean, also of each group."""
+        subject = self.subject
+        has_group = self._has("each") or self._group is not None
+        self._use("each")
+        group = self._group if self._group is not None else subject if has_group else None
+        if has_group and over is Operation.MEAN and not self._repeats(group):
+            group = None  # a mean of one row is none
+        subject = group if group is not None else subject
+        return TableQuery((column,), over, self.where, group, subject=subject)
+
+    def _counts_rows(self, column: int) -> bool:
+        """Return whether "the most employees" asks for the number of rows, and not for the most of a column."""
+        most = next((at for at, one in enumerate(self.tokens) if one.sense == "most"), None)
+        if most is None:
+            return False
+        near = self.tokens[max(most - 1, 0) : most + 2]
+        nouns = {one.text for one in near if one.kind in {WORD, "filler", "measure"}}
+        persons = any(one[-1] in "s人员工" or one in {"people", "staff"} for one in nouns)
+        others = len([at for at in dict.fromkeys(self.named) if at in self.words]) > 1
+        return column in self.bound or (column not in self.named and (others or persons))
+
+    def _is_exception(self, column: int, end: Operation) -> bool:
+        """Return whether a column is first named in a clause behind the one that asks for the most or least."""
+        word = self._word_of(end)
+        cuts = (one.end for one in self.tokens if one.kind in {"comma", "and"})
+        cut = next((at for at in cuts if word and at > word.end), None)
+        first = min((start for start, at in self._positions if at == column), default=-1)
+        return cut is not None and first >= cut
+
+    def _besides(self, column: int, subject: int | None) -> tuple[int, ...]:
+        """Return what else is asked of the rows found: "and what is their no-show rate?"."""
+        persons = [at for at in self.words if "person" in read_kinds(self._columns[at])]
+        owners = persons if self._has("who") and len(persons) == 1 else []
+        known = {column, subject, self._group, *self.bound}
+        return tuple(at for at in dict.fromkeys([*self.named, *owners]) if at not in known)
+
+    def _is_of_each(self, column: int) -> bool:
+        """Return whether the most of each group is asked for, and not which group has it."""
+        if self._group in (None, column) or self._columns[column].kind is not ValueKind.NUMBER:
+            return False
+        return not self._has("which") or not {column, self._group}.issuperset(self.named)
+
+    # Counts and sums.
+
+    def _across(self) -> TableQuery | None:
+        """Return the sum of the columns that a question names, or of all that are alike, in the one row that it names."""
+        periods, subjects = self._has("all_periods"), self._has("all_subjects")
+        if len(self.where) != 1 or not self._is_of_one(self.where[0]):
+            return None
+        if not (periods or subjects or self._has("sum")):
+            return None
+        columns = self._free_numbers()
+        if not columns:
+            of_periods = [at for at in self._numbers if is_period(self._columns[at].name)]
+            counts = [read_count(one) for one in self.tokens if one.kind == NUMBER]
+            if periods or of_periods == self._numbers:
+                columns = of_periods
+            elif subjects and counts in ([], [len(self._numbers)]):
+                columns = self._numbers
+        if len(columns) < 2:
+            return None
+        self._use("all_periods", "all_subjects", "sum", *([NUMBER] if subjects else []))
+        subject = self.where[0].column
+        return TableQuery(tuple(columns), Operation.ACROSS, self.where, subject=subject)
+
+    def _counted(self) -> set[int]:
+        """Return the columns that stand beside "how many"."""
+        places = [at for at, one in enumerate(self.tokens) if one.kind == "count"]
+        found = set[int]()
+        for at in places:
+            behind = match_at(self.tokens, at, "count COLUMN", {*HARMLESS, WORD})
+            if behind and (behind[-1] - at <= 3):
+                found.add(self.tokens[behind[-1]].column)
+            for start in range(max(0, at - 4), at):
+                if match_at(self.tokens, start, "COLUMN sum? count", {"exist", "filler", "with"})[
+                    -1:
+                ] == [at]:
+                    found.add(self.tokens[start].column)
+        return found
+
+    def _count(self) -> TableQuery | None:
+        """Return how many rows there are, or what a column of amounts adds up to: "how many units"."""
+        near, columns = self._counted(), self._columns
+        has_group = self._has("each") or self._group is not None
+        codes = [at for at in near if is_code(columns[at])]
+        if codes and not has_group:
+            return TableQuery(tuple(codes[:1]), Operation.COUNT, self.where, subject=self.subject)
+        of_names = any(not holds_amounts(columns[at]) for at in near) or codes
+        over = [at for at in self.named if holds_amounts(columns[at]) and at not in self.bound]
+        if over and not of_names:
+            counted = columns[over[0]]
+            if not counts_things(counted) and not find_unit(counted):
+                return self._look_up() if all(map(self.names_row, self.where)) else None
+            return self._sum_column(over[0], is_explicit=over[0] in near) or self._look_up()
+        if has_group:
+            return self._count_groups()
+        distinct = self.subject if self.subject in near else None
+        telling = distinct is not None or any(not self.names_row(one) for one in self.where)
+        if not (self._has("rows") or telling):
+            return None
+        select = () if distinct is None else (distinct,)
+        return TableQuery(select, Operation.COUNT, self.where, subject=self.subject)
+
+    def _count_groups(self) -> TableQuery | None:
+        """Return rows, or what another column names, for each value of a column: "how many parts per supplier"."""
+        words = [at for at in dict.fromkeys(self.named) if at in self.words]
+        others = tuple(at for at in words if at != self._group)
+        if self._group not in words or len(others) > 1 or not self._repeats(self._group):
+            return None
+        self._use("each")
+        return TableQuery(others, Operation.COUNT, self.where, self._group, subject=self._group)
+
+    def _how_much(self) -> TableQuery | None:
+        """Return the sum of a column of which a question asks how much it is: "how much was spent?"."""
+        amounts = self._free_numbers()
+        places = [at for at, one in enumerate(self.tokens) if one.kind == "how_much"]
+        ahead = {self.tokens[at - 1].text for at in places if at}
+        asks = bool(ahead & {"了", "出", "有"}) or self._has("how_much", senses="all")
+        if len(amounts) != 1 or not asks:
+            return None
+        return self._sum_column(amounts[0], is_explicit=True)
+
+    def _sum_column(self, column: int, *, is_explicit: bool) -> TableQuery | None:
+        """Return what a column of amounts adds up to over several rows; over all only where nothing else is said."""
+        one = self._columns[column]
+        amounts = is_amount(one) if is_explicit else is_surely_amount(one)
+        several = any(not c.bounds and not self.names_row(c) for c in self.where)
+        if self._has("each") or not amounts or (self.where and not several):
+            return None
+        return TableQuery((column,), Operation.SUM, self.where, subject=self.subject)
+
+    # Cells.
+
+    def _distinct(self) -> TableQuery | None:
+        """Return all values of a column of words, where a question asks for them and for nothing else."""
+        asks = self._has("list") or (self._has("exist") and self._has("which", "what", "how_much"))
+        asks |= match_at(self.tokens, 0, "what whether") == [0, 1] and self.tokens[1].text == "are"
+        only = all(one.kind in {COLUMN, *HARMLESS, "count"} for one in self.tokens)
+        if self.where or not self.named or not asks or not only:
+            return None
+        column = self._columns[self.named[-1]]
+        if column.kind is not ValueKind.TEXT:
+            return None
+        return TableQuery((column.index,), Operation.DISTINCT, subject=column.index)
+
+    def _look_up(self) -> TableQuery | None:
+        """Return single values of the rows that are named; or, with a bound alone or "which ones", which rows these are."""
+        if not self.where:
+            return None
+        subject = self.subject
+        asked = [at for at in self.named if at not in self.bound]
+        kinds = {"who": ValueKind.TEXT, "when": ValueKind.DATE}
+        kind = next((kind for word, kind in kinds.items() if self._has(word)), None)
+        if asked and kind:
+            asked = [at for at in asked if self._columns[at].kind is kind]
+            if not asked:  # "who approved the budget?"
+                return None
+        if not asked and subject is not None:
+            bounded = any(one.bounds for one in self.where)
+            asked = [subject] * (bounded or self._is_list)
+        if not asked and kind is None:
+            asked = [at for at in self._only_number() if at not in self.bound]
+        if not asked:
+            return None
+        where = tuple(replace(one, of=asked[0]) if one.denied else one for one in self.where)
+        if any(one.denied for one in where) and not self._is_list:
+            return None
+        self.used = frozenset(asked)
+        alike = {plain_name(self._columns[at].name) for at in self.bound}
+        also = [
+            at
+            for at in dict.fromkeys(asked[1:])
+            if at not in (asked[0], subject) and plain_name(self._columns[at].name) not in alike
+        ]
+        return TableQuery((asked[0], *also), None, where, subject=subject)

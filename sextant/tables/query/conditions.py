@@ -1,0 +1,336 @@
+"""What bounds the rows that a question is about: productions over its tokens, each of which makes conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from functools import partial
+
+from sextant.tables.cells.arithmetic import Comparison, Condition
+from sextant.tables.cells.table import Column, DataTable
+from sextant.tables.cells.values import ValueKind
+from sextant.tables.query.column_kinds import find_by_kind, is_code
+from sextant.tables.query.linker import Linker, is_list, names_column, plain_name
+from sextant.tables.query.tokens import (
+    COLUMN,
+    DAY,
+    HARMLESS,
+    NUMBER,
+    VALUE,
+    Question,
+    QuestionToken,
+    find_all,
+    match_at,
+    read_year,
+)
+from sextant.tables.query.units import convert_to_column, find_unit
+from sextant.text.characters import find_whole
+
+CONDITION, COMPARED = "CONDITION", "COMPARED"
+"""Kinds of tokens: what bounds the rows, and how something is compared."""
+_OPPOSITES = {
+    Comparison.MORE: Comparison.AT_MOST,
+    Comparison.LESS: Comparison.AT_LEAST,
+    Comparison.AT_LEAST: Comparison.LESS,
+    Comparison.AT_MOST: Comparison.MORE,
+}
+_COMPARISONS = {
+    "> or_equal": Comparison.AT_LEAST,
+    "< or_equal": Comparison.AT_MOST,
+    "greater than or_equal": Comparison.AT_LEAST,
+    "less than or_equal": Comparison.AT_MOST,
+    "greater than": Comparison.MORE,
+    "less than": Comparison.LESS,
+    ">=": Comparison.AT_LEAST,
+    "<=": Comparison.AT_MOST,
+    ">": Comparison.MORE,
+    "<": Comparison.LESS,
+    "=": Comparison.EQUAL,
+}
+_SIDES = {
+    "negative": Comparison.LESS,
+    "positive": Comparison.MORE,
+    "zero": Comparison.EQUAL,
+    "after": Comparison.MORE,
+    "before": Comparison.LESS,
+    "since": Comparison.AT_LEAST,
+    "from": Comparison.AT_LEAST,
+    "until": Comparison.AT_MOST,
+    "by": Comparison.AT_MOST,
+    ">=_behind": Comparison.AT_LEAST,
+    "<=_behind": Comparison.AT_MOST,
+    "after_behind": Comparison.MORE,
+    "before_behind": Comparison.LESS,
+    "since_behind": Comparison.AT_LEAST,
+    "greater": Comparison.MORE,
+    "less": Comparison.LESS,
+}
+_Build = Callable[[list[QuestionToken], list[int]], QuestionToken | None]
+
+
+class Conditions:
+    """The tokens of a question, of which those that bound the rows are taken together, one production after the other.
+
+    Attributes:
+        tokens: what they are now.
+        found: the conditions.
+        is_list: all rows that are so are asked for.
+        is_unsure: something restricts the rows, but it is not clear how.
+        is_guessed: a bound is on a column that nothing but being the only one speaks for.
+    """
+
+    def __init__(self, asked: Question, table: DataTable, linker: Linker) -> None:
+        self._text, self._columns = asked.text, table.columns
+        self.named = sorted((one.start, one.column) for one in asked.names if one.kind == COLUMN)
+        self.is_unsure, self.is_guessed = linker.is_unsure, False
+        self._dated = self._date_column()
+        years = {value.date.year for one in self._dated for value in one.values if value.date}
+        asked.year = years.pop() if len(years) == 1 else None
+        self.tokens = asked.tokens()
+        self.is_list = is_list(self.tokens)
+        self.found = [
+            Condition(at, words=frozenset(words), blanks=at in linker.ticked)
+            for at, words in sorted(linker.written.items())
+        ]
+
+    def reduce(self) -> None:
+        """Take together all that bounds the rows."""
+        filler = {"filler"}
+        self._apply("not|none VALUE and|or|comma? VALUE? not_behind?", self._deny, HARMLESS)
+        self._apply("VALUE and|or|comma VALUE not_behind", self._deny, HARMLESS)
+        self._apply("VALUE not_behind", self._deny, HARMLESS)
+        for pattern, comparison in _COMPARISONS.items():
+            self._apply(pattern, partial(self._compare, comparison))
+        self._apply(
+            "not|none COMPARED", lambda found, _: _compared(found, _OPPOSITES[_side(found)])
+        )
+        self._apply("COMPARED|after|before COLUMN of?", self._compare_columns, filler)
+        self._apply("greater|less COLUMN than COLUMN of?", self._compare_columns, filler)
+        self._apply("than COLUMN more? greater|less how_much?", self._compare_columns, filler)
+        self._apply("none COLUMN", self._have_none, filler)
+        if self._dated:
+            self._reduce_dates(filler)
+        self._apply("between NUMBER and|to NUMBER within_range?", self._between)
+        self._apply("NUMBER and|to NUMBER within_range", self._between)
+        self._apply("from? NUMBER to NUMBER", self._between)
+        self._apply("COMPARED NUMBER", self._bound, filler)
+        self._apply("NUMBER >=_behind|<=_behind", self._bound, {"measure", "suffix", "unit"})
+        self._apply("negative|positive|zero", self._bound)
+
+    def _reduce_dates(self, filler: Collection[str]) -> None:
+        self._read_years("within|after|before|since|from|until|by|between NUMBER", filler)
+        self._read_years("DATE to|and NUMBER", filler)
+        self._apply("between|from|within DATE to|and DATE", self._between_days, filler)
+        self._apply("DATE to DATE", self._between_days)
+        self._apply("after|before|since|from|until|by DATE", self._bound_days, filler)
+        self._apply("DATE after_behind|before_behind|since_behind", self._bound_days)
+        self._apply("within DATE", self._bound_days, filler)
+        self._apply("DATE", self._bound_days)
+
+    def _read_years(self, pattern: str, skipped: Collection[str]) -> None:
+        """Take the numbers for years with which a pattern ends, where they can be some."""
+        for places in find_all(self.tokens, pattern, skipped):
+            number = self.tokens[places[-1]]
+            if days := read_year(number):
+                self.tokens[places[-1]] = replace(number, kind=DAY, days=days)
+
+    def _apply(self, pattern: str, build: _Build, skipped: Collection[str] = ()) -> None:
+        """Put what a production makes in the place of the tokens that it takes."""
+        for start in range(len(self.tokens)):
+            places = match_at(self.tokens, start, pattern, skipped)
+            made = build([self.tokens[at] for at in places], places) if places else None
+            if made:
+                self.tokens[places[-1]] = made
+                self.tokens = [one for at, one in enumerate(self.tokens) if at not in places[:-1]]
+
+    def _make(self, taken: Sequence[QuestionToken], *conditions: Condition) -> QuestionToken:
+        """Return the token of a condition, a column that it is on still being one."""
+        self.found += conditions
+        return replace(taken[-1], kind=CONDITION, start=taken[0].start)
+
+    def _compare(
+        self, side: Comparison, taken: Sequence[QuestionToken], places: Sequence[int]
+    ) -> QuestionToken | None:
+        """Take a comparison together, but in "did it sell more than that?"."""
+        behind = (one.kind for one in self.tokens[places[-1] + 1 :] if one.kind != "filler")
+        is_of_rows = taken[0].kind in {"greater", "less"}
+        if is_of_rows and next(behind, "") not in {NUMBER, COLUMN, DAY}:
+            return None
+        return _compared(taken, side)
+
+    # Values and columns.
+
+    def _deny(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken:
+        """Turn round the conditions of values that are denied: "not in Oslo", 不是白色."""
+        columns = [one.column for one in taken if one.kind == VALUE]
+        values = [one for one in self.tokens if one.kind == VALUE and one.column in columns]
+        # "Not Sales, Oslo" and "in Oslo, not in Graz" say more than that.
+        self.is_unsure |= len(set(columns)) > 1 or len(values) > len(columns)
+        self.found = [
+            replace(one, denied=True) if one.column in columns else one for one in self.found
+        ]
+        return self._make(taken)
+
+    def _compare_columns(
+        self, taken: list[QuestionToken], places: list[int]
+    ) -> QuestionToken | None:
+        """Compare a column with another: "below their minimum stock", 实际支出超过预算.
+
+        What is compared is named last before it; else its name is a part of the other's, or it is the only one
+        that can be compared.
+        """
+        *named, other = (self._columns[one.column] for one in taken if one.kind == COLUMN)
+        if other.kind is ValueKind.TEXT and _kinds(self.tokens[places[-1] + 1 :])[:1] == [VALUE]:
+            return taken[-1]  # "under supplier Optik"
+        if other.kind is ValueKind.TEXT or taken[-1].kind == "how_much":
+            return None
+        before = [self._columns[at] for start, at in reversed(self.named) if start < taken[0].start]
+        named = named or [one for one in before if one.kind is other.kind]
+        alike = [one for one in self._columns if _comparable(one, other)]
+        meant = named[:1] or _parts_of(other, self._columns) or alike
+        # "At least 10 below their minimum", "more than the price of BM-40"
+        is_by_so_much = places[0] > 0 and self.tokens[places[0] - 1].kind in {NUMBER, "unit"}
+        if is_by_so_much or len(meant) != 1 or meant[0] not in alike or taken[-1].kind == "of":
+            self.is_unsure = True
+            return self._make(taken)
+        side = next(_side([one]) for one in taken if one.kind in {COMPARED, *_SIDES})
+        return self._make(taken, Condition(meant[0].index, side, other=other.index))
+
+    def _have_none(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
+        """Ask for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
+        column = self._columns[taken[-1].column]
+        if column.kind is not ValueKind.NUMBER:
+            return None
+        # An empty cell may mean none as well, or that nobody knows.
+        self.is_unsure |= any(value.kind is not ValueKind.NUMBER for value in column.values)
+        return self._make(taken, Condition(column.index, Comparison.EQUAL, Decimal(0)))
+
+    # Dates.
+
+    def _date_column(self) -> list[Column]:
+        """Return the column of dates that the question names, else the only one."""
+        dated = [column for column in self._columns if column.kind is ValueKind.DATE]
+        taken = {index for _, index in self.named}
+        named = [one for one in dated if one.index in taken or names_column(self._text, one.name)]
+        return named[:1] or (dated if len(dated) == 1 else [])
+
+    def _between_days(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
+        (first, end), (start, last) = (one.days for one in taken if one.days)
+        if taken[-2].kind == "and" and taken[0].kind == "within" and (start - end).days != 1:
+            return None  # "in 2014 and 2016" is no span, and no day is in both
+        return self._make(taken, *self._days(first, last))
+
+    def _bound_days(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
+        """Bound days by a date: a year has a first and a last one, and after 2023 is from 2024 on."""
+        date = next(one for one in taken if one.days)
+        word = next((one for one in taken if one.kind in _SIDES), None)
+        first, last = date.days or (None, None)
+        if first is None or last is None or (len(taken) == 1 and date.text.isascii()):
+            return None  # "the 2024 budget"; in Chinese a date needs no other word: 2024年入职
+        if word is None:
+            return self._make(taken, *self._days(first, last))
+        side = _SIDES[word.kind]
+        day = last if side in {Comparison.MORE, Comparison.AT_MOST} else first
+        return self._make(taken, Condition(self._dated[0].index, side, _ordinal(day)))
+
+    def _days(self, first: date, last: date) -> Iterator[Condition]:
+        yield Condition(self._dated[0].index, Comparison.AT_LEAST, _ordinal(first))
+        yield Condition(self._dated[0].index, Comparison.AT_MOST, _ordinal(last))
+
+    # Numbers.
+
+    def _between(self, taken: list[QuestionToken], places: list[int]) -> QuestionToken | None:
+        low, high = (one for one in taken if one.kind == NUMBER)
+        behind = self.tokens[places[-1] + 1 : places[-1] + 2]
+        is_sure = taken[0].kind == "between" or taken[-1].kind == "within_range"
+        if not is_sure and not (high.amount and high.amount.unit) and _kinds(behind) != [COLUMN]:
+            return None  # a time of day, or years
+        ends = ((low, Comparison.AT_LEAST), (high, Comparison.AT_MOST))
+        conditions = [self._on_column(one, side, taken, behind) for one, side in ends]
+        return self._make(taken, *(one for one in conditions if one))
+
+    def _bound(self, taken: list[QuestionToken], places: list[int]) -> QuestionToken:
+        number = next((one for one in taken if one.kind == NUMBER), taken[0])
+        side = next(_side([one]) for one in taken if one.kind in {COMPARED, *_SIDES})
+        behind = self.tokens[places[-1] + 1 : places[-1] + 2]
+        condition = self._on_column(number, side, taken, behind)
+        return self._make(taken, *([condition] if condition else []))
+
+    def _on_column(
+        self,
+        number: QuestionToken,
+        side: Comparison,
+        taken: Sequence[QuestionToken],
+        behind: Sequence[QuestionToken],
+    ) -> Condition | None:
+        """Return a bound on the column named last before it, else first after it.
+
+        Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
+        the share, whatever else has percents. A bound right before the name of a column of words is on that column,
+        whose cells are ranges ("5 or more"), and on no other.
+        """
+        columns, start = self._columns, taken[0].start
+        numeric = [
+            one.index for one in columns if one.kind is ValueKind.NUMBER and not is_code(one)
+        ]
+        unit = number.amount.unit if number.amount else ""
+        in_unit = [at for at in numeric if unit and find_unit(columns[at]) == unit]
+        named = [(position, at) for position, at in self.named if at in numeric]
+        before = [at for position, at in named if position < start]
+        near = [*before[::-1], *(at for position, at in named if position >= start)]
+        implied = find_by_kind(self._text, [columns[at] for at in numeric])
+        candidates = near or (implied if len(implied) == 1 else [])
+        alone = next((one for one in (in_unit, numeric) if len(one) == 1), [])
+        unit_first = [at for at in near if at in in_unit] + self._of_that_name(alone, near)
+        chosen = next(iter([*(unit_first if in_unit else ()), *(candidates or alone)]), None)
+        of_words = [one for one in behind if one.kind == COLUMN]
+        counted = None
+        if chosen is not None:
+            counted = convert_to_column(columns[chosen], number.amount, number.text)
+        if (
+            counted is None
+            or chosen is None
+            or any(columns[one.column].kind is ValueKind.TEXT for one in of_words)
+        ):
+            self.is_unsure = True
+            return None
+        self.is_guessed |= chosen not in {*candidates, *in_unit}
+        return Condition(chosen, side, counted)
+
+    def _of_that_name(self, alone: Sequence[int], near: Sequence[int]) -> list[int]:
+        """Return the only column of its unit, unless what is named nearby has no unit and is called otherwise."""
+        columns = self._columns
+        close = {plain_name(columns[at].name) for at in near if not find_unit(columns[at])}
+        return [at for at in alone if not close or plain_name(columns[at].name) in close]
+
+
+def _kinds(tokens: Sequence[QuestionToken]) -> list[str]:
+    return [one.kind for one in tokens]
+
+
+def _compared(taken: Sequence[QuestionToken], side: Comparison) -> QuestionToken:
+    return replace(taken[-1], kind=COMPARED, start=taken[0].start, sense=side.value)
+
+
+def _side(taken: Sequence[QuestionToken]) -> Comparison:
+    last = taken[-1]
+    return Comparison(last.sense) if last.kind == COMPARED else _SIDES[last.kind]
+
+
+def _ordinal(day: date) -> Decimal:
+    return Decimal(day.toordinal())
+
+
+def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
+    """Return the columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
+    whole = plain_name(other.name)
+    names = [(one, plain_name(one.name)) for one in columns if one.index != other.index]
+    return [one for one, name in names if name and find_whole(whole, name)]
+
+
+def _comparable(one: Column, other: Column) -> bool:
+    """Return whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
+    same = one.kind is other.kind and one.unit == other.unit and one.unit is not None
+    return same and one.index != other.index and find_unit(one) == find_unit(other)

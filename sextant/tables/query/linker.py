@@ -1,0 +1,325 @@
+"""Links a question to a table: which of its words name columns, and which name values."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise, product
+
+from sextant.tables.cells.table import Column, DataTable, find_tick
+from sextant.tables.cells.values import ValueKind
+from sextant.tables.query.column_kinds import find_by_kind, find_related
+from sextant.tables.query.lexicon import WORDS
+from sextant.tables.query.places import find_numbered_columns
+from sextant.tables.query.tokens import (
+    COLUMN,
+    NUMBER,
+    VALUE,
+    WORD,
+    Question,
+    QuestionToken,
+    collect_kinds,
+    match_at,
+)
+from sextant.tables.query.units import find_other_currencies, find_unit
+from sextant.text.analysis import marks_in
+from sextant.text.characters import IDEOGRAPHS, find_whole, has_cjk, plain_of
+from sextant.text.segmenter import words_of
+from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from sextant.text.units import UNIT_PATTERN, canonical_unit
+from sextant.text.word_forms import other_names, synonym_patterns, translate_words
+
+_LONGEST = 60  # nobody says more of a column's name, and a header cell may be a page of text
+_UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
+_PARTS = re.compile(rf"[a-z][a-z0-9]{{2,}}|[{IDEOGRAPHS}]+")
+_SHORT = 3  # shorter Latin values (`A`, `B2`) are names only as they are written in the table
+_STATE = re.compile(r"([未已没])([\u4e00-\u9fff]{1,4})|un([a-z]{3,})")
+_NOT_YET = ("未", "没", "没有", "还没", "还没有", "还未", "尚未")
+_ORDERS = frozenset(
+    ["max", "min", "sum", "mean", "share", "apart", ">", "<", ">=", "<=", "negative", "positive"]
+)
+_OPEN = frozenset(
+    {WORD, *["filler", "suffix", "with", "cost", "more", "how_much", "exist", "greater", "less"]}
+)
+_Values = dict[tuple[str, int], set[str]]
+"""How a value in plain spelling is written in a column."""
+
+
+def plain_name(name: str) -> str:
+    """Return a column's name without its unit, as questions have it."""
+    return " ".join(_UNIT.sub("", plain_of(name)).replace("_", " ").split())[:_LONGEST]
+
+
+def names_column(question: str, name: str) -> bool:
+    """Return whether a question names a column, by a part of its name or in other words."""
+    text, column = plain_of(question), plain_of(name)
+    return (
+        find_whole(text, plain_name(name)) is not None
+        or bool(_common(column, text))
+        or any(pattern.search(column) for pattern in synonym_patterns(question).values())
+        or find_by_kind(text, [Column(0, name, ValueKind.NUMBER, ())]) != []
+    )
+
+
+class Linker:
+    """Links the names of one table in one question.
+
+    Attributes:
+        hidden: columns that count in a currency other than the one asked for.
+        written: what the values named are in the table, by column.
+        ticked: columns of yes and no that are asked for by their name.
+        is_unsure: a value may be of several columns, or a column is called by a number that there is not.
+    """
+
+    def __init__(self, question: str, table: DataTable, asked: Question) -> None:
+        self._question, self._table, self._asked = question, table, asked
+        self.hidden = find_other_currencies(table.columns, asked.text)
+        self._columns = [one for one in table.columns if one.index not in self.hidden]
+        self.written = defaultdict[int, set[str]](set)
+        self.ticked = set[int]()
+        self.is_unsure = False
+
+    def link(self) -> None:
+        """Link whole names, the longest first; then names by their words, by a part, and by other words."""
+        names = [(plain_name(one.name), one.index) for one in self._columns]
+        self._link_numbered({name for name, _ in names})
+        called = [*names, *((name, at) for whole, at in names for name in _also_called(whole))]
+        self._link_whole(called, self._values(called))
+        self._link_scattered(names)
+        if not self._named() or self._lacks_number():
+            self._link_part(names if not self._named() else self._numeric_names())
+        self._link_related()
+
+    def _named(self) -> list[int]:
+        return [one.column for one in self._asked.names if one.kind == COLUMN]
+
+    def _link_numbered(self, names: Collection[str]) -> None:
+        """Link the columns that the question calls by their number, unless one is called just so."""
+        for (start, end), index in find_numbered_columns(self._asked.text, self._table):
+            if self._asked.text[start:end] in names:
+                continue
+            self.is_unsure |= index is None
+            if index is not None:
+                self._asked.link(COLUMN, start, end, index)
+
+    def _values(self, called: Sequence[tuple[str, int]]) -> _Values:
+        """Return what the question may name of word columns, in any case, width and language."""
+        values, table = _Values(), self._table
+        for column in table.columns:
+            is_read = column.kind is ValueKind.TEXT and not column.stands_for_blanks
+            for row in table.records if is_read else ():
+                value = row[column.index].strip()
+                values.setdefault((plain_of(value), column.index), set()).add(value)
+        for word, meant in translate_words(self._question).items():
+            for key in product(meant, range(table.width)):
+                if key in values:
+                    values.setdefault((word, key[1]), set()).update(values[key])
+        if asks_for_rows(self._asked.text):
+            self._add_ticks(values, called)
+        for (value, index), written in list(values.items()):
+            for other in _other_states(value):
+                values.setdefault((other, index), written)
+        return values
+
+    def _add_ticks(self, values: _Values, called: Sequence[tuple[str, int]]) -> None:
+        """Make the name of a column that says yes or no a value of it: "which fields are required?"."""
+        for name, at in called:
+            spellings = {plain: one for (plain, index), one in values.items() if index == at}
+            if tick := find_tick(spellings):
+                values[name, at] = tick
+                self.ticked |= {at} if "" in spellings else set()
+
+    def _link_whole(self, called: Sequence[tuple[str, int]], values: _Values) -> None:
+        asked, table = self._asked, self._table
+        offered = [(*one, True) for one in called if one[0] and one not in values]
+        offered += [(*one, False) for one in sorted(values)]
+        free = asked.free
+        for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
+            if is_column:
+                if span := find_whole(free, text):
+                    asked.link(COLUMN, *span, index)
+                    free = asked.free
+                continue
+            if text[:1] not in free:  # cheap, for tables of many thousand values
+                continue
+            written = values[text, index]
+            span = _find_value(free, self._question, {text, *written}) or _find_ideograph(
+                free, self._question, text, table.names[index]
+            )
+            if span:
+                # "Graz", from where or to where?
+                self.is_unsure |= sum((text, at) in values for at in range(table.width)) > 1
+                self.written[index].update(written)
+                asked.link(VALUE, *span, index)
+                free = asked.free
+
+    def _numeric_names(self) -> list[tuple[str, int]]:
+        numeric = (one for one in self._columns if one.kind is ValueKind.NUMBER)
+        return [(plain_of(one.name)[:_LONGEST], one.index) for one in numeric]
+
+    def _lacks_number(self) -> bool:
+        """Return whether a question is about numbers and names no column of them: "which models cost over 300 EUR?"."""
+        kinds = {one.kind for one in self._asked.tokens()}
+        is_about = bool(kinds & _ORDERS) or {"greater", "than", NUMBER} <= kinds
+        columns = self._table.columns
+        return is_about and all(columns[at].kind is not ValueKind.NUMBER for at in self._named())
+
+    def _link_scattered(self, names: Sequence[tuple[str, int]]) -> None:
+        """Link the one column whose several words all stand in the question, in any order.
+
+        "Which region had the highest revenue in the second half?" names "Second half Revenue".
+        """
+        free = self._asked.free
+        candidates = [
+            (len(words), index, spans)
+            for name, index in names
+            if len(words := name.split()) > 1
+            and len(spans := [span for one in words if (span := find_whole(free, one))])
+            == len(words)
+        ]
+        most = max((count for count, *_ in candidates), default=0)
+        chosen = [one for one in candidates if one[0] == most]
+        if len(chosen) == 1:
+            _, index, spans = chosen[0]
+            for span in dict.fromkeys(spans):
+                self._asked.link(COLUMN, *span, index)
+
+    def _link_part(self, names: Sequence[tuple[str, int]]) -> None:
+        """Link the one column that shares most with the question: 季度销量 for 销量, `unit price` for `price`."""
+        free = self._asked.free
+        parts = [(len(part), part, index) for name, index in names if (part := _common(name, free))]
+        shared = sorted(parts, reverse=True)
+        if shared and (len(shared) == 1 or shared[0][0] > shared[1][0]):
+            start = free.find(shared[0][1])
+            span = find_whole(free, shared[0][1]) or (start, start + shared[0][0])
+            self._asked.link(COLUMN, *span, shared[0][2])
+
+    def _link_related(self) -> None:
+        """Link the columns named by a word of their family, or by the unit in which they count: "how many kilometres"."""
+        asked, named = self._asked, set(self._named())
+        kinds = collect_kinds(asked.text)
+        numbers = [one for one in self._columns if one.kind is ValueKind.NUMBER]
+        found = list[tuple[tuple[int, int], int]]()
+        if kinds & {"count", "how_much"} and not named & {one.index for one in numbers}:
+            found += self._counted_in(numbers)
+        kind = ValueKind.TEXT if "who" in kinds else ValueKind.NUMBER
+        found += find_related(_open_text(asked), self._columns, named, kind)
+        for (start, end), index in found:
+            if all(one.end <= start or end <= one.start for one in asked.names):
+                asked.link(COLUMN, start, end, index)
+
+    def _counted_in(self, numbers: Sequence[Column]) -> Iterator[tuple[tuple[int, int], int]]:
+        """Yield the unit behind "how many" with the first column that counts in it."""
+        tokens = self._asked.tokens()
+        for one, other in pairwise(tokens):
+            unit = UNIT_PATTERN.match(self._asked.text, other.start)
+            if one.kind in {"count", "how_much"} and other.kind not in {COLUMN, VALUE} and unit:
+                meant = [at.index for at in numbers if find_unit(at) == canonical_unit(unit)]
+                yield from (((other.start, max(unit.end(), other.end)), at) for at in meant[:1])
+
+
+def asks_for_rows(text: str) -> bool:
+    """Return whether a question in plain spelling asks for all rows that are so, or how many these are."""
+    return bool(collect_kinds(text) & {"list", "count"}) or is_list(Question(text).tokens())
+
+
+def is_list(tokens: Sequence[QuestionToken]) -> bool:
+    """Return whether a question asks for all rows that are so: "list …", "which parts …", 哪些."""
+    plural = (
+        one.kind == "which"
+        and other.kind in {WORD, COLUMN, "filler", "rows"}
+        and other.text[-1:] == "s"
+        and other.text[-2:-1] not in {"s", "i", "u"}
+        for one, other in pairwise(tokens)
+    )
+    denied = any(match_at(tokens, at, "who whether? not") for at in range(len(tokens)))
+    return denied or any(one.kind == "list" for one in tokens) or any(plural)
+
+
+def _open_text(asked: Question) -> str:
+    """Return the text with NUL in the place of all but words that may name a column."""
+    others = (one for one in asked.tokens() if one.kind not in _OPEN)
+    return Question(asked.text, names=list(others)).free
+
+
+def _also_called(name: str) -> list[str]:
+    """Return what else a column is called, in either language, but for words that ask for a computation."""
+    return [one for one in other_names(name) if _ORDERS.isdisjoint(_meanings_of(one))]
+
+
+def _other_states(value: str) -> Iterator[str]:
+    """Yield what else a value is called that tells whether something is done: 还没付款 for 未付, "not paid yet"."""
+    match = _STATE.fullmatch(value)
+    if match is None:
+        return
+    if match[3]:
+        for words in ("not", "not yet", "not been", "not yet been"):
+            yield f"{words} {match[3]}"
+    else:
+        for words in ("已", "已经") if match[1] == "已" else _NOT_YET:
+            yield f"{words}{match[2]}"
+
+
+def _common(name: str, text: str) -> str:
+    """Return the longest part of a name that the text holds: a Latin word, or two ideographs and more."""
+    found = ""
+    for part in _PARTS.findall(name) if len(name) <= _LONGEST else ():
+        if not has_cjk(part):
+            found = max(found, part if find_whole(text, part) else "", key=len)
+            continue
+        for length in range(min(len(part), len(name) - 1), max(len(found), 1), -1):
+            starts = range(len(part) - length + 1)
+            cuts = (part[start : start + length] for start in starts)
+            found = next(filter(text.__contains__, cuts), found)
+            if len(found) == length:
+                break
+    return found
+
+
+def _find_value(text: str, question: str, values: Collection[str]) -> tuple[int, int] | None:
+    """Return where a value is named, in one of its spellings."""
+    return next((span for one in values if (span := _find_spelling(text, question, one))), None)
+
+
+def _find_spelling(text: str, question: str, value: str) -> tuple[int, int] | None:
+    """Return where one spelling of a value stands; a short one or a common word only as it is written."""
+    if not value or value.isdigit() or (len(value) == 1 and has_cjk(value)):
+        return None
+    if len(value) < _SHORT and value.isascii() and not find_whole(question, value):
+        return None
+    if value.lower() in ENGLISH_STOP_WORDS and value not in marks_in(question):
+        return _find_capitals(text, question, value)
+    found = find_whole(text, plain_of(value))
+    # "how high", 多长
+    asks_how = found and text[: found[0]].rstrip().endswith(("how", "多"))
+    return None if asks_how else found
+
+
+def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | None:
+    """Find a word that commonly says nothing where its capitals make it a name: IT, US, A; not in "NO stock"."""
+    found = find_whole(question, value) if value.isupper() and value != "I" else None
+    if not found or text[slice(*found)] != value.lower():
+        return None
+    return None if text[found[1] :].lstrip().startswith("\0") and value == "NO" else found
+
+
+def _find_ideograph(text: str, question: str, value: str, name: str) -> tuple[int, int] | None:
+    """Find a value of one ideograph where it is a word of its own: 甲, 甲级, 女员工; not in 最高 or 大学生."""
+    if len(value) != 1 or not has_cjk(value) or value in CHINESE_STOP_WORDS:
+        return None
+    at = 0
+    for word in words_of(plain_of(question)):
+        behind = word[1:]
+        is_kind = behind in plain_of(name) or set(_meanings_of(behind)) & {"suffix", "filler"}
+        if word.startswith(value) and text[at : at + 1] == value and (not behind or is_kind):
+            return at, at + 1
+        at += len(word)
+    return None
+
+
+def _meanings_of(text: str) -> set[str]:
+    """Return what a text is as one entry of the lists."""
+    found = list(WORDS.find(text))
+    whole = len(found) == 1 and found[0][0] == (0, len(text))
+    return {kind for kind, _ in found[0][1]} if whole else set()

@@ -1,0 +1,296 @@
+"""A question over a table, cut into tokens: names of the table, values, and words by what they ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from itertools import pairwise
+
+from sextant.tables.query.lexicon import COLUMNS, WORDS
+from sextant.tables.query.units import find_currencies
+from sextant.text.characters import IDEOGRAPHS, plain_of
+from sextant.text.number_words import parse_any_number
+from sextant.text.units import DATE, ORDINAL, UNIT_PATTERN, TextValue
+from sextant.text.values import normalise_values
+
+COLUMN, VALUE, NUMBER, DAY, WORD = "COLUMN", "VALUE", "NUMBER", "DATE", "WORD"
+"""The kinds of tokens that no list has."""
+_PIECE = re.compile(rf"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[{IDEOGRAPHS}]+|[^\w\s\0]|\w")
+_FIRST_YEAR, _LAST_YEAR = 1900, 2099
+LONGEST = 1_000  # nobody asks more of a table
+_NUMERALS = frozenset("一二两三四五六七八九十")
+_WEAK = frozenset({"sum", "apart"})  # of one ideograph, these may be a part of any word
+_SAYS_NOTHING = frozenset("?.!\"'“”‘’()[]<>:*_/-–—…#&;")
+HARMLESS = frozenset(
+    [
+        "filler",
+        "measure",
+        "of",
+        "to",
+        "from",
+        "within",
+        "since",
+        "until",
+        "and",
+        "which",
+        "what",
+        "who",
+        "when",
+        "whether",
+        "exist",
+        "with",
+        "list",
+        "different",
+        "how_much",
+        "top",
+        "rows",
+        "than",
+        "more",
+        "unit",
+        "suffix",
+        "comma",
+        "by",
+        "CONDITION",
+    ]
+)
+"""Kinds of words that keep no row out and ask for nothing by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionToken:
+    """A piece of a question.
+
+    Attributes:
+        kind: what it is in the grammar.
+        start, end: where it stands in the question's plain text.
+        text: what stands there.
+        sense: what a word is of, as its list says.
+        column: the column that is named, or that has the value.
+        amount: the number.
+        days: the first and last day of a date.
+    """
+
+    kind: str
+    start: int
+    end: int
+    text: str
+    sense: str = ""
+    column: int = -1
+    amount: TextValue | None = None
+    days: tuple[date, date] | None = None
+
+
+@dataclass(slots=True)
+class Question:
+    """A question in plain spelling, and the names in it that were linked to the table."""
+
+    text: str
+    year: int | None = None
+    names: list[QuestionToken] = field(default_factory=list[QuestionToken])
+
+    def link(self, kind: str, start: int, end: int, column: int) -> None:
+        """Take a span as a name in the table."""
+        self.names.append(QuestionToken(kind, start, end, self.text[start:end], column=column))
+
+    @property
+    def free(self) -> str:
+        """Return the text with NUL in the place of every name."""
+        text = self.text
+        for one in self.names:
+            text = text[: one.start] + "\0" * (one.end - one.start) + text[one.end :]
+        return text
+
+    def tokens(self) -> list[QuestionToken]:
+        """Return all tokens in order; marks that say nothing are left out."""
+        text = self.free[:LONGEST]
+        found = list(self.names)
+        months = [one for one in _words(text) if one.kind == "month"]
+        currencies = [
+            QuestionToken("unit", start, end, text[start:end])
+            for (start, end), _ in find_currencies(text)
+        ]
+        values = _values(text, self.year)
+        offered = [*values, *_months(months, self.year), *currencies, *_words(text)]
+        for one in sorted(offered, key=lambda one: one.start - one.end):
+            if all(one.end <= other.start or other.end <= one.start for other in found):
+                found.append(one)
+        taken = Question(text, names=found).free
+        found += [
+            _make_piece(match) for match in _PIECE.finditer(taken) if match[0] not in _SAYS_NOTHING
+        ]
+        return _join_measures(sorted(found, key=lambda one: one.start))
+
+
+def _make_piece(match: re.Match[str]) -> QuestionToken:
+    """Return what nothing else is: a mark, a unit, a word, or a bare 1."""
+    kind, amount, text = WORD, None, match[0]
+    if text.isdecimal() or set(text) <= _NUMERALS:
+        kind, amount = NUMBER, TextValue(parse_any_number(text))
+    elif text in {",", ";"}:
+        kind = "comma"
+    elif UNIT_PATTERN.fullmatch(text):
+        kind = "unit"
+    return QuestionToken(kind, match.start(), match.end(), text, amount=amount)
+
+
+def _join_measures(tokens: Sequence[QuestionToken]) -> list[QuestionToken]:
+    """Return the tokens with a word that asks and its measure word as one: 哪家, 哪几个; 多少人 counts."""
+    joined = list[QuestionToken]()
+    for one in tokens:
+        last = joined[-1] if joined else one
+        asks = last.end == one.start and last.kind in {"which", "list", "how_much"}
+        counts = last.kind == "how_much" and one.kind in {"measure", "rows"}
+        if asks and counts:
+            joined[-1] = replace(last, kind="count")
+            joined += [one] if one.kind == "rows" else []
+        elif not (asks and last.kind != "how_much" and one.kind in {"measure", "suffix"}):
+            joined.append(one)
+    return joined
+
+
+def collect_kinds(text: str) -> set[str]:
+    """Return what the words of a question in plain spelling ask for, whatever the table."""
+    tokens = Question(text).tokens()
+    is_sure = (len(one.text) > 1 or one.kind not in _WEAK for one in tokens)
+    return {one.kind for one, sure in zip(tokens, is_sure, strict=True) if sure}
+
+
+def _words(text: str) -> Iterator[QuestionToken]:
+    for (start, end), [(kind, sense), *_] in WORDS.find(text):
+        yield QuestionToken(kind, start, end, text[start:end], sense)
+
+
+def _values(text: str, year: int | None) -> Iterator[QuestionToken]:
+    """Yield numbers and dates; a date without a year is of the one that is given."""
+    for one in normalise_values(text):
+        amount, start, end = one.value, one.start, one.end
+        end -= len(text[start:end]) - len(text[start:end].rstrip())
+        token = QuestionToken(NUMBER, start, end, text[start:end], amount=amount)
+        if amount.unit == ORDINAL:
+            yield replace(token, kind="nth", sense=str(amount.number))
+        elif amount.unit == DATE:
+            if days := _days(*(amount.date or (None, None, None)), year):
+                yield replace(token, kind=DAY, days=days)
+        elif text[end : end + 1] == "月" and not amount.unit:
+            if days := _days(None, int(amount.number), None, year):
+                end += 2 if text[end + 1 : end + 2] == "份" else 1
+                yield replace(token, kind=DAY, end=end, text=text[start:end], days=days)
+        else:
+            yield token
+
+
+def _months(months: Sequence[QuestionToken], year: int | None) -> Iterator[QuestionToken]:
+    for one in months:
+        if days := _days(None, int(one.sense), None, year):
+            yield replace(one, kind=DAY, days=days)
+
+
+def _days(
+    year: int | None, month: int | None, day: int | None, default: int | None
+) -> tuple[date, date] | None:
+    """Return the first and last day of a year, a month or a day; None for no date."""
+    year = year or default
+    if year is None:
+        return None
+    try:
+        first = date(year, month or 1, day or 1)
+    except ValueError:
+        return None
+    if day:
+        return first, first
+    after = date(year + 1, 1, 1) if month in (None, 12) else date(year, (month or 0) + 1, 1)
+    return first, after - timedelta(days=1)
+
+
+def is_period(name: str) -> bool:
+    """Return whether a column is called by a month, a quarter or a year: such a name does not tell what its numbers are."""
+    plain = plain_of(name)
+    kinds = {one.kind for one in Question(plain, _FIRST_YEAR).tokens()}
+    is_year = len(plain) == 4 and plain.isdigit()
+    return is_year or kinds == {DAY} or "period" in COLUMNS.collect_kinds(plain)
+
+
+def read_year(token: QuestionToken) -> tuple[date, date] | None:
+    """Return the days of a number that may be a year."""
+    number = None if token.amount is None or token.amount.unit else token.amount.number
+    if number is None or number.denominator != 1 or not _FIRST_YEAR <= number <= _LAST_YEAR:
+        return None
+    return date(int(number), 1, 1), date(int(number), 12, 31)
+
+
+def match_at(
+    tokens: Sequence[QuestionToken], start: int, pattern: str, skipped: Collection[str] = HARMLESS
+) -> list[int]:
+    """Return the places of the tokens that a pattern matches from a place on; [] where it does not.
+
+    A pattern lists kinds: `cmp NUMBER`, `not? VALUE|COLUMN`. Kinds between them that are `skipped` may stand anywhere.
+    """
+    at, found = start, list[int]()
+    for element in pattern.split():
+        kinds = element.rstrip("?").split("|")
+        place = at
+        while found and place < len(tokens) and tokens[place].kind not in kinds:
+            if tokens[place].kind not in skipped:
+                break
+            place += 1
+        if place < len(tokens) and tokens[place].kind in kinds:
+            found.append(place)
+            at = place + 1
+        elif not element.endswith("?"):
+            return []
+    return found
+
+
+def find_all(
+    tokens: Sequence[QuestionToken], pattern: str, skipped: Collection[str] = HARMLESS
+) -> Iterator[list[int]]:
+    """Yield the places of the tokens of each match of a pattern, none within another."""
+    start = 0
+    while start < len(tokens):
+        found = match_at(tokens, start, pattern, skipped)
+        if found:
+            yield found
+        start = found[-1] + 1 if found else start + 1
+
+
+_ENDS = frozenset({"max", "min", "sum", "mean"})
+
+
+def split_computations(question: str) -> list[str]:
+    """Return a question for each of several computations that are joined before or behind one noun.
+
+    "The highest and the lowest price", 最高和最低价格, "the highest price and the lowest price".
+    """
+    text = plain_of(question)
+    tokens = Question(text).tokens() if len(text) == len(question) else []
+    chain, noun, end = list[QuestionToken](), "", 0
+    for one, between, other in _pair_ends(tokens):
+        joint = next((at for at, token in enumerate(between) if token.kind in _JOINTS), None)
+        is_joined = (
+            joint is not None
+            and any(at.kind != "filler" for at in between[joint:])
+            and all(at.kind in _JOINTS for at in between[joint:])
+        )
+        if joint is None or not is_joined or (chain and chain[-1] is not one):
+            continue
+        shared = text[one.end : between[joint].start].strip()
+        if text[other.end :].lstrip().startswith(shared) and (not chain or shared == noun):
+            chain, noun = [*(chain or [one]), other], shared
+            end = text.find(shared, other.end) + len(shared)
+    if not chain:
+        return [question]
+    return [f"{question[: chain[0].start]}{one.text} {noun}{question[end:]}" for one in chain]
+
+
+_JOINTS = frozenset({"and", "comma", "filler"})
+
+
+def _pair_ends(
+    tokens: Sequence[QuestionToken],
+) -> Iterator[tuple[QuestionToken, Sequence[QuestionToken], QuestionToken]]:
+    """Yield each two words for computations that follow each other, with what stands between them."""
+    places = [at for at, one in enumerate(tokens) if one.kind in _ENDS]
+    for one, other in pairwise(places):
+        yield tokens[one], tokens[one + 1 : other], tokens[other]
