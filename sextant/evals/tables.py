@@ -12,7 +12,7 @@ paragraphs as the caption; there is no chat model. Columns, over the questions f
 - exact of all: of all questions, those with the known number.
 
 The tables are parted into two halves by their ids: rules are written with the errors of the half `build` in view,
-those of the half `held out` are never looked at.
+those of the half `held out` were seen only when the grammar was rebuilt.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Leftovers:
 
     def _is_known(self, token: QuestionToken) -> bool:
         """Return whether the table's names, its caption or nearly all of its rows say a word."""
-        word = token.text
+        word = token.text.lstrip("-")  # of "sales-2024"
         if word in self._marks:
             return False
         if token.kind == WORD and has_cjk(word):

@@ -47,6 +47,10 @@ class Lexicon:
         forms = (phrase, at_end, phrase.removesuffix("s"))
         return next(self._meanings[one] for one in forms if one in self._meanings)
 
+    def phrases(self, kind: str) -> set[str]:
+        """Return the phrases of a kind."""
+        return {one for one, meant in self._meanings.items() if kind in {of for of, _ in meant}}
+
     def collect_kinds(self, text: str) -> set[str]:
         """Return the kinds of all phrases of a text."""
         return {kind for _, meanings in self.find(text) for kind, _ in meanings}

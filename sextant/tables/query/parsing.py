@@ -63,7 +63,7 @@ def may_compute(question: str) -> bool:
 
 def asks_computation(question: str) -> bool:
     """Return whether a question asks for an operation, an order or a bound."""
-    kinds = collect_kinds(plain_of(question))
+    kinds = collect_kinds(plain_of(question), whole=True)
     return bool(kinds & _COMPUTING) or (NUMBER in kinds and bool(kinds & _COMPARING))
 
 
@@ -93,11 +93,11 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
         table: the table.
         about: its caption, or the names of its document and sections.
     """
+    if len(question) > LONGEST:
+        return None
     statement = parse_statement(question, table)
     if statement or is_for_statement(question, table):
         return statement
-    if len(question) > LONGEST:
-        return None
     asked = Question(in_digits(plain_of(question)).replace("’", "'"))
     if "refused" in WORDS.collect_kinds(asked.text):
         return None

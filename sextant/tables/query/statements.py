@@ -14,7 +14,9 @@ from functools import cached_property
 from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
+from sextant.tables.query.lexicon import Lexicon
 from sextant.tables.query.query import TableQuery
+from sextant.tables.query.tokens import WORD, Question, QuestionToken, find_all, match_at
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
 from sextant.text.segmenter import words_of
 from sextant.text.word_forms import stem
@@ -23,52 +25,30 @@ _YEAR = re.compile(
     r"(?<![\d.,$/])(?:fy|f)?\s?(?:(?P<long>(?:19|20)\d\d)|(?<=f|y)(?P<short>\d\d))(?!\d|[.,]\d)",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(rf"¿|[a-z]+(?:['’&.-][a-z]+)*|\d+(?:[.,]\d+)*%?|[{IDEOGRAPHS}]+")
+_PIECE = re.compile(rf"¿|[a-z]+(?:['’&.-][a-z]+)*|\d+(?:[.,]\d+)*%?|[{IDEOGRAPHS}]+")
 _UNIT = re.compile(
     r"\(?\b(?:rmb|us|hk|a)?[$€£¥]?\s?(?:in |u\.s\. )?(?:millions?|thousands?|billions?|dollars?)\b[^()]*\)?|[$€£¥]\s?[mk]\b|(?:\b(?:rmb|us|hk|a)[$€£¥]?|[$€£¥])?\s?[’']?000s?\b|\b(?:us|hk|a)\$|\brmb\b"
     r"|[(（](?:单位[:：])?[百千万亿]*元?[)）]"
 )
-# What headers say of the time besides the year, which all columns share.
-_OF_TIME = re.compile(
-    r"\b(?:fiscal|financial|calendar|years?|year-?end(?:ed|s|ing)?|months?|weeks?|quarters?|periods?|twelve|ended|ending|end|as|at|of|on|"
-    r"for|the|in|and|to|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|fy|december31)\b|年度?|财年|年末|年底|截至|\d{1,2}月|\d{1,2}日"
-)
 _DAY = re.compile(r"(?<![\d.,$])\d{1,2}(?!\d|[.,]\d|%)")
-_FILLER_WORDS = """
-比 相比 较 同比
-a an the of in on at as for from to by with and or was were is are be been do does did have has had what which how
-much its their it this that there between over during per respectively company company's companies year years fiscal
-period periods respective both respectively amount value number figure 's end ended month months table given reported
-altogether across compared all annual totalled relative 的 是 多少 了 和 与 在 从 到 之间 年 年度 为 有 数值 金额 请问 两 年间 期间
-"""
-_FILLER = frozenset(_FILLER_WORDS.split())
-_CHANGE = r"(?:increase\s*/\s*\(?\s*decrease\)?|\(?increase\)?\s*/\s*\(?decrease\)?|change|increase|decrease|growth|difference|variance)"
-_PERCENT = r"(?:percent(?:age)?|%)"
-_FORMS = tuple(
-    (operation, re.compile(form))
-    for operation, form in (
-        (Operation.GROWTH, rf"\b{_PERCENT} (?:of )?{_CHANGE}|\bgrowth rate\b|\byear[ -]on[ -]year {_PERCENT} {_CHANGE}|增长率|同比增[长减]|增长了?百分之[几多]少?|(?:变化|变动)(?:率|百分比)"),
-        (Operation.RATIO, r"\bratio of\b(?=.*\bto\b)|的?(?:比值|比率|之比)"),
-        (Operation.PART, rf"\b(?:what )?{_PERCENT} of\b(?=.*\b(?:is|was|are|were|did|in|over|to)\b)|\bas an? {_PERCENT} of\b|\bproportion of\b(?=.*\b(?:over|to)\b)"),
-        (Operation.CHANGE, rf"(?:\bnominal |\bnet |\babsolute )?(?<![a-z] )?\b{_CHANGE}(?: or decrease)?|(?:变化|变动|增加|增长|减少|下降)了?(?:多少|额|量)?"),
-        (Operation.MEAN, r"\b(?:average|mean)\b|平均(?:值|数|每年)?"),
-        (Operation.SUM, r"\b(?:sum|total amount)\b|\btotal\b|\bcombined\b|\baltogether\b|总和|合计|总共|一共|共计"),
-    )
-)  # fmt: skip
-_TO = re.compile(r"\s*(?:to|through|until|till|[-–—~]|到|至)\s*$")
-_FROM = re.compile(r"\bfrom$|从$|自$")
-_BETWEEN = re.compile(r"\bbetween$")
-# What stands beside a year and says no more than that it is one.
-_AROUND = re.compile(
-    r"\b(?:fiscal|financial|years?|fy|ended|ending|end|the|period|as at|as of|(?:january|february|march|april|may|june|july|august"
-    r"|september|october|november|december)(?: \d{1,2})?|\d{1,2})\b|[年,、]"
+_WORDS = Lexicon("statements.txt")
+_SAYS_NOTHING = _WORDS.phrases("time") | _WORDS.phrases("filler")
+# How a question relates items and years, in the order in which that is looked for.
+_FORMS = (
+    ("percent of? change|signed", Operation.GROWTH),
+    ("growth", Operation.GROWTH),
+    ("change|signed by_percent", Operation.GROWTH),
+    ("ratio", Operation.RATIO),
+    ("as? percent of", Operation.PART),
+    ("proportion", Operation.PART),
+    ("signed how_much?", Operation.CHANGE),
+    ("change how_much?", Operation.CHANGE),
+    ("mean", Operation.MEAN),
+    ("sum", Operation.SUM),
 )
-_BACK = re.compile(
-    r"\bfrom\s*$|比\s*$|compared (?:to|with)\s*$|\bagainst\s*$|\bover\s*$|\bversus\s*$|相比\s*$"
-)
-_OF_YEARS = re.compile(r"\bhow many (?:of the )?(?:\w+ )?(?:years|periods)\b")
-_SIGNED = re.compile(r"change|/|growth|变|增长率|同比")
+_OF_YEAR = "YEAR"
+# Words between a part and its whole.
+_JOINTS = frozenset(["is", "was", "are", "were", "did", "in", "over", "to"])
 _MOST_ROWS = 1_000  # no statement is longer
 
 
@@ -199,11 +179,10 @@ def _year_of(match: re.Match[str]) -> int:
 
 def _words(text: str) -> Iterator[str]:
     """Yield the words by which an item is told from others."""
-    bare = _UNIT.sub(" ", text)
-    bare = _DAY.sub(" ", _OF_TIME.sub(" ", _YEAR.sub(" ", bare)))
-    for token in _TOKEN.findall(bare):
-        for word in words_of(token) if has_cjk(token) else [token]:
-            if word not in _FILLER:
+    bare = _DAY.sub(" ", _YEAR.sub(" ", _UNIT.sub(" ", text)))
+    for piece in _PIECE.findall(bare):
+        for word in words_of(piece) if has_cjk(piece) else [piece]:
+            if word not in _SAYS_NOTHING:
                 yield stem(word)
 
 
@@ -226,40 +205,71 @@ def _spread(cells: Sequence[str]) -> list[str]:
 
 def is_for_statement(question: str, table: DataTable) -> bool:
     """Return whether a question for a change, a share or a count of years is about a table whose columns are years."""
-    text = plain_of(question)
-    form = _form_in(text)
+    tokens = _cut(plain_of(question))
+    form = _find_form(tokens)
     relates = form is not None and form[0] not in (Operation.MEAN, Operation.SUM)
-    if not (relates or _OF_YEARS.search(text)):
+    skipped = {"of", "time", "filler", WORD}
+    counts = any(match_at(tokens, at, "how_many years", skipped) for at in range(len(tokens)))
+    if not (relates or counts):
         return False
     return any(one.years for one in FinancialStatement(table).columns.values())
 
 
 def parse_statement(question: str, table: DataTable) -> TableQuery | None:
     """Return what a question asks of items and years; None where a cell is not sure."""
-    text = plain_of(question)
-    form, statement = _form_in(text), FinancialStatement(table)
+    text, statement = plain_of(question), FinancialStatement(table)
+    tokens = _cut(text)
+    form = _find_form(tokens)
     if form is None or len(table.rows) > _MOST_ROWS or not statement.years:
         return None
-    operation, match = form
-    years, is_range = _find_years(text)
-    rest = f"{text[: match.start()]} \0 {text[match.end() :]}"
+    operation, taken = form
+    years, is_range = _find_years(tokens)
+    ahead, behind = text[: taken[0].start], text[taken[-1].end :]
     if operation in (Operation.RATIO, Operation.PART):
-        return _of_two(statement, operation, rest, years)
-    words = set(_words(rest.replace("\0", " ")))
+        return _of_two(statement, operation, (ahead, behind), years)
+    words = set(_words(f"{ahead} {behind}"))
     if years is None:
         cells = statement.find_all(words) if operation is Operation.MEAN else []
         return _query(operation, cells)
     if operation in (Operation.CHANGE, Operation.GROWTH):
         cells = [statement.find_one(words, year) for year in years]
         # A difference, increase or decrease has no sign of its own.
-        sure = len(years) == 2 and (_SIGNED.search(match[0]) or statement.rises(cells))
+        is_signed = operation is Operation.GROWTH or taken[0].kind == "signed"
+        sure = len(years) == 2 and (is_signed or statement.rises(cells))
         return _query(operation, cells) if sure else None
     meant = range(years[0], years[-1] + 1) if is_range and years else years
     return _query(operation, [statement.find_one(words, year) for year in meant])
 
 
-def _form_in(text: str) -> tuple[Operation, re.Match[str]] | None:
-    return next(((one, m) for one, pattern in _FORMS if (m := pattern.search(text))), None)
+def _cut(text: str) -> list[QuestionToken]:
+    """Return the years of a question, and its words by what they ask for."""
+    found = [
+        QuestionToken(_OF_YEAR, one.start(), one.end(), one[0], str(_year_of(one)))
+        for one in _YEAR.finditer(text)
+    ]
+    found += [
+        QuestionToken(kind, start, end, text[start:end])
+        for (start, end), [(kind, _), *_] in _WORDS.find(text)
+        if all(end <= one.start or one.end <= start for one in found)
+    ]
+    rest = Question(text, names=found).free
+    found += [QuestionToken(WORD, at.start(), at.end(), at[0]) for at in _PIECE.finditer(rest)]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _find_form(
+    tokens: Sequence[QuestionToken],
+) -> tuple[Operation, list[QuestionToken]] | None:
+    for pattern, operation in _FORMS:
+        for places in find_all(tokens, pattern, skipped=()):
+            behind = {one.text for one in tokens[places[-1] + 1 :]}
+            if (
+                operation is not Operation.PART
+                or tokens[places[0]].kind == "as"
+                or behind & _JOINTS
+            ):
+                return operation, [tokens[at] for at in places]
+    return None
 
 
 def _query(operation: Operation, cells: Sequence[tuple[int, int] | None]) -> TableQuery | None:
@@ -269,47 +279,49 @@ def _query(operation: Operation, cells: Sequence[tuple[int, int] | None]) -> Tab
 
 
 def _of_two(
-    statement: FinancialStatement, operation: Operation, rest: str, years: Sequence[int] | None
+    statement: FinancialStatement,
+    operation: Operation,
+    around: tuple[str, str],
+    years: Sequence[int] | None,
 ) -> TableQuery | None:
     """Return the ratio of two items of one year: "of A to B", "of A is B", "A as a percentage of B"."""
     if years is None or len(years) != 1:
         return None
-    ahead, _, behind = rest.partition("\0")
-    pairs = [(ahead, behind)]
-    if not (set(_words(ahead)) and set(_words(behind))):
-        one = behind if set(_words(behind)) else ahead
-        joints = re.finditer(r"\b(?:to|over|in)\b|[和与]", one)
-        pairs = [(one[: at.start()], one[at.end() :]) for at in joints]
+    pairs = [around]
+    sides = [one for one in around if set(_words(one))]
+    if len(sides) == 1:
+        joints = re.finditer(r"\b(?:to|over|in)\b|[和与]", sides[0])
+        pairs = [(sides[0][: at.start()], sides[0][at.end() :]) for at in joints]
         if operation is Operation.PART:  # "what percentage of B is A"
-            joints = re.finditer(r"\b(?:is|was|are|were|did)\b", one)
-            pairs += [(one[at.end() :], one[: at.start()]) for at in joints]
+            joints = re.finditer(r"\b(?:is|was|are|were|did)\b", sides[0])
+            pairs += [(sides[0][at.end() :], sides[0][: at.start()]) for at in joints]
     found = [
         cells
-        for part, whole in pairs
-        if all(cells := [statement.find_one(set(_words(one)), years[0]) for one in (part, whole)])
+        for pair in pairs
+        if all(cells := [statement.find_one(set(_words(one)), years[0]) for one in pair])
     ]
     return _query(operation, found[0]) if len(found) == 1 else None
 
 
-def _find_years(text: str) -> tuple[list[int] | None, bool]:
+def _find_years(tokens: Sequence[QuestionToken]) -> tuple[list[int] | None, bool]:
     """Return the years that a question asks of, rising, and whether it means all between; None where it names none.
 
     [] where it is not sure which, for a way back in time.
     """
-    matches = {_year_of(match): match for match in reversed(list(_YEAR.finditer(text)))}
-    years = sorted(matches)
-    if not years:
-        return None, False
+    said = [
+        one
+        for one in tokens
+        if (one.kind not in {"time", "filler"} and not one.text.isdigit()) or one.kind == _OF_YEAR
+    ]
+    places = {one.sense: at for at, one in reversed(list(enumerate(said))) if one.kind == _OF_YEAR}
+    years = sorted(map(int, places))
     if len(years) != 2:
-        return years, False
-    first, second = sorted(matches.values(), key=lambda match: match.start())
-    ahead, between = (
-        _AROUND.sub(" ", part)
-        for part in (text[: first.start()], text[first.end() : second.start()])
-    )
-    is_back = _BACK.search(between.rstrip()) is not None  # in 2019 from 2018
-    starts_late = _year_of(first) > _year_of(second)
-    if is_back != starts_late and (is_back or _FROM.search(ahead.rstrip())):
+        return years or None, False
+    first, second = sorted(places.values())
+    ahead = said[first - 1].kind if first else ""
+    between = [one.kind for one in said[first + 1 : second]]
+    is_back = between[-1:] in (["from"], ["against"])  # in 2019 from 2018
+    starts_late = said[first].sense > said[second].sense
+    if is_back != starts_late and (is_back or ahead == "from"):
         return [], False
-    is_range = _TO.fullmatch(between) is not None or _BETWEEN.search(ahead.rstrip()) is not None
-    return years, is_range and not is_back
+    return years, (between == ["to"] or ahead == "between") and not is_back

@@ -150,11 +150,15 @@ def _join_measures(tokens: Sequence[QuestionToken]) -> list[QuestionToken]:
     return joined
 
 
-def collect_kinds(text: str) -> set[str]:
-    """Return what the words of a question in plain spelling ask for, whatever the table."""
+def collect_kinds(text: str, *, whole: bool = False) -> set[str]:
+    """Return what the words of a question in plain spelling ask for, whatever the table.
+
+    Args:
+        text: the question.
+        whole: leave out what may be a part of another word: 总 in 总统.
+    """
     tokens = Question(text).tokens()
-    is_sure = (len(one.text) > 1 or one.kind not in _WEAK for one in tokens)
-    return {one.kind for one, sure in zip(tokens, is_sure, strict=True) if sure}
+    return {one.kind for one in tokens if not whole or len(one.text) > 1 or one.kind not in _WEAK}
 
 
 def _words(text: str) -> Iterator[QuestionToken]:

@@ -281,3 +281,12 @@ def test_both_languages_may_stand_in_one_question(
     question: str, table: DataTable, expected: list[tuple[str, str]]
 ) -> None:
     assert told(question, table) == expected
+
+
+def test_a_number_that_the_caption_has_keeps_no_row_out() -> None:
+    def ask(about: str) -> list[str]:
+        found = compute_findings("Which item sold most in sales-2024?", ITEMS, "en", about)
+        return [one.value for one in found.asked]
+
+    assert ask("sales-2024.csv") == ["1200"]
+    assert ask("sales-2023.csv") == []
