@@ -63,11 +63,12 @@ class PdfPicture:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A text field of a form with its value; it is not drawn."""
+    """A text field of a form with its value, or a box with what ticks it, if it `is_on`; it is not drawn."""
 
     x: float
     y: float
     value: str
+    is_on: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,12 @@ class _PdfWriter:
             _operators(PdfText(2, 5, item.value)).encode("latin-1"),
         )
         self.fields.append(number)
+        if item.is_on is not None:
+            box = f"{item.x} {item.y} {item.x + 15} {item.y + 15}"
+            state, looks = "On" if item.is_on else "Off", f"<</N<</On {look} 0 R>>>>"
+            entry = f"<</Type/Annot/Subtype/Widget/FT/Btn/F 4/Rect[{box}]/T(field{number})"
+            self.put(number, f"{entry}/V/{state}/AS/{state}/AP{looks}>>")
+            return number
         entry = (
             f"<</Type/Annot/Subtype/Widget/FT/Tx/F 4/Rect[{item.x} {item.y} {item.x + 200} {item.y + 20}]"
             f"/T(field{number})/DA(/L 11 Tf)/AP<</N {look} 0 R>>/V "

@@ -204,3 +204,9 @@ def unite(boxes: Iterable[PdfBox]) -> PdfBox:
     """Return the smallest box around all."""
     left, bottom, right, top = zip(*boxes, strict=True)
     return PdfBox(min(left), min(bottom), max(right), max(top))
+
+
+def contains(outer: PdfBox, inner: PdfBox) -> bool:
+    """Return whether the middle of a box lies in another."""
+    x, y = (inner.left + inner.right) / 2, (inner.bottom + inner.top) / 2
+    return outer.left <= x <= outer.right and outer.bottom <= y <= outer.top

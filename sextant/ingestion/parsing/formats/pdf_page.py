@@ -28,6 +28,7 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     PdfWord,
     Shift,
     TextRun,
+    contains,
     find_shift,
     insert_fields,
     join_pieces,
@@ -49,6 +50,8 @@ _UNPRINTABLE = 0.02  # of the characters, at most
 _NAME_BYTES = 128
 _TURN = 0.02  # the slope of letters that do not stand upright
 _WRITTEN_OVER = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT}
+_DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
+_TICKED = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
 _WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
@@ -80,9 +83,11 @@ class Page:
         self._page = document[number - 1]
         self._drawn: int | None = None
         self._has_leftward = False
+        self._ticks = list[tuple[str, PdfBox]]()  # boxes to be ticked, however they are drawn
         self.unmapped = 0  # characters of which the file does not say what they mean
         self.filled = ""  # what its form fields hold
         if any(raw.FPDFAnnot_GetSubtype(one) in _WRITTEN_OVER for one in self._annotations()):
+            self._ticks += () if self._page.get_rotation() else self._find_ticks(document)
             self._draw_annotations(document)
         if angle := self._page.get_rotation():
             self._turn_upright(document, angle)
@@ -111,6 +116,15 @@ class Page:
             annotation = raw.FPDFPage_GetAnnot(self._page, index)
             yield annotation
             raw.FPDFPage_CloseAnnot(annotation)
+
+    def _find_ticks(self, document: pdfium.PdfDocument) -> Iterator[tuple[str, PdfBox]]:
+        box = raw.FS_RECTF()
+        for annotation in self._annotations():
+            if raw.FPDFAnnot_GetFormFieldType(document.formenv, annotation) in _TICKED:
+                raw.FPDFAnnot_GetRect(annotation, box)
+                is_on = raw.FPDFAnnot_IsChecked(document.formenv, annotation)
+                place = PdfBox(box.left, box.bottom, box.right, box.top)
+                yield "☒" if is_on else "☐", place
 
     def _notes(self) -> Iterator[Paragraph]:
         """Yield what is written in annotations, but what the page shows anyway; links and fields have no words of their own."""
@@ -193,8 +207,12 @@ class Page:
         drawn = len(text) if self._drawn is None else self._drawn
         lines = [line for line in pieces if line.runs[0].start < drawn]
         fields = [line for line in pieces if line.runs[0].start >= drawn]
+        ticks = [self._tick(len(text) + at, *tick) for at, tick in enumerate(self._ticks)]
+        fields = [
+            one for one in fields if not any(contains(box, one.box) for _, box in self._ticks)
+        ]
         self.filled = " ".join(line.text for line in fields)
-        return insert_fields(join_pieces(lines), join_pieces(fields))
+        return insert_fields(join_pieces(lines), [*join_pieces(fields), *ticks])
 
     def is_readable(self, lines: Sequence[PdfLine]) -> bool:
         """Return whether the lines have characters with a meaning.
@@ -295,6 +313,24 @@ class Page:
         """Return the words that begin within these characters."""
         starts = self._shown_starts
         return self._shown[bisect_left(starts, start) : bisect_left(starts, end)]
+
+    def _tick(self, index: int, tick: str, box: PdfBox) -> PdfLine:
+        """Return a box to be ticked as a line whose character follows those of the page."""
+        word = Word(tick, self.number, *self._to_shares(box.left, box.top, box.right, box.bottom))
+        runs = (TextRun(index, index + 1, tick, words=(word,)),)
+        size = box.top - box.bottom
+        base = box.bottom + _DESCENT * size
+        return PdfLine(
+            page=self.number,
+            box=box,
+            size=size,
+            bold=False,
+            mono=False,
+            slanted=False,
+            rightward=True,
+            base=base,
+            runs=runs,
+        )
 
     def _pieces(self, text: str, first: int, last: int) -> Iterator[PdfLine]:
         """Yield what one line of PDFium's says, cut where a gap is wider than any between words."""
@@ -397,7 +433,8 @@ class Page:
     def _box(self, index: int) -> PdfBox:
         box = self._boxes[0]
         if not _loose_box(self._text.raw, index, ctypes.byref(box)):
-            return PdfBox(0, 0, 0, 0)
+            ticks = self._ticks[max(index - self._text.count_chars(), 0) :]
+            return ticks[0][1] if ticks else PdfBox(0, 0, 0, 0)
         return PdfBox(box.left, box.bottom, box.right, box.top)
 
     def _base(self, index: int) -> float:

@@ -17,7 +17,7 @@ from sextant.ingestion.parsing.formats.pdf_alignment import (
     is_figure,
     rows_of_words,
 )
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, PdfWord, unite
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, PdfWord, contains, unite
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.lines import join_lines, starts_item
@@ -354,12 +354,6 @@ def _cell_texts(
 def _reading_key(line: PdfLine) -> tuple[float, float]:
     """Return where a line comes in reading; what does not go from left to right keeps its order at one height."""
     return -round(line.base), line.box.left if line.rightward else 0.0
-
-
-def contains(outer: PdfBox, inner: PdfBox) -> bool:
-    """Return whether the middle of a box lies in another."""
-    x, y = (inner.left + inner.right) / 2, (inner.bottom + inner.top) / 2
-    return outer.left <= x <= outer.right and outer.bottom <= y <= outer.top
 
 
 def _touches(a: PdfBox, b: PdfBox) -> bool:

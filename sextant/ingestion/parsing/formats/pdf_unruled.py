@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sextant.ingestion.parsing.formats.pdf_alignment import AlignedTable, align, is_figure
-from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfLine, unite
+from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfLine, contains, unite
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import columns_in_order, is_item, rows_of
-from sextant.ingestion.parsing.formats.pdf_tables import PageTable, contains, make_table
+from sextant.ingestion.parsing.formats.pdf_tables import PageTable, make_table
 from sextant.ingestion.parsing.limits import CellBudget
 
 _NEXT_ROW = 3.0  # of the letters' size: how far rows of one table stand apart

@@ -406,6 +406,14 @@ class TestForms:
 
         assert prose(read([page])) == ["Name: Alice Example\nDepartment: Hydraulics"]
 
+    def test_a_box_that_is_ticked_is_told_from_one_that_is_not(self) -> None:
+        page: list[Item] = [
+            PdfText(72, 730, "Urgent"), Field(160, 727, "4", is_on=True),
+            PdfText(72, 700, "Renewal"), Field(160, 697, "4", is_on=False),
+        ]  # fmt: skip
+
+        assert "".join(prose(read([page]))).split() == ["Urgent", "☒", "Renewal", "☐"]
+
     def test_a_comment_comes_behind_the_text_of_its_page(self) -> None:
         pages: list[list[Item]] = [[*lines(["First."]), PdfNote("Ask Bob.")], [*lines(["Second."])]]
 
