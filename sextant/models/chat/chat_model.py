@@ -25,8 +25,9 @@ from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
 from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
-from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
-from sextant.models.chat.concurrency import AdaptiveLimit, note_overload
+from sextant.models.chat.allowance import another_may_be_made
+from sextant.models.chat.attempts import NO_ANSWER, Attempts
+from sextant.models.chat.concurrency import AdaptiveLimit
 from sextant.models.chat.dialect import STREAMED, Dialect, JsonRequest, arrange
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.endpoint_memory import ContextLimit, RequestForm
@@ -42,8 +43,8 @@ from sextant.models.chat.structured import (
     repair_request,
 )
 from sextant.models.chat.tally import Tally
-from sextant.models.failures import Retries, Service, as_sextant_error, is_silence, is_transient
-from sextant.text.characters import estimate_tokens, language_of
+from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
+from sextant.text.characters import language_of
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +60,6 @@ _CHARS_PER_TOKEN = 8
 _SLACK = 1.5
 # Seconds that an endpoint gets to close its stream, having said that the answer ended.
 _AFTER_END = 2.0
-_NO_ANSWER = ModelCalled(0, 0, EventOutcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,10 @@ class ChatModel:
         concurrency: how many answers it is asked for at a time, at most.
         service: how errors speak of the endpoint.
         on_close: called by `close`.
+
+    Attributes:
+        dialect: what its endpoint takes, and what was learnt of it.
+        parallel: how many answers it is asked for at a time.
     """
 
     def __init__(
@@ -113,7 +117,7 @@ class ChatModel:
         self._service = service or Service(
             f"chat model {self.name}", label_zh=f"聊天模型 {self.name}"
         )
-        self._dialect = Dialect(llm, answer_tokens, json_only=json_only)
+        self.dialect = Dialect(llm, answer_tokens, json_only=json_only)
         self._on_close = on_close
         self.parallel = AdaptiveLimit(concurrency)
 
@@ -131,29 +135,12 @@ class ChatModel:
     @property
     def speed(self) -> EndpointSpeed:
         """Return how fast the model reads and writes, as far as this process has measured it."""
-        return self._dialect.speed
+        return self.dialect.known.speed
 
     @property
     def context(self) -> ContextLimit | None:
         """Return how much the model takes, as far as it was measured or has said so."""
-        return self._dialect.context
-
-    @context.setter
-    def context(self, limit: ContextLimit | None) -> None:
-        self._dialect.context = limit
-
-    @property
-    def refused(self) -> tuple[str, ...]:
-        """Return what of a request the endpoint is known to refuse."""
-        return self._dialect.form.lacking
-
-    def forget(self) -> None:
-        """Forget what was learnt of the endpoint, before it is measured anew."""
-        self._dialect.forget()
-
-    async def save_learnt(self) -> None:
-        """Keep what was learnt of the endpoint for other processes."""
-        await self._dialect.save_news()
+        return self.dialect.known.context
 
     async def complete(self, messages: Messages) -> ModelCompletion:
         """Return the model's whole answer to `messages`.
@@ -163,7 +150,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        tally = await self._call(lambda form: arrange(prompt, form), self._dialect.options)
+        tally = await self._call(lambda form: arrange(prompt, form), self.dialect.options)
         self._require_text(tally)
         return ModelCompletion(tally.text, self._report_usage(tally))
 
@@ -197,8 +184,8 @@ class ChatModel:
         )  # the first message is ours, whatever the documents speak
         whole = instruction(schema, language)
         echoes = Echoes(prompt, whole, collect_enums(json_schema(schema)))
-        limit = self._dialect.lower_limit(answer_tokens)
-        asking = JsonRequest(prompt, schema, language, self._dialect, limit)
+        limit = self.dialect.lower_limit(answer_tokens)
+        asking = JsonRequest(prompt, schema, language, self.dialect, limit)
         first = await self._json_answer(asking, patient=patient)
         try:
             return read_structured(first.text, schema, echoes.includes), first.usage
@@ -223,7 +210,7 @@ class ChatModel:
             raise self._unfit(problem, first.usage + second.usage) from problem
         if not is_cut:
             return read, first.usage + second.usage
-        self._dialect.needs_room = True
+        self.dialect.known.needs_room = True
         return read, replace(first.usage + second.usage, truncated=second.usage.truncated)
 
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
@@ -251,35 +238,23 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        is_answer = is_answer or (lambda _: self._dialect.answers_plainly)
-        attempt, requests, form = 0, 1, (begun := self._dialect.form)
+        is_answer = is_answer or (lambda _: self.dialect.known.answers_plainly)
+        attempts = Attempts(self.dialect, self._retries, self._service)
         while True:
-            tally = self._tally(arrange(prompt, form))
-            options = self._dialect.stream_options(form)
-            tally.requests = requests
-            count_request()
+            tally = self._tally(arrange(prompt, attempts.form))
+            options, waits = self.dialect.stream_options(attempts.form), [0.0, 0.0]
+            attempts.begin(tally)
             try:
-                async with aclosing(self._pieces(tally, options, is_answer)) as pieces:
+                async with aclosing(self._pieces(tally, options, waits, is_answer)) as pieces:
                     async for piece in pieces:
                         yield piece
                 break
             except Exception as error:
                 if tally.text or tally.restarts:
-                    emit(_NO_ANSWER)
+                    emit(NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
-                requests += 1
-                await self._dialect.learn_refused_length(error, tally.prompt_tokens)
-                if lesser := self._dialect.lesser(error, options, form):
-                    form = self._tried_next(lesser, form)
-                    continue
-                await self._pause(error, attempt)
-                attempt += 1
-        self._dialect.worked(form, begun)
-        if tally.thought_unopened:
-            await self._dialect.learn_thought()
-        else:
-            self._dialect.count_plain_answer()
-        await self._dialect.save_news()
+                await attempts.fail(error, options, tally.prompt_tokens)
+        await attempts.learn(tally, waits)
         self._require_text(tally)
         yield self._report_usage(tally)
 
@@ -289,14 +264,18 @@ class ChatModel:
             await self._on_close()
 
     def _tally(self, prompt: list[BaseMessage]) -> Tally:
-        thinks_unopened = self._dialect.thinks_unopened
+        thinks_unopened = self.dialect.known.thinks_unopened
         return Tally(prompt, self._answer_chars, thinks_unopened=thinks_unopened)
 
     async def _pieces(
-        self, tally: Tally, options: dict[str, Any], is_answer: Callable[[str], bool]
+        self,
+        tally: Tally,
+        options: dict[str, Any],
+        waits: list[float],
+        is_answer: Callable[[str], bool],
     ) -> AsyncGenerator[str | Restart]:
+        """Yield the text of one stream; `waits` adds up what its first words, and the rest, were waited for."""
         after_end, first = min(_AFTER_END, self._timeout), self._wait_for_first(tally)
-        waits = [0.0, 0.0]  # for the first text, and for what follows it
         clock = asyncio.get_running_loop().time
         async with aclosing(
             stream_on_loop(self._llm, tally.prompt, {"tags": [_NO_STREAM]}, options)
@@ -326,25 +305,12 @@ class ChatModel:
                 if piece:
                     yield piece
                 if chunk is None or tally.is_over:
-                    self._measure(tally, *waits)
                     return
 
     def _wait_for_first(self, tally: Tally) -> float:
         """Return how long the first words are waited for; of an endpoint that is known to be slow, as long as they take."""
         expected = _SLACK * self.speed.seconds(tally.prompt_tokens, 0)
         return min(max(self._timeout, expected), max(self._timeout, self._patience))
-
-    def _measure(self, tally: Tally, first: float, rest: float) -> None:
-        """Learn from an answer how fast the endpoint is."""
-        usage = tally.usage()
-        read, shown = usage.prompt_tokens - tally.cached_tokens, tally.shown_tokens
-        self.speed.observe_stream(read, shown, usage.completion_tokens, first, rest)
-        self._note_read(tally, usage)
-
-    def _note_read(self, tally: Tally, usage: Usage) -> None:
-        """Learn from an answer whether the endpoint has read its whole prompt."""
-        if not (usage.estimated or tally.has_pictures):
-            self._dialect.learn_read(usage.prompt_tokens, tally.prompt_tokens)
 
     async def _json_answer(self, asking: JsonRequest, *, patient: bool) -> ModelCompletion:
         tally = await self._call(asking.messages, asking.options, asking.bound, patient=patient)
@@ -358,44 +324,23 @@ class ChatModel:
         *,
         patient: bool = True,
     ) -> Tally:
-        attempt, form = 0, (begun := self._dialect.form)
-        requests = 1
+        attempts = Attempts(self.dialect, self._retries, self._service)
         while True:
+            form = attempts.form
             messages, options, bound = messages_of(form), options_of(form), bound_of(form)
-            count_request()
-            started = asyncio.get_running_loop().time()
             tally = self._tally(messages)
-            tally.requests = requests
+            attempts.begin(tally)
             try:
                 async with asyncio.timeout(self._timeout):
                     tally.add_whole(await self._whole_answer(messages, options, bound))
                 self._raise_failure(tally)
-            except Exception as error:
-                requests += 1
-                size = sum(estimate_tokens(message.text) for message in messages)
-                await self._dialect.learn_refused_length(error, size)
-                lesser = self._dialect.lesser(error, options, form)
-                if bound is not None:
-                    lesser = self._dialect.lesser_than_bound(error, form)
-                if lesser:
-                    form = self._tried_next(lesser, form)
-                    continue
-                if not patient and is_silence(error):
-                    self.speed.observe_silence(size, asyncio.get_running_loop().time() - started)
-                    emit(_NO_ANSWER)
-                    raise as_sextant_error(error, self._service) from error
-                await self._pause(error, attempt)
-                attempt += 1
+            except Exception as error:  # noqa: BLE001 - whatever a client raises is looked at there
+                is_bound = bound is not None
+                await attempts.fail(
+                    error, options, tally.prompt_tokens, is_bound=is_bound, patient=patient
+                )
             else:
-                self._dialect.worked(form, begun)
-                usage, seconds = tally.usage(), asyncio.get_running_loop().time() - started
-                read = usage.prompt_tokens - tally.cached_tokens
-                shown, written = tally.shown_tokens, usage.completion_tokens
-                self.speed.observe_whole(read, shown, written, seconds)
-                self._note_read(tally, usage)
-                if tally.thought_unopened:
-                    await self._dialect.learn_thought()
-                await self._dialect.save_news()
+                await attempts.learn(tally)
                 return tally
 
     async def _whole_answer(
@@ -413,27 +358,6 @@ class ChatModel:
         """Raise where an answer ended since its endpoint failed."""
         if tally.has_failed:
             raise self._service.error(ModelUnavailable, wordings.BROKE_OFF)
-
-    def _tried_next(self, form: RequestForm, refused: RequestForm) -> RequestForm:
-        """Return `form`; where no call is left for it, the next answer begins with it."""
-        if not another_may_be_made():
-            self._dialect.worked(form, refused)
-        return form
-
-    async def _pause(self, error: Exception, attempt: int) -> None:
-        """Wait before a failed call is repeated; raises where it is not, be it for want of calls."""
-        emit(_NO_ANSWER)
-        if not another_may_be_made():
-            typed = as_sextant_error(error, self._service)
-            typed.message += f" {SPENT['en'].message}"
-            typed.translations = {
-                language: text._replace(message=text.message + SPENT[language].message)
-                for language, text in typed.translations.items()
-            }
-            raise typed from error
-        if is_transient(error):
-            note_overload()
-        await self._retries.pause(error, attempt, self._service)
 
     def _report_usage(self, tally: Tally) -> Usage:
         """Return what an answer has cost, told to whoever measures it."""

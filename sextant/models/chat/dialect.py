@@ -34,7 +34,6 @@ from sextant.models.chat.endpoint_memory import (
     ContextLimit,
     RequestForm,
 )
-from sextant.models.chat.speed import EndpointSpeed
 from sextant.models.chat.structured import ModelReply, instruction, json_schema
 from sextant.models.failures import (
     context_of,
@@ -66,10 +65,6 @@ _READ_SHARE, _LEAST_CUT = 1 / 2, 1000
 _OPENAI = "openai.com"
 
 
-# Models may think before one answer and not before the next, so it takes some to believe that one does not.
-_PLAIN_ANSWERS = 3
-
-
 def speaks_openai(llm: object) -> bool:
     """Return whether a model is LangChain's OpenAI client, the only one that passes these options on, or built on it."""
     # By name, since importing it to compare takes about a second.
@@ -83,6 +78,9 @@ class Dialect:
         llm: the model.
         answer_tokens: the token limit of each call; of a model that brings one, its own counts.
         json_only: only calls for JSON carry it; how long its texts are is between the model and whoever made it.
+
+    Attributes:
+        known: what was learnt of the model.
     """
 
     def __init__(self, llm: BaseChatModel, answer_tokens: int, *, json_only: bool = False) -> None:
@@ -92,7 +90,7 @@ class Dialect:
             endpoint or ("" if self._speaks_openai else type(llm).__name__),
             str(getattr(llm, "model_name", None) or getattr(llm, "model", "")),
         )
-        self._learnt = endpoint_memory.MEMORY.of(*self._key)
+        self.known = endpoint_memory.MEMORY.of(*self._key)
         self._llm = llm
         # A call's `extra_body` replaces the model's.
         self._body = dict(getattr(llm, "extra_body", None) or {})
@@ -107,73 +105,25 @@ class Dialect:
         # and ignore the second without a word.
         is_openai = host == _OPENAI or host.endswith(f".{_OPENAI}")
         if is_openai and self._speaks_openai:
-            self._learnt.thinks_unopened = False  # it keeps thoughts apart
+            self.known.thinks_unopened = False  # it keeps thoughts apart
         self._whole = RequestForm(limits=limits[::-1] if is_openai else limits)
 
     @property
     def form(self) -> RequestForm:
         """Return what a call begins with: with everything, or what worked after refusals."""
-        known = self._learnt
+        known = self.known
         return known.form if known.form and time.time() < known.until else self._whole
-
-    @property
-    def needs_room(self) -> bool:
-        """Return whether a lower limit than the usual one cut answers off before they said anything."""
-        return self._learnt.needs_room
-
-    @needs_room.setter
-    def needs_room(self, needs: bool) -> None:
-        self._learnt.needs_room = needs
 
     def lower_limit(self, tokens: int | None) -> int | None:
         """Return a limit of answers that is lower than the usual one; None where it is not, or is of no use."""
         usual = self._json_tokens
         is_lower = tokens is not None and usual is not None and tokens < usual
-        return tokens if is_lower and self._speaks_openai and not self.needs_room else None
-
-    @property
-    def speed(self) -> EndpointSpeed:
-        """Return how fast the model reads and writes, as far as this process has measured it."""
-        return self._learnt.speed
-
-    @property
-    def thinks_unopened(self) -> bool | None:
-        """Return whether answers begin with a thought that ends in a tag but does not begin with one; None: not known."""
-        return self._learnt.thinks_unopened
-
-    @property
-    def answers_plainly(self) -> bool:
-        """Return whether some answers of this process came, all without such a thought."""
-        return not self._learnt.thinks_unopened and self._learnt.plain_answers >= _PLAIN_ANSWERS
-
-    def count_plain_answer(self) -> None:
-        """Note that a streamed answer began without such a thought."""
-        self._learnt.plain_answers += 1
-
-    async def learn_thought(self) -> None:
-        """Note, for good, that an answer began with such a thought."""
-        self._learnt.thinks_unopened = True
-        await self.save_news()
+        return tokens if is_lower and self._speaks_openai and not self.known.needs_room else None
 
     async def save_news(self) -> None:
         """Write what was learnt, where that makes a difference to the next process."""
         if endpoint_memory.MEMORY.has_news(*self._key):
             await asyncio.to_thread(endpoint_memory.MEMORY.save, *self._key)
-
-    def forget(self) -> None:
-        """Forget what was learnt, but for whether the model thinks."""
-        known = self._learnt
-        known.form, known.limit, known.needs_room = None, None, False
-        known.speed.forget()
-
-    @property
-    def context(self) -> ContextLimit | None:
-        """Return how much the model takes, where that is known."""
-        return self._learnt.context
-
-    @context.setter
-    def context(self, limit: ContextLimit | None) -> None:
-        self._learnt.limit = limit
 
     async def learn_refused_length(self, error: Exception, prompt_tokens: int) -> None:
         """Note that a prompt of about so many tokens was refused as too long; half of it, where the refusal has no number."""
@@ -181,16 +131,16 @@ class Dialect:
             asked = prompt_tokens + (self._text_tokens or 0)
             said = context_of(error) or 0
             tokens = said if said >= LEAST_CONTEXT else max(LEAST_CONTEXT, asked // 2)
-            self.context = ContextLimit.learnt_now(tokens)
+            self.known.limit = ContextLimit.learnt_now(tokens)
             await self.save_news()
 
     def learn_read(self, read: int, prompt_tokens: int) -> bool:
         """Note how many tokens of a prompt of about so many an endpoint has read; returns whether it has cut it."""
         is_cut = prompt_tokens >= _LEAST_CUT and LEAST_CONTEXT <= read < _READ_SHARE * prompt_tokens
         if is_cut:
-            self.context = ContextLimit.learnt_now(read, is_cut=True)
-        elif (known := self.context) and read > known.tokens:
-            self.context = None  # it was given more meanwhile
+            self.known.limit = ContextLimit.learnt_now(read, is_cut=True)
+        elif (known := self.known.context) and read > known.tokens:
+            self.known.limit = None  # it was given more meanwhile
         return is_cut
 
     def worked(self, form: RequestForm, begun: RequestForm) -> None:
@@ -201,7 +151,7 @@ class Dialect:
         if form == begun:
             return
         known = self.form
-        self._learnt.form = RequestForm(
+        self.known.form = RequestForm(
             max(known.json_format, form.json_format),
             known.stream_usage and form.stream_usage,
             min(known.limits, form.limits, key=len),
@@ -209,7 +159,7 @@ class Dialect:
             known.system and form.system,
             known.whole and form.whole,
         )
-        self._learnt.until = time.time() + BELIEVED
+        self.known.until = time.time() + BELIEVED
 
     def options(self, form: RequestForm) -> dict[str, Any]:
         """Return options for a call that answers in one piece."""
@@ -254,7 +204,7 @@ class Dialect:
         # In the body as it is: as an argument, the library walks through the schema and parses the
         # answer by itself, which doubled the time of a call.
         body: dict[str, Any] = {} if kind is None else {"response_format": asked}
-        if form.temperature and not self._has_temperature and not self.thinks_unopened:
+        if form.temperature and not self._has_temperature and not self.known.thinks_unopened:
             body["temperature"] = 0  # models that think repeat themselves without end at 0
         tokens = answer_tokens or self._json_tokens
         return self._way(form) | self._carrying(body, tokens, form)
@@ -312,7 +262,7 @@ class Dialect:
         self, body: dict[str, Any], tokens: int | None, form: RequestForm
     ) -> dict[str, Any]:
         """Return `body` with the token limit and what the model sends with every call, as an option."""
-        if tokens and (context := self.context):
+        if tokens and (context := self.known.context):
             tokens = min(tokens, context.for_answer)
         limit = {form.limits[0]: tokens} if tokens and form.limits else {}
         body = self._body | limit | body

@@ -27,6 +27,8 @@ _BELIEVED_CUT = 24 * BELIEVED
 LEAST_CONTEXT = 256
 """Tokens of the shortest context that a model may have; some endpoints count or report less by mistake."""
 
+# Models may think before one answer and not before the next, so it takes some to believe that one does not.
+_PLAIN_ANSWERS = 3
 # The share of a context that an answer may take; the prompt gets the rest.
 _ANSWERS_SHARE = 1 / 3
 
@@ -122,6 +124,16 @@ class Learnt:
     def context(self) -> ContextLimit | None:
         """Return the limit of its context as long as it is believed."""
         return self.limit if self.limit and time.time() < self.limit.until else None
+
+    @property
+    def answers_plainly(self) -> bool:
+        """Return whether some answers of this process came, all without such a thought."""
+        return not self.thinks_unopened and self.plain_answers >= _PLAIN_ANSWERS
+
+    def forget(self) -> None:
+        """Forget all but whether the model thinks."""
+        self.form, self.limit, self.needs_room = None, None, False
+        self.speed.forget()
 
     def gist(self) -> tuple[Any, ...]:
         """Return what makes a difference to the next process: speeds only where they changed by half."""

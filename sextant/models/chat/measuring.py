@@ -109,7 +109,7 @@ async def measure(
     """
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
-    chat.forget()
+    chat.dialect.known.forget()
     report("a call for JSON")
     found = replace(Measurement(), json_failure=await _ask_json(chat, seconds))
     sizes = [READ_FIRST]
@@ -122,14 +122,14 @@ async def measure(
         if len(sizes) == 1 and found.longest_read and next_size > _LONGER * size:
             sizes.append(next_size)
     speed = chat.speed
-    await chat.save_learnt()
+    await chat.dialect.save_news()
     return replace(
         found,
         prompt_rate=0.0 if speed.is_guess else speed.prompt,
         answer_rate=0.0 if speed.is_guess else speed.answer,
         thinking_tokens=round(speed.thinking) if speed.thinking > _LEAST_THOUGHT else 0,
         limit=chat.context,
-        refused=chat.refused,
+        refused=chat.dialect.form.lacking,
     )
 
 
@@ -171,7 +171,8 @@ async def _read(chat: ChatModel, size: int, seconds: float, found: Measurement) 
     counted = reply.usage.prompt_tokens if reply.usage and not reply.usage.estimated else 0
     if code in reply.text or counted >= _COUNTED * size or not reply.usage:
         return replace(found, longest_read=size)
-    chat.context = ContextLimit.learnt_now(counted or found.longest_read or size // 2, is_cut=True)
+    tokens = counted or found.longest_read or size // 2
+    chat.dialect.known.limit = ContextLimit.learnt_now(tokens, is_cut=True)
     return found
 
 

@@ -140,7 +140,7 @@ def test_a_models_own_body_and_limit_stay_as_they_are() -> None:
 
 def test_of_a_callers_own_model_calls_for_json_are_limited() -> None:
     own = ChatOpenAI(model="x", api_key=SecretStr("k"), base_url=COMPATIBLE)
-    known = as_chat_model(own)._dialect
+    known = as_chat_model(own).dialect
     assert sent(own, known.json_options(Route, known.form))["max_tokens"] == 2000
     assert "max_tokens" not in sent(own, known.stream_options(known.form))
 
@@ -157,12 +157,13 @@ async def test_what_is_learnt_of_thoughts_outlasts_the_process(
         return Dialect(built(COMPATIBLE), 1)
 
     one = begin_process()
-    assert one.thinks_unopened is None
-    await one.learn_thought()
-    assert one.thinks_unopened is True
-    assert begin_process().thinks_unopened is True
+    assert one.known.thinks_unopened is None
+    one.known.thinks_unopened = True
+    await one.save_news()
+    assert one.known.thinks_unopened is True
+    assert begin_process().known.thinks_unopened is True
     file.write_text("no JSON")
-    assert begin_process().thinks_unopened is None
+    assert begin_process().known.thinks_unopened is None
 
 
 async def test_the_file_is_written_only_where_something_was_learnt(
@@ -179,7 +180,9 @@ async def test_the_file_is_written_only_where_something_was_learnt(
     monkeypatch.setattr(memory, "save", noting)
     monkeypatch.setattr(endpoint_memory, "MEMORY", memory)
     for _ in range(3):
-        await Dialect(built(COMPATIBLE), 1).learn_thought()
+        one = Dialect(built(COMPATIBLE), 1)
+        one.known.thinks_unopened = True
+        await one.save_news()
     assert saved == [(COMPATIBLE, "qwen")]
 
 
@@ -194,7 +197,7 @@ def test_the_file_may_say_that_a_model_never_thinks_and_a_count_in_it_tells_noth
 
 
 def test_openai_keeps_thoughts_apart() -> None:
-    assert Dialect(built(OPENAI), 1).thinks_unopened is False
+    assert Dialect(built(OPENAI), 1).known.thinks_unopened is False
 
 
 async def test_what_is_learnt_of_speed_length_and_refusals_outlasts_the_process(
@@ -207,14 +210,14 @@ async def test_what_is_learnt_of_speed_length_and_refusals_outlasts_the_process(
         return Dialect(built(COMPATIBLE), 2000)
 
     one = begin_process()
-    one.speed.observe_stream(prompt=2000, shown=100, written=100, first=25.0, rest=12.5)
+    one.known.speed.observe_stream(prompt=2000, shown=100, written=100, first=25.0, rest=12.5)
     one.worked(RequestForm(json_format=1, temperature=False), RequestForm())
     await one.learn_refused_length(refusing("maximum context length is 3072 tokens."), 2500)
     other = begin_process()
-    assert (other.speed.prompt, other.speed.answer) == (80, 8)
+    assert (other.known.speed.prompt, other.known.speed.answer) == (80, 8)
     assert (other.form.json_format, other.form.temperature) == (1, False)
-    assert other.context is not None
-    assert (other.context.tokens, other.context.is_cut) == (3072, False)
+    assert other.known.context is not None
+    assert (other.known.context.tokens, other.known.context.is_cut) == (3072, False)
     assert other.stream_options(other.form)["extra_body"] == {"max_tokens": 1024}
 
 
@@ -234,8 +237,8 @@ async def test_the_length_of_a_context_is_read_from_a_refusal_or_taken_for_half(
 ) -> None:
     known = Dialect(built(COMPATIBLE), 1000)
     await known.learn_refused_length(refusing(message), 3000)
-    assert known.context is not None
-    assert known.context.tokens == REFUSALS[message]
+    assert known.known.context is not None
+    assert known.known.context.tokens == REFUSALS[message]
 
 
 def test_a_prompt_that_was_read_by_less_than_half_was_cut_until_more_is_read() -> None:
@@ -243,9 +246,9 @@ def test_a_prompt_that_was_read_by_less_than_half_was_cut_until_more_is_read() -
     assert not known.learn_read(300, 500), "too short to tell from another tokenizer"
     assert not known.learn_read(3000, 4000)
     assert not known.learn_read(1, 4000), "a count that nobody made"
-    assert known.context is None
+    assert known.known.context is None
     assert known.learn_read(4096, 9000)
-    assert known.context is not None
-    assert (known.context.tokens, known.context.is_cut) == (4096, True)
+    assert known.known.context is not None
+    assert (known.known.context.tokens, known.known.context.is_cut) == (4096, True)
     assert not known.learn_read(6000, 6000)
-    assert known.context is None
+    assert known.known.context is None
