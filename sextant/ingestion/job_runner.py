@@ -40,7 +40,7 @@ from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer, Indexed
-from sextant.ingestion.metadata.offline_descriptions import Described, describe
+from sextant.ingestion.metadata.offline_descriptions import Described, describe_in_parts
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.attachments import not_read
 from sextant.ingestion.parsing.detect import media_type
@@ -173,7 +173,7 @@ class JobRunner:
         report(Progress(job.filename, JobStage.PARSE))
         parsed = await self._parse(job, given, report)
         if await self._is_published(job):
-            described = await asyncio.to_thread(describe, parsed)
+            described = await describe_in_parts(parsed)
         else:
             described = await self._store(job, parsed, report, together)
         total, remarks = len(parsed.chunks), parsed.warnings
@@ -233,7 +233,7 @@ class JobRunner:
         is_small = job.attempts == 1 and len(parsed.chunks) <= small
         if _is_new(job) and not is_small:
             await self._store_first(job, parsed, report)
-        described = await asyncio.to_thread(describe, parsed)
+        described = await describe_in_parts(parsed)
         if is_small:
             await self._store_at_once(job, described.parsed, report, together)
         else:

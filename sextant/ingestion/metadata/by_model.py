@@ -42,7 +42,7 @@ from sextant.ingestion.metadata.description_prompts import (
     schema_of,
     tokens_of,
 )
-from sextant.ingestion.metadata.offline_descriptions import describe
+from sextant.ingestion.metadata.offline_descriptions import describe_in_parts
 from sextant.ingestion.progress import OnCount, OnStage, runs_of, silent
 from sextant.models.chat.concurrency import AdaptiveLimit
 from sextant.stores.documents.model_descriptions import (
@@ -80,7 +80,7 @@ async def fill(database: Database, scope: Scope, on_progress: OnCount | None = N
             parsed = await stored.document(document_id)
         except DocumentNotFound:
             continue  # deleted meanwhile
-        described = await asyncio.to_thread(describe, parsed)
+        described = await describe_in_parts(parsed)
         await stored.write(document_id, described.parsed)
         if on_progress is not None:
             on_progress(done, len(waiting))

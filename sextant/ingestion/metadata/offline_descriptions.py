@@ -7,6 +7,7 @@ says about itself follows from the document alone, whatever else is stored.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from bisect import bisect_right
@@ -34,6 +35,7 @@ _OPENING = 1.1
 # Shorter sentences carry a term or two without saying anything of them.
 _TELLING_CHARS = 12
 _FEW = 3
+_CHUNKS_AT_ONCE = 250  # about half a second
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
@@ -91,7 +93,7 @@ def describe(
         terms: of its chunks, where they are known.
     """
     if terms is None:
-        terms = {chunk.id: extract_terms(chunk.text) for chunk in parsed.chunks}
+        terms = _extract(parsed.chunks)
     worths = _Worths(terms)
     by_chunk = {chunk_id: dict(map(worths.of, found)) for chunk_id, found in terms.items()}
     summaries = {one.id: _summary(one, terms[one.id], by_chunk[one.id]) for one in parsed.chunks}
@@ -115,6 +117,18 @@ def describe(
     keywords = {chunk_id: worths.best(found, KEYWORDS) for chunk_id, found in by_section.items()}
     sections = _sections(parsed, chunks, summaries, keywords, above)
     return Described(replace(parsed, chunks=chunks, sections=sections), terms)
+
+
+async def describe_in_parts(parsed: ParsedDocument) -> Described:
+    """Describe a document in threads, which end soon when the call is cancelled: nothing stops a thread from outside."""
+    terms = dict[UUID, Sequence[Term]]()
+    for start in range(0, len(parsed.chunks), _CHUNKS_AT_ONCE):
+        terms |= await asyncio.to_thread(_extract, parsed.chunks[start : start + _CHUNKS_AT_ONCE])
+    return await asyncio.to_thread(describe, parsed, terms)
+
+
+def _extract(chunks: Iterable[Chunk]) -> dict[UUID, Sequence[Term]]:
+    return {chunk.id: extract_terms(chunk.text) for chunk in chunks}
 
 
 def _sum_weights(

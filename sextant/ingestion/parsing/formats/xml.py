@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from html.entities import html5
@@ -16,6 +17,7 @@ from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.formats.json import Json, json_blocks
 from sextant.ingestion.parsing.formats.opc import Element
 from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.raised import note
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
 # Elements by what documents call them, and what pages do. Any other is a block where it stands among blocks, and a run
@@ -82,6 +84,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     for inclusion in root.iter(_INCLUSION):
         omissions.add_part("reference", inclusion.get("href"))
     if _is_document(root):
+        _move_notes(root)
         markup = "".join(_write(root, 1))
         blocks = fragment_blocks(markup, limits, omissions)
     else:
@@ -150,9 +153,33 @@ def _is_document(root: Element) -> bool:
     """Return whether text is written in it: elements among words, or paragraphs."""
     for element in root.iter():
         has_words = len(element) and any(map(str.strip, _pieces(element)))
-        if has_words or _TAGS.get(_name(element)) in {"p", "pre"}:
+        if has_words or _tag_of(element) in {"p", "pre"}:
             return True
     return False
+
+
+def _move_notes(root: Element) -> None:
+    """Put each footnote that stands in a paragraph below it, with its number in its place."""
+    notes = [*root.iter("{*}footnote", "{*}fn")]
+    for number, found in reversed([*enumerate(notes, 1)]):
+        paragraph = next((one for one in found.iterancestors() if _tag_of(one) == "p"), None)
+        if paragraph is None:
+            continue
+        mark, before = note(str(number)), found.getprevious()
+        if before is None:
+            parent = found.getparent()
+            parent.text = f"{parent.text or ''}{mark}{found.tail or ''}"
+        else:
+            before.tail = f"{before.tail or ''}{mark}{found.tail or ''}"
+        below = paragraph.makeelement("p")
+        below.text, below.tail = f"{mark} {_text(found)}", paragraph.tail
+        paragraph.tail = None
+        found.getparent().remove(found)
+        paragraph.addnext(below)
+
+
+def _tag_of(element: Element) -> str | None:
+    return _TAGS.get(_name(element))
 
 
 def _write(
@@ -242,10 +269,18 @@ def _value(element: Element, limits: Limits, nesting: int = 0) -> Json:
     members = dict[str, list[Json]]()
     for key, value in element.attrib.items():
         members.setdefault(_local(key), []).append(value)
+    names = Counter(child.tag for child in element)
     for child in element:
         if _name(child):
-            name = _local(child.tag)
-            members.setdefault(name, []).append(_value(child, limits, nesting + 1))
+            name, value = _local(child.tag), _value(child, limits, nesting + 1)
+            is_single = child.attrib and not len(child) and names[child.tag] == 1
+            if is_single and isinstance(value, dict) and "text" in value:
+                # A figure and what it is counted in are fields of one record.
+                fields = {f"{name} {_local(key)}": other for key, other in child.attrib.items()}
+                for key, other in {name: value["text"], **fields}.items():
+                    members.setdefault(key, []).append(other)
+            else:
+                members.setdefault(name, []).append(value)
     text = _plain(element.text or "", limits)
     if not members:
         return text

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID, uuid5
 
@@ -17,6 +20,7 @@ from sextant.ingestion.metadata.offline_descriptions import (
     SUMMARY_CHARS,
     TOPICS,
     describe,
+    describe_in_parts,
 )
 from sextant.text.characters import normalise_name
 
@@ -64,6 +68,30 @@ def test_chunks_carry_the_semantic_metadata_of_the_seed() -> None:
     assert "预付款" in first.keywords
     assert "违约金" in third.keywords
     assert first.tags == ("zh", "docx")
+
+
+async def test_a_call_that_is_cancelled_leaves_no_thread_at_work_for_the_whole_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed = document([("Chapter", f"The valve {number} opens.") for number in range(600)])
+    assert (await describe_in_parts(parsed)) == describe(parsed)
+
+    begun, goes_on, read = threading.Event(), threading.Event(), list[str]()
+
+    def extract(chunks: Sequence[Chunk]) -> dict[UUID, Sequence[object]]:
+        read.extend(chunk.text for chunk in chunks)
+        begun.set()
+        goes_on.wait()
+        return {}
+
+    monkeypatch.setattr("sextant.ingestion.metadata.offline_descriptions._extract", extract)
+    describing = asyncio.create_task(describe_in_parts(parsed))
+    await asyncio.to_thread(begun.wait)
+    describing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await describing
+    goes_on.set()
+    assert 0 < len(read) < 600
 
 
 def test_a_rare_term_comes_before_one_that_every_chunk_has() -> None:

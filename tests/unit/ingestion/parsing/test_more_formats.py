@@ -404,6 +404,25 @@ class TestXml:
         feed = "<rss><channel><item><title>News</title><description>&lt;p&gt;It rains.&lt;/p&gt;</description></item></channel></rss>"
         assert "title: News\ndescription: It rains." in lines(read(FileType.XML, feed.encode()))
 
+    def test_fields_with_attributes_stay_in_their_record(self) -> None:
+        orders = "".join(
+            f"<order><id>{number}</id><total currency='EUR'>{number}.50</total></order>"
+            for number in (1, 2)
+        )
+        assert lines(read(FileType.XML, f"<orders>{orders}</orders>".encode())) == [
+            "id | total | total currency", "1 | 1.50 | EUR", "2 | 2.50 | EUR",
+        ]  # fmt: skip
+
+    def test_notes_part_no_sentence(self) -> None:
+        book = (
+            "<book><para>Press 10 Pa<footnote><para>At <emphasis>20</emphasis> °C.</para></footnote> of "
+            "water.</para><para>Stop<footnote><para>Slowly.</para></footnote>, go<footnote>Now.</footnote>.</para></book>"
+        )
+        assert lines(read(FileType.XML, book.encode())) == [
+            "Press 10 Pa [note 1] of water.", "[note 1] At 20 °C.", "Stop [note 2], go [note 3].",
+            "[note 2] Slowly.", "[note 3] Now.",
+        ]  # fmt: skip
+
     def test_entities_are_read_but_neither_bombs_nor_other_files(self) -> None:
         own = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY firm "Acme">]><a><p>By &firm;.</p></a>'
         assert lines(read(FileType.XML, own.encode())) == ["By Acme."]
