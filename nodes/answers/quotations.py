@@ -14,12 +14,11 @@ from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
-from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.extractive import ExtractiveAnswerer, find_title_that_answers
 from sextant.models.offline.passages import (
     FENCE,
     describe_row,
     quotable_spans,
-    section_of,
     table_heads,
 )
 from sextant.models.offline.wording import is_question
@@ -36,7 +35,6 @@ from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, c
 from sextant.nodes.question.wording import clauses_of, compute_term
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
-from sextant.text.analysis import find_unmentioned
 from sextant.text.characters import find_whole, plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import AnswerType
@@ -330,8 +328,9 @@ def _quotations(
         marker = given.shown(quotation.source)
         row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
         if quotation is found.quotations[0]:
-            title = _title_that_answers(question, quotation.sentence, items[quotation.source])
-            row_text = f"{title}{row_text}"
+            title = find_title_that_answers(question, items[quotation.source])
+            lacks_it = title and not AnswerType(question).is_in(quotation.sentence)
+            row_text = f"{title}: {row_text}" if lacks_it else row_text
         shown = _format_sentence(row_text, items)
         if shown.endswith(FENCE):  # which ends code only where nothing follows it on its line
             shown += "\n"
@@ -342,17 +341,6 @@ def _quotations(
             quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0
         )
         yield given.cite(quotation.source, f"{shown}{marker}", quote)
-
-
-def _title_that_answers(question: str, sentence: str, item: RetrievedItem) -> str:
-    """Return the title of a sentence's section, with a colon, where it and not the sentence has the date or number asked for.
-
-    "2.5.0 (2024-11-18)" does, where the question names version 2.5.0; other titles may be of another thing.
-    """
-    title, asked = section_of(item), AnswerType(question)
-    names_it = find_unmentioned(question, [""]) and not find_unmentioned(question, [title])
-    answers = names_it and asked.is_quantity and asked.is_in(title)
-    return f"{title}: " if answers and not asked.is_in(sentence) else ""
 
 
 def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:

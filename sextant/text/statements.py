@@ -219,8 +219,11 @@ def definition_pattern(question: str) -> re.Pattern[str] | None:
     name = re.escape(match["en"] or match["does"] or match["zh"] or match["what"])
     if match["en"] or match["does"]:
         verbs = "is|are|was|were|means?|refers?|stands? for|denotes?|provides?|describes?|contains?|lets?|allows?|returns?"
-        return re.compile(rf"(?<!\w){name}s?(?!\w)(?:[^.;:]|\.\d){{0,40}}?\b(?:{verbs})\b")
-    return re.compile(rf"{name}[^，。；]{{0,12}}?(?:是|为|指|即|用于|用来|负责|提供)")
+        return re.compile(
+            rf"(?:^|[,:;] )\W*(?:an? |the )?{name}s?(?: \([^)]{{0,40}}\))? (?:{verbs})\b"
+        )
+    verbs = "是|为|指|即|用于|用来|负责|提供"
+    return re.compile(rf"{name}(?:\([^)]{{0,40}}\))?[^,。;]{{0,4}}?,?(?:{verbs})")
 
 
 _MACHINE = (

@@ -36,12 +36,14 @@ from sextant.models.offline.passages import (
     is_row,
     read_document_texts,
     read_full_text,
+    section_of,
     titles_above,
 )
 from sextant.models.offline.summary import read_named_section, summary_of_named
 from sextant.models.offline.wording import respell
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned
+from sextant.text.statements import AnswerType
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")
@@ -231,7 +233,8 @@ class ExtractiveAnswerer:
             return Extraction(
                 _quote(items, complete_notes(items, [one.span for one in section])), None
             )
-        if not self._is_enough(ranking):
+        title = find_title_that_answers(question, items[ranking.best.source])
+        if not (title or self._is_enough(ranking)):
             return Extraction((), ranking.best.source)
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
         return Extraction(_quote(items, complete_notes(items, chosen)), None)
@@ -361,6 +364,16 @@ def _find_other_sections(question: str, items: Sequence[RetrievedItem]) -> set[i
         for at, item in enumerate(items)
         if document_of(item) in titled and find_unmentioned(question, [read_full_text(item)])
     }
+
+
+def find_title_that_answers(question: str, item: RetrievedItem) -> str:
+    """Return the title of a passage's section where it has the date or number that is asked for of a version or code; else "".
+
+    "2.5.0 (2024-11-18)" has, where the question names version 2.5.0; other titles may be of another thing.
+    """
+    title, asked = section_of(item), AnswerType(question)
+    names_it = find_unmentioned(question, [""]) and not find_unmentioned(question, [title])
+    return title if names_it and asked.is_quantity and asked.is_in(title) else ""
 
 
 def _rank_sentences(

@@ -18,6 +18,7 @@ from sextant.text.statements import definition_pattern
             "It uses libtasn1. All is well.",
         ),
         ("What is C++?", "C++ is a language.", "It is written in C++."),
+        ("What is a base?", "Here, a base is a plan.", "For many, your base is changed daily."),
         ("What are crates?", "Crates are units of compilation.", "Crates.io hosts many."),
         ("What does mode bypass do?", "Mode bypass lets the model answer.", "Set the mode bypass."),
         ("什么是社区报告？", "社区报告是对一组实体的概述。", "社区报告，见下文。"),

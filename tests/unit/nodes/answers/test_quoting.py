@@ -162,7 +162,7 @@ async def test_code_is_quoted_as_it_stands() -> None:
 async def test_a_title_that_has_the_date_asked_for_is_told_with_the_sentence(
     question: str, title: str, said: str
 ) -> None:
-    sentence = "Relay 1.3.0 is a new release with shared folders."
+    sentence = "A new release of Relay, which was released with new folders."
     passage = RetrievedItem(
         ItemKind.CHUNK, "1", sentence, 1.0, metadata={"filename": "a.md", "section_path": (title,)}
     )
