@@ -196,11 +196,6 @@ def change(old: CellValue, new: CellValue) -> Decimal:
     return _EXACT.subtract(new.number, old.number)
 
 
-def mean_of(values: Sequence[CellValue]) -> tuple[Decimal, bool]:
-    """Return the mean of some numbers, and whether it is rounded."""
-    return _quotient(sum_of(values), len(values))
-
-
 def ratio(one: CellValue, other: CellValue) -> tuple[Decimal, bool]:
     """Return the quotient of two numbers to four digits, and whether it is rounded.
 
@@ -211,6 +206,33 @@ def ratio(one: CellValue, other: CellValue) -> tuple[Decimal, bool]:
     quotient = _DIVIDING.divide(one.number, other.number)
     shown = quotient.quantize(Decimal("0.0001"), ROUND_HALF_EVEN, _DIVIDING)
     return _plain(shown), shown != quotient
+
+
+def relate(values: Sequence[CellValue], operation: Operation) -> tuple[str, bool] | None:
+    """Return what cells of a statement come to, the first related to the last, and whether that is rounded.
+
+    None where one has no number or another unit. Numbers in brackets are deductions: what is computed of them alone may
+    be meant either way, and so are parts of nothing.
+    """
+    units = {value.unit for value in values} - {("", "")}
+    numbers = [value.number for value in values if value.kind is ValueKind.NUMBER]
+    is_part = operation in (Operation.GROWTH, Operation.RATIO, Operation.PART)
+    is_unsure = is_part and (min(numbers, default=0) <= 0 or any("%" in unit for unit in units))
+    if len(units) > 1 or len(numbers) < len(values) or max(numbers) < 0 or is_unsure:
+        return None
+    first, last = values[0], values[-1]
+    if operation is Operation.GROWTH:
+        return percentage(change(first, last), first.number)
+    if operation is Operation.PART:
+        return percentage(first.number, last.number)
+    if operation is Operation.RATIO:
+        number, rounded = ratio(first, last)
+        return f"{number:,f}", rounded
+    rounded = False
+    number = change(first, last) if operation is Operation.CHANGE else sum_of(values)
+    if operation is Operation.MEAN:
+        number, rounded = _quotient(number, len(values))
+    return _format_in_unit(number, next(iter(units), ("", ""))), rounded
 
 
 def sum_of(values: Sequence[CellValue]) -> Decimal:
@@ -288,7 +310,11 @@ def _plain(number: Decimal) -> Decimal:
 
 def format_number(number: Decimal, column: Column) -> str:
     """Return a number as the column's cells have it, with their unit."""
-    prefix, suffix = column.unit or ("", "")
+    return _format_in_unit(number, column.unit or ("", ""))
+
+
+def _format_in_unit(number: Decimal, unit: tuple[str, str]) -> str:
+    prefix, suffix = unit
     if suffix.startswith(DURATION):
         return _format_duration(number, len(suffix) // len(DURATION))
     sign = "-" if number < 0 else ""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sextant.tables.cells.arithmetic import (
-    Condition,
     Operation,
     Result,
-    change,
     compute,
     difference,
     format_number,
     in_order,
     matching,
-    mean_of,
     percentage,
-    ratio,
+    relate,
     sum_of,
     total_of,
 )
@@ -28,12 +24,11 @@ from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.query.statements import FinancialStatement
-from sextant.tables.results.sentences import OF_DATES, OF_ONE, OPERATION_NAMES, TEXTS
-from sextant.text.analysis import codes_in
+from sextant.tables.results.sentences import OF_DATES
+from sextant.tables.results.wording import FindingWording
 from sextant.text.characters import plain_of
 
 _LISTED = 10  # more equal or matching rows than these are counted, not listed
-_LONGEST_NAME = 40  # a longer text beside a code describes the row and is no name of it
 _ROW = re.compile(r"r(\d+)")
 
 
@@ -69,8 +64,7 @@ class Writer:
 
     def __init__(self, table: DataTable, query: TableQuery, language: str) -> None:
         self._table, self._query, self._columns = table, query, table.columns
-        self._texts, self._names = TEXTS[language], OPERATION_NAMES[language]
-        self._naming = self._second_name()
+        self._words = FindingWording(table, query, language)
 
     def findings(self) -> Iterator[ComputedFinding]:
         """Yield the sentences, those that others rest on first."""
@@ -80,7 +74,7 @@ class Writer:
         if query.operands and query.aggregate is not None:
             yield from self._of_operands(query.operands, query.aggregate)
         elif not rows:
-            yield ComputedFinding(self._text("none"), "", "0")
+            yield ComputedFinding(self._words.text("none"), "", "0")
         elif query.group_by is not None:
             yield from self._groups(rows, query.group_by, column)
         elif query.order_by is not None and column is not None:
@@ -118,10 +112,14 @@ class Writer:
         is_listed = column == self._query.subject
         for row in rows[:_LISTED]:
             shown = self._table.rows[row][column].strip()
-            named = shown if is_listed else self._name_asked(row, one_of=len(rows))
+            named = shown if is_listed else self._words.name_asked(row, one_of=len(rows))
             if shown and is_listed:
                 yield ComputedFinding(
-                    self._text("listed", row=named), _cell(row, column), shown, named, listed=True
+                    self._words.text("listed", row=named),
+                    _cell(row, column),
+                    shown,
+                    named,
+                    listed=True,
                 )
             elif shown:
                 yield self._cell_finding(row, column, named, named)
@@ -143,9 +141,9 @@ class Writer:
         is_date = column.kind is ValueKind.DATE
         text = OF_DATES[order.operation] if is_date else order.operation
         for row in result.at[:_LISTED]:
-            shown, named = column.values[row].text.strip(), self._name(row)
-            sentence = self._text(text, column=column.name, row=named, value=shown)
-            yield ComputedFinding(sentence, _cell(row, column.index), shown, self._label(row))
+            shown, named = column.values[row].text.strip(), self._words.name(row)
+            sentence = self._words.text(text, column=column.name, row=named, value=shown)
+            yield ComputedFinding(sentence, _cell(row, column.index), shown, self._words.label(row))
             yield from self._besides(row, named, query.select)
         yield from self._more(len(result.at))
 
@@ -153,11 +151,11 @@ class Writer:
         """Yield what else is asked of a row."""
         for column in columns:
             if self._table.rows[row][column].strip():
-                yield self._cell_finding(row, column, named, self._label(row))
+                yield self._cell_finding(row, column, named, self._words.label(row))
 
     def _cell_finding(self, row: int, column: int, named: str, about: str) -> ComputedFinding:
         shown = self._table.rows[row][column].strip()
-        sentence = self._text(
+        sentence = self._words.text(
             Operation.VALUE, row=named, column=self._table.name(column), value=shown
         )
         return ComputedFinding(sentence, _cell(row, column), shown, about)
@@ -165,9 +163,11 @@ class Writer:
     def _value(self, row: int, column: Column) -> ComputedFinding:
         """Return what a cell holds, as one of several."""
         shown = column.values[row].text.strip()
-        sentence = self._text(Operation.VALUE, row=self._name(row), column=column.name, value=shown)
+        sentence = self._words.text(
+            Operation.VALUE, row=self._words.name(row), column=column.name, value=shown
+        )
         return ComputedFinding(
-            sentence, _cell(row, column.index), shown, self._label(row), listed=True
+            sentence, _cell(row, column.index), shown, self._words.label(row), listed=True
         )
 
     def _distinct(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
@@ -175,14 +175,17 @@ class Writer:
         for row in found[:_LISTED]:
             value = self._table.rows[row][column].strip()
             yield ComputedFinding(
-                self._text("valued", column=name, value=value), _cell(row, column), value, value
+                self._words.text("valued", column=name, value=value),
+                _cell(row, column),
+                value,
+                value,
             )
         yield from self._more(len(found), name)
 
     def _more(self, found: int, column: str = "") -> Iterator[ComputedFinding]:
         if found > _LISTED:
             count = found - _LISTED
-            text = self._text(
+            text = self._words.text(
                 "more_values" if column else "more", of=count, count=count, column=column
             )
             yield ComputedFinding(text, "", str(count))
@@ -196,14 +199,14 @@ class Writer:
         if result is None:
             return
         count, left = len(result.rows), result.left_out
-        sentence = self._text(
+        sentence = self._words.text(
             operation,
             of=count,
             column=column.name,
             value=result.shown,
             count=count,
-            about=self._texts["about"] if result.rounded else "",
-            left_out=self._text("left_out", of=left, count=left) if left else "",
+            about=self._words.about(rounded=result.rounded),
+            left_out=self._words.text("left_out", of=left, count=left) if left else "",
         )
         yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown)
 
@@ -214,7 +217,9 @@ class Writer:
         values = column is not None and (len(counted) < len(rows) or not self._query.where)
         text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
         name, value = "" if column is None else column.name, str(len(counted))
-        sentence = self._text(text, of=len(counted), value=value, column=name, count=len(rows))
+        sentence = self._words.text(
+            text, of=len(counted), value=value, column=name, count=len(rows)
+        )
         return ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", value)
 
     def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[ComputedFinding]:
@@ -235,17 +240,21 @@ class Writer:
             return
         number = sum_of(values) if operation is Operation.ACROSS else difference(*values)
         shown = format_number(number, first)
-        pairs = self._texts["and"].join(
-            self._text(
+        pairs = self._words.join(
+            self._words.text(
                 "pair",
-                row=one.name if across else self._name(row),
+                row=one.name if across else self._words.name(row),
                 value=one.values[row].text.strip(),
             )
             for row, one in cells
         )
         text = "columns_apart" if across and operation is Operation.DIFFERENCE else operation
-        row = self._label(rows[0]) if operation is Operation.ACROSS else self._name(rows[0])
-        sentence = self._text(text, row=row, column=first.name, value=shown, cells=pairs)
+        row = (
+            self._words.label(rows[0])
+            if operation is Operation.ACROSS
+            else self._words.name(rows[0])
+        )
+        sentence = self._words.text(text, row=row, column=first.name, value=shown, cells=pairs)
         yield ComputedFinding(
             sentence, f"c{first.index + 1}", shown, row if operation is Operation.ACROSS else ""
         )
@@ -257,32 +266,10 @@ class Writer:
     ) -> Iterator[ComputedFinding]:
         """Yield what some cells of a statement come to; nothing where one has no number or another unit."""
         values = [read_value(self._table.rows[row][column]) for row, column in operands]
-        units = {value.unit for value in values} - {("", "")}
-        numbers = all(value.kind is ValueKind.NUMBER for value in values)
-        is_part = operation in (Operation.GROWTH, Operation.RATIO, Operation.PART)
-        # Numbers in brackets are deductions: what is computed of them may be meant either way.
-        unsure = all(one.number < 0 for one in values)
-        unsure |= is_part and (
-            any(one.number <= 0 for one in values) or any("%" in unit for unit in units)
-        )
-        if len(units) > 1 or not numbers or unsure:
+        result = relate(values, operation)
+        if result is None:
             return
-        first, last = values[0], values[-1]
-        column = replace(self._columns[operands[0][1]], unit=next(iter(units), ("", "")))
-        rounded = False
-        if is_part and operation is not Operation.RATIO:
-            part = change(first, last) if operation is Operation.GROWTH else first.number
-            shown, rounded = percentage(
-                part, (first if operation is Operation.GROWTH else last).number
-            )
-        elif operation is Operation.RATIO:
-            number, rounded = ratio(first, last)
-            shown = f"{number:,f}"
-        else:
-            number = change(first, last) if operation is Operation.CHANGE else sum_of(values)
-            if operation is Operation.MEAN:
-                number, rounded = mean_of(values)
-            shown = format_number(number, column)
+        shown, rounded = result
         statement = FinancialStatement(self._table)
         is_row = len({row for row, _ in operands}) == 1
         called = [
@@ -295,15 +282,15 @@ class Writer:
             else statement.title(operands[0][1])
         )
         pairs = [
-            self._text("pair", row=name, value=value.text.strip())
+            self._words.text("pair", row=name, value=value.text.strip())
             for name, value in zip(called, values, strict=True)
         ]
-        sentence = self._text(
+        sentence = self._words.text(
             f"cells_{operation}",
             row=label,
             value=shown,
-            about=self._texts["about"] if rounded else "",
-            cells=self._texts["and"].join(pairs),
+            about=self._words.about(rounded=rounded),
+            cells=self._words.join(pairs),
         )
         yield ComputedFinding(sentence, f"c{operands[0][1] + 1}", shown, label if is_row else "")
 
@@ -322,12 +309,12 @@ class Writer:
         if whole <= 0:
             return
         share, rounded = percentage(part, whole)
-        sentence = self._text(
+        sentence = self._words.text(
             "share_of_rows" if column is None else Operation.SHARE,
             column="" if column is None else column.name,
             part=shown[0],
             value=shown[1],
-            about=self._texts["about"] if rounded else "",
+            about=self._words.about(rounded=rounded),
             share=share,
         )
         yield ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", share)
@@ -344,7 +331,7 @@ class Writer:
                 counted = members if column is None else self._first_of_each(members, column.index)
                 text = "grouped_rows" if column is None else "grouped_count"
                 of = "" if column is None else column.name
-                sentence = self._text(
+                sentence = self._words.text(
                     text, of=len(counted), row=name, value=len(counted), column=of
                 )
                 yield ComputedFinding(sentence, f"c{group + 1}", str(len(counted)), name)
@@ -370,9 +357,9 @@ class Writer:
                 )
                 label = next((self._table.rows[result.at[0]][at].strip() for at in words), "")
                 shown = f"{shown} ({label})" if label else shown
-            operation = self._names[result.operation]
+            operation = self._words.operations[result.operation]
             text = "grouped_most" if result.at else "grouped"
-            sentence = self._text(
+            sentence = self._words.text(
                 text, row=name, operation=operation, column=column.name, value=shown
             )
             yield ComputedFinding(sentence, reference, result.shown, name)
@@ -385,14 +372,14 @@ class Writer:
         best = (max if order.descending else min)(numbers, default=None)
         for name, result in results:
             if result.number == best:
-                sentence = self._text(
+                sentence = self._words.text(
                     "overall",
                     subject=self._table.name(group),
-                    overall=self._names[order.operation],
+                    overall=self._words.operations[order.operation],
                     row=name,
                     value=result.shown,
                     column=column.name,
-                    operation=self._names[result.operation],
+                    operation=self._words.operations[result.operation],
                 )
                 yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown, name)
 
@@ -408,56 +395,6 @@ class Writer:
 
     def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
         return [members[0] for members in self._by_value(rows, column).values()]
-
-    # Words.
-
-    def _text(self, key: str, of: int = 0, **values: object) -> str:
-        """Return a sentence as it is said of so many, with what rows it is of."""
-        text = self._texts[key]
-        conditions = self._texts["and"].join(map(self._condition, self._query.where))
-        scope = self._texts["scope"].format(conditions=conditions) if self._query.where else ""
-        text = OF_ONE.get(text, text) if of == 1 else text
-        return text.format(scope=scope, conditions=conditions, **values)
-
-    def _condition(self, condition: Condition) -> str:
-        name = self._table.name(condition.column)
-        if condition.other is not None:
-            return f"{name} {condition.comparison.value} {self._table.name(condition.other)}"
-        if condition.number is None:
-            joint = self._texts["and" if condition.denied else "or"]
-            return (
-                f"{name} {'≠' if condition.denied else '='} {joint.join(sorted(condition.words))}"
-            )
-        if self._columns[condition.column].kind is ValueKind.DATE:
-            return f"{name} {condition.comparison.value} {date.fromordinal(int(condition.number))}"
-        return f"{name} {condition.comparison.value} {condition.number:,f}"
-
-    def _name_asked(self, row: int, one_of: int) -> str:
-        """Return a row by what the question calls it, and by more when it calls others the same."""
-        bound = [one.column for one in self._query.where if one.words]
-        parts = [self._table.rows[row][column].strip() for column in bound]
-        if one_of > 1 or not parts:
-            parts.append(self._name(row))
-        return " ".join(dict.fromkeys(parts))
-
-    def _name(self, row: int) -> str:
-        label = self._label(row) or self._texts["row"].format(row=row + 1)
-        called = "" if self._naming is None else self._table.rows[row][self._naming].strip()
-        return ", ".join(filter(None, [label, called if len(called) <= _LONGEST_NAME else ""]))
-
-    def _second_name(self) -> int | None:
-        """Return the second column, where it names rows of which the first only has codes."""
-        if len(self._columns) < 2 or self._query.subject != 0:
-            return None
-        first, second, *_ = self._columns
-        filled = (text for value in first.values if (text := value.text.strip()))
-        named = second.kind is ValueKind.TEXT and all(map(codes_in, filled))
-        return second.index if named and not second.repeats else None
-
-    def _label(self, row: int) -> str:
-        words = (one.index for one in self._columns if one.kind is ValueKind.TEXT)
-        subject = next(words, None) if self._query.subject is None else self._query.subject
-        return "" if subject is None else self._table.rows[row][subject].strip()
 
 
 def _cell(row: int, column: int) -> str:

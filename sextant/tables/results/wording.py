@@ -1,0 +1,88 @@
+"""How what was computed of a table is worded: sentences in one language, conditions, and what rows are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+from sextant.tables.cells.arithmetic import Condition
+from sextant.tables.cells.table import DataTable
+from sextant.tables.cells.values import ValueKind
+from sextant.tables.query.query import TableQuery
+from sextant.tables.results.sentences import OF_ONE, OPERATION_NAMES, TEXTS
+from sextant.text.analysis import codes_in
+
+_LONGEST_NAME = 40  # a longer text beside a code describes the row and is no name of it
+
+
+class FindingWording:
+    """The words for what one query over a table comes to.
+
+    Args:
+        table: the table.
+        query: over it.
+        language: `zh` or `en`.
+    """
+
+    def __init__(self, table: DataTable, query: TableQuery, language: str) -> None:
+        self._table, self._query = table, query
+        self._texts, self.operations = TEXTS[language], OPERATION_NAMES[language]
+        self._naming = self._second_name()
+
+    def text(self, key: str, of: int = 0, **values: object) -> str:
+        """Return a sentence as it is said of so many, with what rows it is of."""
+        text = self._texts[key]
+        conditions = self.join(map(self._condition, self._query.where))
+        scope = self._texts["scope"].format(conditions=conditions) if self._query.where else ""
+        text = OF_ONE.get(text, text) if of == 1 else text
+        return text.format(scope=scope, conditions=conditions, **values)
+
+    def _condition(self, condition: Condition) -> str:
+        name = self._table.name(condition.column)
+        if condition.other is not None:
+            return f"{name} {condition.comparison.value} {self._table.name(condition.other)}"
+        if condition.number is None:
+            joint = self._texts["and" if condition.denied else "or"]
+            return (
+                f"{name} {'≠' if condition.denied else '='} {joint.join(sorted(condition.words))}"
+            )
+        if self._table.columns[condition.column].kind is ValueKind.DATE:
+            return f"{name} {condition.comparison.value} {date.fromordinal(int(condition.number))}"
+        return f"{name} {condition.comparison.value} {condition.number:,f}"
+
+    def name_asked(self, row: int, one_of: int) -> str:
+        """Return a row by what the question calls it, and by more when it calls others the same."""
+        bound = [one.column for one in self._query.where if one.words]
+        parts = [self._table.rows[row][column].strip() for column in bound]
+        if one_of > 1 or not parts:
+            parts.append(self.name(row))
+        return " ".join(dict.fromkeys(parts))
+
+    def name(self, row: int) -> str:
+        """Return what a row is called, with its second name or its number."""
+        label = self.label(row) or self._texts["row"].format(row=row + 1)
+        called = "" if self._naming is None else self._table.rows[row][self._naming].strip()
+        return ", ".join(filter(None, [label, called if len(called) <= _LONGEST_NAME else ""]))
+
+    def _second_name(self) -> int | None:
+        """Return the second column, where it names rows of which the first only has codes."""
+        if len(self._table.columns) < 2 or self._query.subject != 0:
+            return None
+        first, second, *_ = self._table.columns
+        filled = (text for value in first.values if (text := value.text.strip()))
+        named = second.kind is ValueKind.TEXT and all(map(codes_in, filled))
+        return second.index if named and not second.repeats else None
+
+    def label(self, row: int) -> str:
+        """Return the cell by which a row is called."""
+        words = (one.index for one in self._table.columns if one.kind is ValueKind.TEXT)
+        subject = next(words, None) if self._query.subject is None else self._query.subject
+        return "" if subject is None else self._table.rows[row][subject].strip()
+
+    def join(self, parts: Iterable[str]) -> str:
+        """Return several things as one enumeration."""
+        return self._texts["and"].join(parts)
+
+    def about(self, *, rounded: bool) -> str:
+        """Return what stands before a rounded number."""
+        return self._texts["about"] if rounded else ""
