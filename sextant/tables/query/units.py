@@ -9,12 +9,14 @@ from decimal import Decimal
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import DURATION, SCALE, ValueKind, numbers_in
 from sextant.text.characters import plain_of
-from sextant.text.units import COUNT, SHARE, TIMES, UNIT_PATTERN, UNITS, TextValue, canonical_unit
+from sextant.text.units import COUNT, SHARE, TIMES, UNIT_FORMS, UNITS, TextValue
 from sextant.text.values import unit_of_heading
 
 # A column may count by thousands or more, in brackets behind its name: 销售额（万元）.
 _SCALED = re.compile(rf"(?<=[(（\[【])([^)）\]】\d]{{0,20}}?)({SCALE})")
 _SCALE = re.compile(SCALE)
+_CURRENCIES = [(form, unit) for form, unit in UNIT_FORMS if UNITS[unit][0].isupper()]
+_CURRENCY = re.compile("|".join(f"({form})" for form, _ in _CURRENCIES))
 _LONGEST = 60  # a header cell may be a page of text
 
 
@@ -27,14 +29,14 @@ def find_unit(column: Column) -> str:
 
 def find_currencies(text: str) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield where a text names currencies, and which; 元 by itself may be a part of another word (单元)."""
-    for match in UNIT_PATTERN.finditer(text):
-        unit, named = canonical_unit(match), match[0].strip(" -")
-        start = match.end() - len(named)
-        ahead = text[start - 1 : start]
-        is_part = ahead.isascii() and ahead.isalpha() and named[0].isascii()
+    for match in _CURRENCY.finditer(text):
+        ahead, behind = text[: match.start()][-1:], text[match.end() :][:1]
+        is_part = match[0].isascii() and any(
+            at.isascii() and at.isalpha() for at in (ahead, behind)
+        )
         is_amount = ahead.isdigit() or ahead in {*"万亿千百少几"}
-        if _is_currency(unit) and not is_part and (named != "元" or is_amount):
-            yield (start, match.end()), unit
+        if (match[0] != "元" or is_amount) and not (match[0][0].isalpha() and is_part):
+            yield match.span(), _CURRENCIES[(match.lastindex or 1) - 1][1]
 
 
 def find_other_currencies(columns: Sequence[Column], text: str) -> set[int]:
