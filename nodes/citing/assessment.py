@@ -22,7 +22,7 @@ from sextant.nodes.citing.evidence_index import (
     language_of_sentence,
 )
 from sextant.nodes.citing.former import is_of_past
-from sextant.nodes.citing.sentence_look import SentenceLook
+from sextant.nodes.citing.sentence_look import SentenceLook, asks_whether
 from sextant.nodes.citing.subjects import find_swapped
 from sextant.nodes.citing.support import SupportedQuote, is_opposed
 from sextant.nodes.citing.terms import Text
@@ -31,10 +31,6 @@ from sextant.text.characters import plain_of
 from sextant.text.statements import negates
 from sextant.text.values import normalise_values
 
-_ASKS_WHETHER = re.compile(
-    r"\A\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b|吗\s*[?？]?\s*\Z|[能可]否|是否",
-    re.IGNORECASE,
-)
 _YES_OR_NO = re.compile(
     r"(?<=\|)\s*(?:true|yes|on|是|有|支持|[√✓✔]|false|no|off|否|无|不支持|[×✗✘])\s*(?=\|)"
 )
@@ -50,7 +46,7 @@ class DenialLook(SentenceLook):
             return False
         whole = " ".join(dict.fromkeys(part.sentence for part in same))
         cells = [one[0].strip() for one in _YES_OR_NO.finditer(plain_of(whole))]
-        if len(cells) == 1 and _ASKS_WHETHER.search(self._evidence.question):
+        if len(cells) == 1 and asks_whether(self._evidence.question):
             # The one cell that says yes or no, if the sentence does not name it, says whether it is so.
             is_named = cells[0] in plain_of(self._sentence)
             return not is_named and negates(self._sentence) is not bool(_NO.match(cells[0]))
@@ -75,7 +71,7 @@ class DenialLook(SentenceLook):
 
         A sentence that says a number may rest on one that does not speak of them at all.
         """
-        if negates(self._sentence) or not _ASKS_WHETHER.search(self._evidence.question):
+        if negates(self._sentence) or not asks_whether(self._evidence.question):
             stated = [(fact.text, fact.terms) for fact in self._facts if fact.values]
         else:
             stated = [(self._evidence.question, tuple(self._subject))]

@@ -66,17 +66,15 @@ class StatedFact:
 def _cut_facts(sentence: str) -> list[str]:
     """Return the pieces of a sentence between its marks and conjunctions, none of which cuts a value: a year and a half."""
     pieces, start, is_open = list[str](), 0, False
-    for end, behind in [
-        *(mark.span() for mark in find_separators(_FACTS, sentence)),
-        (len(sentence), len(sentence)),
-    ]:
+    edges = [mark.span() for mark in find_separators(_FACTS, sentence)]
+    for end, behind in [*edges, (len(sentence), len(sentence))]:
         piece = sentence[start:end]
         says_nothing = bool(piece.strip()) and not terms_of(piece) and not numbers_in(piece)
         if pieces and (is_open or says_nothing):
             pieces[-1] += f" {piece}"
         else:
             pieces.append(piece)
-        is_open, start = bool(len(pieces) > 1 or piece != pieces[0]) and says_nothing, behind
+        is_open, start = says_nothing and len(pieces[-1]) > len(piece), behind
     return pieces
 
 

@@ -19,13 +19,15 @@ _NOW = re.compile(
     r"\b(?:since|now|currently|as of|is|are|ha(?:s|ve) been)\b|起|现(?=[在为行已])|目前"
 )
 _CHANGE_ZH = re.compile(
-    r"[^，。；\d]{0,6}[改调变移延推升涨增降减缩提][^，。；\d]{0,4}[为到至成][^，。；\d]{0,3}"
+    r"[^，。；\d]{0,6}[改调变移延推升涨增降减缩提追转][^，。；\d]{0,4}[为到至成][^，。；\d]{0,3}"
 )
 _CHANGED = re.compile(
     r"\b(?:ris|rose|rais|increas|gr[eo]w|f[ae]ll|reduc|lower|cut|drop|decreas|mov|chang|postpon|shift|delay|extend|shorten|reschedul|went|goes|going)\w*"
     rf"|{_CHANGE_ZH.pattern}"
 )
-_FROM = re.compile(r"\bfrom\s*\Z")
+_FROM = re.compile(r"\bfrom\s*\Z|[由从][^，。；\d]{0,4}\Z")
+_TO = re.compile(r"\s*to\s*|[^，。；\d]{1,8}[为到至成][^，。；\d]{0,3}")
+_UNTIL = re.compile(r"\s*[-–—~至到]\s*")
 REFERS_BACK = re.compile(r"\b(?:it|them|they|this|these)\b|[该其此]")
 
 
@@ -59,6 +61,17 @@ def find_former(clauses: Sequence[tuple[int, str]]) -> list[frozenset[TextValue]
                 ):
                     former[behind].add(other.value)
     return [_with_dates(one, some) for one, some in zip(former, values, strict=True)]
+
+
+def is_replaced(clauses: Sequence[str], stated: Sequence[bool]) -> bool:
+    """Return whether all clauses that state something say that it was so once, and another what is so now: 原定…，改为…."""
+    once = [_FORMERLY.search(clause) is not None for clause in clauses]
+    now = [bool(_CHANGED.search(clause) or _NOW.search(clause)) for clause in clauses]
+    return (
+        any(stated)
+        and all(one for one, says in zip(once, stated, strict=True) if says)
+        and any(is_now and not one for one, is_now in zip(once, now, strict=True))
+    )
 
 
 def _with_dates(former: set[TextValue], found: Sequence[FoundValue]) -> frozenset[TextValue]:
@@ -110,14 +123,15 @@ def _continues(text: str, behind: str, value: FoundValue) -> bool:
 def _find_changes(plain: str, found: Sequence[FoundValue]) -> list[TextValue]:
     """Return what values of one clause were before they changed: raised from 20 to 25, 由50元调整为60元, 60元（原为50元）."""
     former = list[TextValue]()
-    for one, other in pairwise(found):
+    for at, (one, other) in enumerate(pairwise(found)):
         if one.value.unit != other.value.unit or one.value.matches(other.value):
             continue
         between = plain[one.end : other.start]
+        is_from = _FROM.search(plain[: one.start]) and _CHANGED.search(plain)
         if _FORMERLY.search(between):
             former.append(other.value)
-        elif _CHANGE_ZH.fullmatch(between) or (
-            between.strip() == "to" and _FROM.search(plain[: one.start]) and _CHANGED.search(plain)
-        ):
+        elif _CHANGE_ZH.fullmatch(between) or (is_from and _TO.fullmatch(between)):
             former.append(one.value)
+            if at and _UNTIL.fullmatch(plain, found[at - 1].end, one.start):
+                former.append(found[at - 1].value)
     return former

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -9,6 +10,7 @@ from itertools import combinations
 
 from sextant.nodes.citing.evidence import AHEAD, BEHIND, COLUMNS, HEADING, OWN, EvidencePart
 from sextant.nodes.citing.evidence_index import EvidenceIndex, StatedFact, language_of_sentence
+from sextant.nodes.citing.former import is_replaced
 from sextant.nodes.citing.subjects import (
     SubjectWord,
     contains_mark,
@@ -35,6 +37,17 @@ from sextant.text.values import normalise_values
 _IN_PART = 0.25
 OF_CITED = 0.05
 """Of several parts that say it one of a passage that the model cites goes first."""
+
+
+_ASKS_WHETHER = re.compile(
+    r"\A\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b|吗\s*[?？]?\s*\Z|[能可]否|是否",
+    re.IGNORECASE,
+)
+
+
+def asks_whether(question: str) -> bool:
+    """Return whether a question asks for yes or no."""
+    return _ASKS_WHETHER.search(question) is not None
 
 
 def competes(value: TextValue, other: TextValue) -> bool:
@@ -283,6 +296,9 @@ class SubjectLook(SentenceLook):
         """
         if self._is_foreign(part):
             return False
+        told = [all(one.has(term) for term in fact.new) for one in part.clauses]
+        if is_replaced([one.plain for one in part.clauses], [not one for one in told]):
+            return False  # what was replaced says of what
         every, stated = set(fact.terms), Text(f"{self._sentence} {self._evidence.question}")
         found = [({term for term in every if one.has(term)}, one) for one in part.clauses]
         telling = [
@@ -357,13 +373,21 @@ class SubjectLook(SentenceLook):
             return False
         about = terms_of(plain_of(fact.text)[: _first_number(fact.text)])
         owned = {term for term in about if rival.owns(term)}
-        if owned > {term for term in about if best.speaks_of(term)}:
+        spoken = {term for term in about if best.speaks_of(term)}
+        if self._is_elliptic(rival, best):
+            owned |= spoken
+        if owned > spoken:
             return True
         stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
         marks = [*self._phrases, *filter(self._is_anywhere, stated)]
         return {one for one in marks if rival.speaks_of(one)} > {
             one for one in marks if best.speaks_of(one)
         }
+
+    def _is_elliptic(self, part: EvidencePart, other: EvidencePart) -> bool:
+        """Return whether a clause leaves out what one before it says: the P-30 weighs 8 kg, the P-50 12 kg."""
+        own, its = (terms_of(one.layers[0][1].plain) for one in (part, other))
+        return self._parts.index(part) > self._parts.index(other) and len(own) < len(its)
 
     def _is_exchanged(self, value: TextValue, fact: StatedFact, best: EvidencePart) -> bool:
         """Return whether a part with another number of the sentence speaks of this fact instead: two were exchanged.

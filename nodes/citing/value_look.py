@@ -8,9 +8,11 @@ from itertools import combinations, pairwise
 
 from sextant.nodes.citing.evidence import NEAR, EvidencePart
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
+from sextant.nodes.citing.former import is_of_past, is_replaced
 from sextant.nodes.citing.sentence_look import (
     OF_CITED,
     SubjectLook,
+    asks_whether,
     competes,
     is_of_same_column,
     is_of_same_row,
@@ -70,12 +72,29 @@ class WordLook(SubjectLook):
             or (self._is_brief and not (is_near and self._is_together(part, telling)))
             or self._misses_name(fact, (part,))
             or self._replaces(part, fact)
+            or self._is_no_more(part, fact)
+            or self._restates_what_is_not_said(part, fact)
             or self._names_what_follows(part, fact)
             or (len(fact.terms) <= _FEW and self._is_swapped_in(part, fact))
             or self._is_at_another_value(part, fact)
         ):
             return Assessment(Support.PARTIAL, coverage, (part,))
         return Assessment(Support.SUPPORTED, coverage, (part,))
+
+    def _restates_what_is_not_said(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a fact affirms a question with a word that its part lacks: that it is open, where it is closed."""
+        affirms = not fact.new and not part.is_row and not negates(self._sentence)
+        return (
+            affirms
+            and asks_whether(self._evidence.question)
+            and not all(self._level(part, term) for term in fact.terms)
+        )
+
+    def _is_no_more(self, part: EvidencePart, fact: StatedFact) -> bool:
+        """Return whether a part says that a fact was so once, and the fact that it is."""
+        stated = [all(clause.has(term) == 1.0 for term in fact.new) for clause in part.clauses]
+        clauses = [clause.plain for clause in part.clauses]
+        return bool(fact.new) and not is_of_past(fact.text) and is_replaced(clauses, stated)
 
     def _parts_codes(self, fact: StatedFact) -> bool:
         """Return whether passages have each code of the question and of a fact, but no part has all: E51 and MC-200."""
@@ -98,7 +117,7 @@ class WordLook(SubjectLook):
         terms = fact.new or tuple(filter(self._is_known, fact.terms))
         own = [one for one in clauses if terms and all(map(one.owns, terms))]
         here = [one for one in own if one.span == part.span]
-        is_denied = negates(self._sentence)
+        is_denied = negates(self._sentence) and not negates(part.sentence)
         for value in self._evidence.asked_values:
             there = [one for one in clauses if _has_value(one, value)]
             if not here and any(one.span == part.span for one in there):

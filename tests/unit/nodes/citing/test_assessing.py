@@ -583,6 +583,9 @@ WARDEN = (
     "The warden, Brian Cole, retires at the end of March; Joan Whitby takes over from 1 April 2026."
 )
 MEMBERS = "| Ticket | Adult | Senior (65+) |\n| --- | --- | --- |\n| Day | 9 EUR | 7 EUR |\n| Evening (after 19:00) | 5 EUR | 4 EUR |"
+WEIGHTS = "The P-30 weighs 8 kg, the P-50 12 kg."
+SUPPLIER = "原定供应商为恒达公司，因报价过高改为远航公司。预算由80万元追加到95万元。"
+SAUNA = "The sauna is closed on Mondays. Expenses below 50 EUR need no receipt."
 TABLETS = "Salvin must not be taken together with warfarin. Antacids may be taken two hours before or after it."
 
 
@@ -601,6 +604,11 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
         ("How often are ladders checked?", TOOLS, "Every two years.", "Every five years."),
         ("Who is the warden?", WARDEN, "Brian Cole is the warden; Joan Whitby takes over from 1 April 2026.", "Joan Whitby retires at the end of March."),
         ("What does an evening ticket cost?", MEMBERS, "Seniors (65+): 4 EUR", "Seniors (65+): 5 EUR"),
+        ("How heavy is the P-50?", WEIGHTS, "The P-50 weighs 12 kg.", "The P-50 weighs 8 kg."),
+        ("供应商是谁？", SUPPLIER, "供应商是远航公司。", "供应商是恒达公司。"),
+        ("预算是多少？", SUPPLIER, "预算为95万元。", "预算为80万元。"),
+        ("Is the sauna open on Mondays?", SAUNA, "The sauna is closed on Mondays.", "Yes, the sauna is open on Mondays."),
+        ("Do I need a receipt for 60 EUR?", SAUNA, "Expenses below 50 EUR need no receipt.", "No receipt is needed."),
         ("Can I take Salvin with warfarin?", TABLETS, "Antacids, however, can be taken two hours before or after it.", "Yes, it can be taken together with warfarin."),
     ],
 )  # fmt: skip
