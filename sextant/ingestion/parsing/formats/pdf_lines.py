@@ -26,7 +26,6 @@ _RISE, _FALL, _REACH = 0.15, 0.08, 0.8
 SAME_ROW = 0.5  # of the size of letters: how far lines of one row stand from one height, at most
 COLUMN_LINES = 3  # at least, of a column of text
 SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered characters
-_MARK_CHARS = 12
 
 
 class PdfBox(NamedTuple):
@@ -182,7 +181,7 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
         return None
     small, large = sorted((line, piece), key=lambda one: one.size)
     shift = Shift.NONE
-    if small.size < SMALL * large.size and len(small.text) <= _MARK_CHARS:
+    if small.size < SMALL * large.size:
         shift = find_shift(small.base - large.base, large.size)
     if shift is Shift.NONE and abs(rise) > _FALL * size:
         return None

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import re
-import struct
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import pypdfium2 as pdfium
 from msgspec.structs import replace
 from pypdfium2 import raw
 
 from sextant.ingestion.parsing.blocks import Paragraph, TextKind, Word
+from sextant.ingestion.parsing.formats.pdf_annotations import (
+    find_ticks,
+    is_written_over,
+    read_notes,
+)
+from sextant.ingestion.parsing.formats.pdf_characters import Characters, angle_of_text
 from sextant.ingestion.parsing.formats.pdf_drawings import Drawings
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
@@ -34,9 +35,6 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     join_pieces,
 )
 
-_BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
-_BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
-_MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
@@ -45,34 +43,16 @@ _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be 
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _SIGNS = "+-−–"
 _GAP = 1.5  # in sizes of letters: one that no justified line has
-_ANGLES_ASKED = 20  # letters of a page, whether they stand upright
+
 _UNPRINTABLE = 0.02  # of the characters, at most
-_NAME_BYTES = 128
+
 _TURN = 0.02  # the slope of letters that do not stand upright
-_WRITTEN_OVER = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT}
 _DESCENT = 0.2  # of a box to be ticked, below the line on which its label stands
-_TICKED = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
-_WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
 # Of a word: left side, the character behind, right side; lower and upper side of its first character and of its last one.
 _Span = tuple[float, int, float, float, float, float, float]
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
-
-
-def _bind(function: object, result: type = ctypes.c_int) -> Callable[..., Any]:
-    """Return a function of PDFium that converts no arguments and keeps the interpreter's lock: a third of the time of a call."""
-    address = ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
-    return ctypes.PYFUNCTYPE(result)(address)
-
-
-_loose_box = _bind(raw.FPDFText_GetLooseCharBox)
-_font_size = _bind(raw.FPDFText_GetFontSize, ctypes.c_double)
-_font_weight = _bind(raw.FPDFText_GetFontWeight)
-_font_info = _bind(raw.FPDFText_GetFontInfo)
-_matrix_of = _bind(raw.FPDFText_GetMatrix)
-_origin_of = _bind(raw.FPDFText_GetCharOrigin)
-_two_boxes = struct.Struct("8f").unpack_from
 
 
 class Page:
@@ -86,13 +66,13 @@ class Page:
         self._ticks = list[tuple[str, PdfBox]]()  # boxes to be ticked, however they are drawn
         self.unmapped = 0  # characters of which the file does not say what they mean
         self.filled = ""  # what its form fields hold
-        if any(raw.FPDFAnnot_GetSubtype(one) in _WRITTEN_OVER for one in self._annotations()):
-            self._ticks += () if self._page.get_rotation() else self._find_ticks(document)
+        if is_written_over(self._page):
+            self._ticks += () if self._page.get_rotation() else find_ticks(document, self._page)
             self._draw_annotations(document)
         if angle := self._page.get_rotation():
             self._turn_upright(document, angle)
         self._text = self._page.get_textpage()
-        self._sideways = _angle_of_text(self._text)  # shown so, but read upright
+        self._sideways = angle_of_text(self._text)  # shown so, but read upright
         if self._sideways:
             self._text.close()
             self._turn_upright(document, self._sideways)
@@ -103,38 +83,17 @@ class Page:
         self._size = (shown.right - shown.left) or 1.0, (shown.top - shown.bottom) or 1.0
         self.text: str = self._text.get_text_range()
         self.notes = [*self._notes()]
-        self._boxes, self._matrix = (raw.FS_RECTF * 2)(), raw.FS_MATRIX()
-        self._x, self._y = ctypes.c_double(), ctypes.c_double()
-        self._name = ctypes.create_string_buffer(_NAME_BYTES)
+        self._chars = Characters(self._text)
         self._spans, self._starts = list[_Span](), list[int]()  # of each word
         self._shown_starts, self._shown = list[int](), list[Word]()
         self._words_of = dict[PdfLine, list[PdfWord]]()
         self.drawings = Drawings(self._page, number)
 
-    def _annotations(self) -> Iterator[raw.FPDF_ANNOTATION]:
-        for index in range(raw.FPDFPage_GetAnnotCount(self._page)):
-            annotation = raw.FPDFPage_GetAnnot(self._page, index)
-            yield annotation
-            raw.FPDFPage_CloseAnnot(annotation)
-
-    def _find_ticks(self, document: pdfium.PdfDocument) -> Iterator[tuple[str, PdfBox]]:
-        box = raw.FS_RECTF()
-        for annotation in self._annotations():
-            if raw.FPDFAnnot_GetFormFieldType(document.formenv, annotation) in _TICKED:
-                raw.FPDFAnnot_GetRect(annotation, box)
-                is_on = raw.FPDFAnnot_IsChecked(document.formenv, annotation)
-                place = PdfBox(box.left, box.bottom, box.right, box.top)
-                yield "☒" if is_on else "☐", place
-
     def _notes(self) -> Iterator[Paragraph]:
-        """Yield what is written in annotations, but what the page shows anyway; links and fields have no words of their own."""
-        shown, box = "".join(self.text.split()), raw.FS_RECTF()
-        for annotation in self._annotations():
-            if raw.FPDFAnnot_GetSubtype(annotation) in _WORDLESS:
-                continue
-            note = _contents(annotation)
-            if note and "".join(note.split()) not in shown:
-                raw.FPDFAnnot_GetRect(annotation, box)
+        """Yield what is written in annotations, but what the page shows anyway."""
+        shown = "".join(self.text.split())
+        for note, box in read_notes(self._page):
+            if "".join(note.split()) not in shown:
                 sides = self._to_shares(box.left, box.top, box.right, box.bottom)
                 words = [Word(word, self.number, *sides) for word in note.split()]
                 yield Paragraph(note, self.number, words, TextKind.NOTE)
@@ -286,14 +245,11 @@ class Page:
 
     def _find_words(self, text: str, plain: str) -> None:
         """Note where each word stands, and the box of each that the page shows; with hardly a call, as pages have many."""
-        page, boxes, number = self._text.raw, self._boxes, self.number
-        first, last = ctypes.byref(boxes), ctypes.byref(boxes, ctypes.sizeof(raw.FS_RECTF))
+        number, find_sides = self.number, self._chars.find_sides
         x, y, (width, height) = self._left, self._top, self._size
         for found in BOXED.finditer(text):
             start, end = found.span()
-            _loose_box(page, start, first)
-            _loose_box(page, end - 1, last)
-            left, high, right, low, left2, high2, right2, low2 = _two_boxes(boxes)
+            left, high, right, low, left2, high2, right2, low2 = find_sides(start, end - 1)
             left = left if left < left2 else left2
             bottom = low if low < low2 else low2
             right = right if right > right2 else right2
@@ -355,7 +311,7 @@ class Page:
     def _look_of_words(self, text: str, first: int, last: int) -> tuple[int, tuple[float, float]]:
         """Return the letter that tells the look of some words, and that look."""
         letter = self._letter(text, self._starts[first], self._spans[last - 1][1])
-        return letter, self._look(letter)
+        return letter, self._chars.look(letter)
 
     def _piece(
         self, text: str, first: int, last: int, letter: int, look: tuple[float, float]
@@ -364,9 +320,9 @@ class Page:
         left2, end, right2, *_, low2, high2 = self._spans[last - 1]
         start = self._starts[first]
         size, slope = look
-        base, is_turned = self._base(letter), slope > _TURN
+        base, is_turned = self._chars.base(letter), slope > _TURN
         is_rightward = not (is_turned or self._is_leftward(text, start, end))
-        name, weight = self._font(letter)
+        is_bold, is_mono = self._chars.weight(letter)
         if is_rightward:
             runs = tuple(self._runs(text, start, end, size, base))
         else:
@@ -375,8 +331,8 @@ class Page:
             self.number,
             PdfBox(min(left, left2), min(low, low2), max(right, right2), max(high, high2)),
             size,
-            _is_bold(name, weight) and self._is_bold_throughout(text, start, end),
-            _is_mono(name),
+            is_bold and self._is_bold_throughout(text, start, end),
+            is_mono,
             is_turned and slope < 1 / _TURN,
             is_rightward,
             base,
@@ -389,7 +345,7 @@ class Page:
         for found in _COULD_BE_SHIFTED.finditer(text, start, end):
             ends = {found.start(), found.end() - 1}
             if found.start() < at or not any(
-                self._base(index) != base and self._is_small(index, size) for index in ends
+                self._chars.base(index) != base and self._is_small(index, size) for index in ends
             ):
                 continue
             last = first = next(i for i in range(*found.span()) if self._is_small(i, size))
@@ -397,7 +353,7 @@ class Page:
                 last += 1
             while first - 1 > at and text[first - 1] in _SIGNS and self._is_small(first - 1, size):
                 first -= 1
-            shift = find_shift(self._base(first) - base, size)
+            shift = find_shift(self._chars.base(first) - base, size)
             if shift is not Shift.NONE:
                 yield from self._plain(text, at, first)
                 words = self._words_in(first, last)
@@ -414,7 +370,7 @@ class Page:
             yield TextRun(first, last, words, space=first > start, words=shown)
 
     def _is_small(self, index: int, size: float) -> bool:
-        return self._look(index)[0] < SMALL * size
+        return self._chars.look(index)[0] < SMALL * size
 
     def _is_leftward(self, text: str, start: int, end: int) -> bool:
         return self._has_leftward and _LEFTWARD.search(text, start, end) is not None
@@ -428,61 +384,8 @@ class Page:
         """Return whether its middle and its last letter are bold, too."""
         middle = self._letter(text, (start + end) // 2, end)
         last = next((at for at in range(end - 1, start, -1) if text[at].isalpha()), start)
-        return all(_is_bold(*self._font(index)) for index in (middle, last))
+        return all(self._chars.weight(index)[0] for index in (middle, last))
 
     def _box(self, index: int) -> PdfBox:
-        box = self._boxes[0]
-        if not _loose_box(self._text.raw, index, ctypes.byref(box)):
-            ticks = self._ticks[max(index - self._text.count_chars(), 0) :]
-            return ticks[0][1] if ticks else PdfBox(0, 0, 0, 0)
-        return PdfBox(box.left, box.bottom, box.right, box.top)
-
-    def _base(self, index: int) -> float:
-        """Return the height at which a character stands."""
-        _origin_of(self._text.raw, index, ctypes.byref(self._x), ctypes.byref(self._y))
-        return self._y.value
-
-    def _look(self, index: int) -> tuple[float, float]:
-        """Return a character's size, and the slope at which it stands."""
-        matrix, size = self._matrix, _font_size(self._text.raw, index)
-        if not _matrix_of(self._text.raw, index, ctypes.byref(matrix)):
-            return round(size, 1), 0.0
-        size *= math.hypot(matrix.c, matrix.d)
-        return round(size, 1), abs(matrix.b) / abs(matrix.a) if matrix.a else math.inf
-
-    def _font(self, index: int) -> tuple[bytes, int]:
-        """Return the name and the weight of a character's font."""
-        page, name = self._text.raw, self._name
-        name.value = b""
-        _font_info(page, index, name, _NAME_BYTES, None)
-        return name.value, _font_weight(page, index)
-
-
-@cache
-def _is_bold(name: bytes, weight: int) -> bool:
-    return weight >= _BOLD_WEIGHT or _BOLD_NAME.search(name.decode(errors="ignore")) is not None
-
-
-@cache
-def _is_mono(name: bytes) -> bool:
-    return _MONO_NAME.search(name.decode(errors="ignore")) is not None
-
-
-def _angle_of_text(text: pdfium.PdfTextPage) -> int:
-    """Return by how much a page is to be turned clockwise for most of its letters to stand upright: 0, 90 or 270."""
-    count = text.count_chars()
-    angles = Counter(
-        round(math.degrees(raw.FPDFText_GetCharAngle(text, index))) % 360
-        for index in range(0, count, max(count // _ANGLES_ASKED, 1))
-    )
-    angle, number = next(iter(angles.most_common(1)), (0, 0))
-    return 360 - angle if angle in {90, 270} and 2 * number > angles.total() else 0
-
-
-def _contents(annotation: raw.FPDF_ANNOTATION) -> str:
-    length = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
-    written = ctypes.create_string_buffer(length)
-    raw.FPDFAnnot_GetStringValue(
-        annotation, b"Contents", ctypes.cast(written, ctypes.POINTER(raw.FPDF_WCHAR)), length
-    )
-    return written.raw.decode("utf-16-le", "ignore").rstrip("\0").strip()
+        ticks = self._ticks[max(index - self._text.count_chars(), 0) :]
+        return self._chars.box(index) or (ticks[0][1] if ticks else PdfBox(0, 0, 0, 0))

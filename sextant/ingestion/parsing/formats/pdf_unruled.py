@@ -15,8 +15,8 @@ from sextant.ingestion.parsing.limits import CellBudget
 _NEXT_ROW = 3.0  # of the letters' size: how far rows of one table stand apart
 _ROWS = 3  # of a table, at least
 _NAMES_GAP, _MOST_NAMES = 2.5, 6  # of letters' size above a table; rows
-# Of the cells beside the first column, and of all places, at least; where lines of text may stand side by side, more.
-_FIGURES, _FIGURES_MIXED = 0.4, 0.6
+# Of the cells beside the first column, and of all places, at least; of those more where lines of text may stand side by side.
+_FIGURES = 0.4
 _FILLED, _FILLED_MIXED = 0.45, 0.7
 _RULES = 2  # across a table without figures, at least
 _WIDE = 0.7  # of the table's width: a rule of its own, or a line of text that ends it
@@ -183,5 +183,5 @@ def _is_table(table: AlignedTable, *, is_ruled: bool, is_mixed: bool) -> bool:
     figures = sum(cell.is_figure for cell in others) / max(len(others), 1)
     filled = sum((one.right - one.left + 1) * (one.bottom - one.top + 1) for one in cells)
     return filled >= (_FILLED_MIXED if is_mixed else _FILLED) * table.width * table.height and (
-        is_ruled or figures >= (_FIGURES_MIXED if is_mixed else _FIGURES)
+        is_ruled or figures >= _FIGURES
     )
