@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from sextant.tables.query.lexicon import COLUMNS, WORDS
 from sextant.tables.query.units import find_currencies
-from sextant.text.characters import IDEOGRAPHS, plain_of
+from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
 from sextant.text.number_words import parse_any_number
+from sextant.text.segmenter import words_of
 from sextant.text.units import DATE, ORDINAL, UNIT_PATTERN, TextValue
 from sextant.text.values import normalise_values
 
@@ -155,10 +156,14 @@ def collect_kinds(text: str, *, whole: bool = False) -> set[str]:
 
     Args:
         text: the question.
-        whole: leave out what may be a part of another word: 总 in 总统.
+        whole: leave out what is a part of another word: 总 in 总统, but not in 总销量.
     """
-    tokens = Question(text).tokens()
-    return {one.kind for one in tokens if not whole or len(one.text) > 1 or one.kind not in _WEAK}
+    words = set(words_of(text)) if whole and has_cjk(text) else set[str]()
+    return {
+        one.kind
+        for one in Question(text).tokens()
+        if not whole or len(one.text) > 1 or one.kind not in _WEAK or one.text in words
+    }
 
 
 def _words(text: str) -> Iterator[QuestionToken]:

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from sextant.tables.query.lexicon import COLUMNS
+from sextant.tables.query.parsing import asks_computation
 from sextant.tables.query.tokens import Question, find_all, match_at, split_computations
 from sextant.text.characters import plain_of
 
@@ -101,3 +102,17 @@ def test_joined_computations_are_a_question_each(question: str, parts: list[str]
 )
 def test_the_name_of_a_column_says_what_its_numbers_are(name: str, kinds: set[str]) -> None:
     assert COLUMNS.collect_kinds(name) == kinds
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("刨去那一种药，总销量到底有多少？", True),
+        ("哪些药的价格超过20元？", True),
+        ("马其顿的总统是谁？", False),
+        ("这两种药有什么差别？", False),
+        ("What happened over the years?", False),
+    ],
+)
+def test_a_part_of_a_word_asks_for_no_computation(question: str, asks: bool) -> None:
+    assert asks_computation(question) is asks
