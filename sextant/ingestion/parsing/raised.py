@@ -241,7 +241,11 @@ def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
     stops = _STOPS.search(before[-_BASE_CHARS:])
     end = stops[0] if stops else ""
     before = before.removesuffix(end).rstrip()
-    if not end and before[-1:].isdigit() and (counted := _COUNTED.match(after)):
+    number = _NUMBER.search(before)
+    is_counting = (
+        number and not before[: number.start()][-1:].isalpha()
+    )  # that of BM25 counts nothing
+    if not end and is_counting and (counted := _COUNTED.match(after)):
         before, after = before + counted[0], after[counted.end() :]
     space = " " if before else ""
     gap = " " if not end and after[:1].isalnum() else ""

@@ -41,7 +41,6 @@ _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
 _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be a value that is missing
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
-_SIGNS = "+-−–"
 _GAP = 1.5  # in sizes of letters: one that no justified line has
 
 _UNPRINTABLE = 0.02  # of the characters, at most
@@ -351,7 +350,7 @@ class Page:
             last = first = next(i for i in range(*found.span()) if self._is_small(i, size))
             while last < end and not text[last].isspace() and self._is_small(last, size):
                 last += 1
-            while first - 1 > at and text[first - 1] in _SIGNS and self._is_small(first - 1, size):
+            while first > at and not text[first - 1].isspace() and self._is_small(first - 1, size):
                 first -= 1
             shift = find_shift(self._chars.base(first) - base, size)
             if shift is not Shift.NONE:

@@ -327,6 +327,14 @@ class TestRaised:
             "[note 1] after the time of probation",
         ]
 
+    def test_brackets_of_a_reference_go_with_it_and_a_name_counts_nothing(self) -> None:
+        page = [
+            PdfText(70, 760, "They ranked by BM25"), PdfText(176, 765, "(1)", 7), PdfText(187, 760, "scores alone."),
+            PdfText(70, 90, "1", 6), PdfText(75, 86, "of the words", 9),
+        ]  # fmt: skip
+
+        assert prose(read([page]))[0] == "They ranked by BM25 [note 1] scores alone."
+
     def test_a_letter_that_refers_to_a_note_is_no_part_of_a_figure(self) -> None:
         page = [
             PdfText(70, 760, "Wheat 1,250"), PdfText(131, 764, "a", 7), PdfText(137, 760, "tonnes, 3a of rye."),
