@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from sextant.text.characters import has_cjk, normalise, plain_of
+from sextant.text.characters import IDEOGRAPHS, has_cjk, normalise, plain_of
 
 _KIND = (
     r"(?:main|major|key|central|core|common|recurring|overall|overarching|principal|important|dominant"
@@ -64,6 +64,8 @@ _CHINESE_DOCUMENTS = r"(?:文档|文件|资料|材料|文章|文本|报告|内�
 _CHINESE_WHOLE = re.compile(
     r"(?:(?:这|那)(?:些|几?[个篇份本])|(?:所有|全部|全体|各|每[个篇份]|整个|以上|上述|上传)的?|(?:我们?|你们?)的(?:所有|全部)?)"
     rf"[个篇份种]?(?:{_CHINESE_DOCUMENTS})+|(?:这个|该|本|整个)?(?:知识库|语料库?|数据集)(?:的?内容)?"
+    # What tells something is a document, whatever it is called: 这些规范, 这份合同.
+    rf"|(?:这|那)(?:些|几?[个篇份本])[{IDEOGRAPHS}]{{1,4}}?(?=(?:都|主要)*[讲说谈写](?:的|了|到)?(?:都?是)?些?(?:什么|哪些))"
 )
 _CHINESE_ASK = re.compile(
     r"(?:主要|核心|关键|重要|共同|整体|总体|大致|基本|中心)(?:的|讲的|讲了|说的|谈的|涉及的?|包含的?)?(?:内容|主题|议题|话题|观点|要点|思想|结论|趋势|方面|信息|发现|领域|问题|什么|哪些)"
