@@ -20,6 +20,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
+# A shell starts what runs in the background with Ctrl-C ignored, and every command of a test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Seconds that no test takes even on a machine with ten times as much to do.
 _STALLED = float(os.environ.get("STALLED_AFTER", "1200"))
 
