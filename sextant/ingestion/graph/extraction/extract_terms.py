@@ -48,6 +48,8 @@ _IDENTIFIER = re.compile(
 )
 _WORD = re.compile(_PART)
 _JOINERS = frozenset({"of", "the", "de", "la", "von", "van"})
+# Names that are spelt like words without content.
+_ACRONYMS = frozenset({"IT", "US", "WHO"})
 _CALENDAR = """
 january february march april may june july august september october november december
 monday tuesday wednesday thursday friday saturday sunday
@@ -183,7 +185,14 @@ def _latin(text: str) -> list[TermSpan]:
 
 
 def _words(text: str) -> list[_Word]:
-    return [(word.group(), *word.span()) for word in _WORD.finditer(text)]
+    """Return the words of a text but those that a figure belongs to: BM25 is no BM."""
+    return [
+        (word.group(), *word.span())
+        for word in _WORD.finditer(text)
+        if not (
+            text[word.end() : word.end() + 1].isdigit() or text[max(word.start() - 1, 0)].isdigit()
+        )
+    ]
 
 
 def _outside(spans: list[TermSpan], others: list[TermSpan]) -> list[TermSpan]:
@@ -236,11 +245,11 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
     if opens and len(run) == 1 and not _is_name_by_form(run[0][0]):
         return
     words = list(run)
-    while words and (words[-1][0] in _JOINERS or _is_measure(words[-1][0])):
-        words.pop()
     while words and (
-        words[0][0].casefold() in ENGLISH_STOP_WORDS and not _is_name_by_form(words[0][0])
+        words[-1][0] in _JOINERS or _is_measure(words[-1][0]) or _is_shouted(words[-1][0])
     ):
+        words.pop()
+    while words and _is_stop_word(words[0][0]):
         words.pop(0)
         opens = False
     if not words or words[-1][2] - words[0][1] > _LONGEST:
@@ -250,6 +259,16 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
         return
     if more or _is_name_by_form(first) or not opens:
         yield TermSpan(start, words[-1][2], NAMED)
+
+
+def _is_stop_word(word: str) -> bool:
+    is_name = _is_name_by_form(word) and not _is_shouted(word)
+    return word.casefold() in ENGLISH_STOP_WORDS and not is_name
+
+
+def _is_shouted(word: str) -> bool:
+    """Return whether a word that names nothing is in capitals: SHALL, GIVEN … WHEN … THEN, FROM … WHERE."""
+    return word.isupper() and word not in _ACRONYMS and word.casefold() in ENGLISH_STOP_WORDS
 
 
 def _is_measure(word: str) -> bool:

@@ -40,6 +40,15 @@ def test_terms_are_nouns_names_codes_and_repeated_phrases(text: str, expected: s
     assert set(names(text)) == expected
 
 
+def test_words_without_content_name_nothing_in_capitals_either() -> None:
+    assert names("- **WHEN** a pump\n- **THEN** SQL **WHERE** SHALL NOT fail") == ["SQL"]
+    assert names("The WHO and the IT department SHALL agree.") == ["WHO", "IT"]
+
+
+def test_the_letters_of_a_code_are_no_name_of_their_own() -> None:
+    assert names("使用 BM25 排名。") == ["BM25"]
+
+
 def test_what_is_longer_than_any_name_is_no_code() -> None:
     sha, encoded = "9f86d081884c7d65" * 4, "QUJD" * 300 + "1"
     assert names(f"The file {sha} holds {encoded} and 循环水泵.") == [sha, "循环水泵"]
