@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-from sextant.text.characters import has_cjk, plain_of
+from sextant.text.characters import has_cjk, plain_of, remember_short
 from sextant.text.number_words import (
     HAN_NUMERALS,
     MILLION,
@@ -121,7 +121,8 @@ _NAME = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z
 _CURRENCY_AHEAD = re.compile(r"(?:cny|rmb|usd|us|eur|gbp|twd|nt|hkd|jpy|chf)\d")
 
 
-def normalise_values(text: str) -> list[FoundValue]:
+@remember_short(8_192)  # citing reads the same clauses of its passages again and again
+def normalise_values(text: str) -> tuple[FoundValue, ...]:
     """Return the values of a text in order, at their places in `plain_of(text)`.
 
     Digits in names (E42, BM-40, 2.8.1) are none. A bare "one" or 一 is none; with a unit it is.
@@ -147,11 +148,11 @@ def normalise_values(text: str) -> list[FoundValue]:
                 taken[start:end] = [True] * (end - start)
     found.sort(key=lambda one: one.start)
     # One time, one of them: a bare 1 says as little as "a".
-    return [
+    return tuple(
         one
         for one in _add_up(list(_with_shared_units(found, plain)), plain)
         if one.value.number != 1 or one.value.unit
-    ]
+    )
 
 
 _WORD_AHEAD, _ENDS = re.compile(r"\b[a-z]+\s\Z"), re.compile(r"\s?(?:[.,;)]|\Z)")
