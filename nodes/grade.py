@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -85,7 +86,9 @@ def by_rule(state: State) -> dict[str, Any]:
         "sufficient": (
             covered >= SUFFICIENT_COVERAGE
             and not unanswered
-            and not find_unmentioned(state.question, [*attached, *map(read_full_text, state.items)])
+            and not find_unmentioned(
+                state.question, chain(attached, map(read_full_text, state.items))
+            )
             and _in_one_hop(state)
         ),
         "unanswered": unanswered,

@@ -218,9 +218,9 @@ class SubjectLook(SentenceLook):
     def _names_what_follows(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether the name that a fact begins with stands only behind the clause that says the rest: it is another's."""
         names = names_in(fact.text)
-        begun = " ".join(wording_of(fact.text)[:2])
-        first = [term for term in terms_of(begun) if term in names]
-        rest = [term for term in fact.terms if term not in terms_of(begun)]
+        begun = terms_of(" ".join(wording_of(fact.text)[:2]))
+        first = [term for term in begun if term in names]
+        rest = [term for term in fact.terms if term not in begun]
         if not (first and rest and part.clauses):
             return False
         shares = [sum(clause.has(term) for term in rest) for clause in part.clauses]

@@ -60,6 +60,11 @@ _VERSION = re.compile(
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
+def names_code(question: str) -> bool:
+    """Return whether a question names a code or the number of a version, of which another one tells nothing."""
+    return bool(codes_in(question)) or _VERSION.search(question) is not None
+
+
 def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     """Return the names in `question` that no text has, as they were asked by.
 

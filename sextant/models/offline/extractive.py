@@ -42,7 +42,7 @@ from sextant.models.offline.passages import (
 from sextant.models.offline.summary import read_named_section, summary_of_named
 from sextant.models.offline.wording import respell
 from sextant.models.protocols import Embedder
-from sextant.text.analysis import find_unmentioned
+from sextant.text.analysis import find_unmentioned, names_code
 from sextant.text.statements import AnswerType
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
@@ -354,7 +354,7 @@ def _find_other_sections(question: str, items: Sequence[RetrievedItem]) -> set[i
 
     "2.5.0 (2024-11-18)" is such a section where the question names version 2.5.0, and 2.4.0 stands beside it.
     """
-    if not find_unmentioned(question, [""]):
+    if not names_code(question):
         return set()
     titled = {
         document_of(item) for item in items if not find_unmentioned(question, [titles_above(item)])
@@ -372,7 +372,7 @@ def find_title_that_answers(question: str, item: RetrievedItem) -> str:
     "2.5.0 (2024-11-18)" has, where the question names version 2.5.0; other titles may be of another thing.
     """
     title, asked = section_of(item), AnswerType(question)
-    names_it = find_unmentioned(question, [""]) and not find_unmentioned(question, [title])
+    names_it = names_code(question) and not find_unmentioned(question, [title])
     return title if names_it and asked.is_quantity and asked.is_in(title) else ""
 
 

@@ -160,11 +160,6 @@ def _date(shown: str) -> date | None:
     return None
 
 
-_NUMERALS = "零〇一二两兩三四五六七八九十百千万萬亿億"
-CHINESE_NUMBER = f"(?<![{_NUMERALS}])[{_NUMERALS}]{{1,20}}+"
-"""A number in Chinese numerals, as a pattern that takes time linear in the text."""
-
-
 # What can only be a fraction: of one or two digits, or of any number behind groups of three.
 _COMMA = re.compile(r"[^\w.,]*\d{1,3}(?:\.\d{3})+,\d+\D*|[^\w.,]*\d+,\d{1,2}(?!\d)[^\d.,]*")
 

@@ -249,7 +249,7 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
         words[-1][0] in _JOINERS or _is_measure(words[-1][0]) or _is_shouted(words[-1][0])
     ):
         words.pop()
-    while words and _is_stop_word(words[0][0]):
+    while words and _names_nothing(words[0][0]):
         words.pop(0)
         opens = False
     if not words or words[-1][2] - words[0][1] > _LONGEST:
@@ -261,9 +261,9 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
         yield TermSpan(start, words[-1][2], NAMED)
 
 
-def _is_stop_word(word: str) -> bool:
-    is_name = _is_name_by_form(word) and not _is_shouted(word)
-    return word.casefold() in ENGLISH_STOP_WORDS and not is_name
+def _names_nothing(word: str) -> bool:
+    is_listed = word.casefold() in ENGLISH_STOP_WORDS and not _is_name_by_form(word)
+    return is_listed or _is_shouted(word)
 
 
 def _is_shouted(word: str) -> bool:
