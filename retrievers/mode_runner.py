@@ -34,7 +34,7 @@ from sextant.retrievers.lanes.lane import (
     VectorLane,
     run_lanes,
 )
-from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, QuestionReader, Read
+from sextant.retrievers.lanes.query_context import IndexLane, QuestionReader, Read
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
 from sextant.retrievers.lanes.warnings import failure_of, go_without, log_failures
@@ -65,7 +65,6 @@ class LaneResults:
         around: what of the graph goes with them, best first.
         timings: milliseconds of each lane, of the parts of those over the index (`Spent`), of `fusion`, and of
             reading the `texts`.
-        current: whether it is of the scope as it is.
         share: what the second of two lanes counted that were joined by shares; None: no two were.
     """
 
@@ -73,7 +72,6 @@ class LaneResults:
     passages: list[RetrievedItem]
     around: list[RetrievedItem]
     timings: dict[str, float]
-    current: bool = True
     share: float | None = None
 
 
@@ -96,7 +94,7 @@ class Finder:
         return [VECTOR, KEYWORD, *of_graph]
 
     async def find(self, spec: ModeSpec, request: LaneQuery, top_k: int | None) -> LaneResults:
-        """Run the lanes over what is in memory, and again if that turns out to be of before.
+        """Run the lanes and what goes beside them, then the fallback if no lane succeeded.
 
         Args:
             spec: lanes, and how they are ranked.
@@ -107,57 +105,9 @@ class Finder:
             InputError, ConflictError: the request or the stored vectors are at fault.
             RetrievalError: every lane failed, those that step in, too.
         """
-        by_index = not INDEX_LANES.keys().isdisjoint(spec.signals)
-        cached = self.indexes.kept(request.scope) if self.indexes and by_index else None
-        found = await self._run(spec, request, top_k, cached)
-        if found.current:
-            return found
-        request.warnings.clear()
-        return await self._run(spec, request, top_k, None)
-
-    def _reader(self, spec: ModeSpec) -> QuestionReader | None:
-        if self.indexes is None:
-            return None
-        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, spec.ranker)
-
-    def _stored(self, name: str) -> Lane:
-        if name == VECTOR:
-            return VectorLane(self.chunks, self.embedder, contents=True)
-        return KeywordLane(self.chunks)
-
-    async def _lanes(
-        self, spec: ModeSpec, names: Sequence[str], request: LaneQuery, cached: CachedIndex | None
-    ) -> Read:
-        """Run lanes, those over the index together."""
-        timeout, reader = self.settings.lane_timeout, self._reader(spec)
-        works = {name: INDEX_LANES[name] for name in names if name in INDEX_LANES}
-        stored = [self._stored(name) for name in names if name not in works]
-        if reader is None or not works:
-            return Read(await run_lanes(stored, request, timeout))
-        if not stored:
-            return await reader.run(works, request, cached, timeout)
-        found, read = await asyncio.gather(
-            run_lanes(stored, request, timeout), reader.run(works, request, cached, timeout)
-        )
-        runs = {run.name: run for run in [*found, *read.runs]}
-        return Read([runs[name] for name in names], read.current, read.spent)
-
-    async def _run(
-        self,
-        spec: ModeSpec,
-        request: LaneQuery,
-        top_k: int | None,
-        cached: CachedIndex | None,
-    ) -> LaneResults:
-        """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
-        known = set(self.names)
-        if cached is not None and not cached[1].reports.reports:
-            known.discard(REPORTS)
-        companions = [name for name in spec.companions if name in known]
-        read = await self._lanes(spec, [*spec.signals, *companions], request, cached)
-        runs, found = read.runs, LaneResults(read.runs, [], [], {}, read.current)
-        if not read.current:
-            return found
+        companions = [name for name in spec.companions if name in self.names]
+        read = await self._lanes(spec, [*spec.signals, *companions], request)
+        runs, found = read.runs, LaneResults(read.runs, [], [], {})
         try:
             found = await self._joined(spec, request, read, top_k)
         except (InputError, ConflictError):
@@ -177,6 +127,31 @@ class Finder:
         if _all_failed(runs, [*spec.signals, *spec.fallback]):
             raise await failure_of(failed, self.chunks.database)
         return found
+
+    def _reader(self, spec: ModeSpec) -> QuestionReader | None:
+        if self.indexes is None:
+            return None
+        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, spec.ranker)
+
+    def _stored(self, name: str) -> Lane:
+        if name == VECTOR:
+            return VectorLane(self.chunks, self.embedder, contents=True)
+        return KeywordLane(self.chunks)
+
+    async def _lanes(self, spec: ModeSpec, names: Sequence[str], request: LaneQuery) -> Read:
+        """Run lanes, those over the index together."""
+        timeout, reader = self.settings.lane_timeout, self._reader(spec)
+        works = {name: INDEX_LANES[name] for name in names if name in INDEX_LANES}
+        stored = [self._stored(name) for name in names if name not in works]
+        if reader is None or not works:
+            return Read(await run_lanes(stored, request, timeout))
+        if not stored:
+            return await reader.run(works, request, timeout)
+        found, read = await asyncio.gather(
+            run_lanes(stored, request, timeout), reader.run(works, request, timeout)
+        )
+        runs = {run.name: run for run in [*found, *read.runs]}
+        return Read([runs[name] for name in names], read.spent)
 
     async def _joined(
         self,

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
-from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
@@ -36,7 +35,6 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import halves_of_texts, index_of
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import detach_on_cancel
-from sextant.stores.stamps import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 
@@ -96,15 +94,10 @@ class Hits(NamedTuple):
 IndexLane = Callable[[LaneQuery, QueryContext], Hits | None]
 
 
-CachedIndex = tuple[Stamp, ScopeIndex]
-"""An index in memory, of now or not, and the scope's stamp when it was read."""
-
-
 class Read(NamedTuple):
-    """How each lane fared; whether the index in memory was of now; what parts took."""
+    """How each lane fared, and what parts took."""
 
     runs: list[LaneRun]
-    current: bool = True
     spent: Mapping[str, float] = MappingProxyType({})
 
 
@@ -127,7 +120,6 @@ class QuestionReader:
         self,
         works: Mapping[str, IndexLane],
         query: LaneQuery,
-        cached: CachedIndex | None,
         deadline: float,
     ) -> Read:
         """Run lanes over the scope's index; they share one trip to a thread.
@@ -138,7 +130,6 @@ class QuestionReader:
         Args:
             works: the lanes.
             query: the question.
-            cached: an index to go by, whose stamp is compared meanwhile. None: the scope's as it is now.
             deadline: in seconds.
 
         Raises:
@@ -149,7 +140,7 @@ class QuestionReader:
         timings = LaneTimings()
         try:
             async with asyncio.timeout(deadline) as limit:
-                current = await self._run(works, query, cached, started, runs, timings=timings)
+                await self._run(works, query, started, runs, timings)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane
@@ -157,20 +148,20 @@ class QuestionReader:
                 return Read([runs.get(name) or late(name, deadline) for name in works])
             took = milliseconds_since(started)
             return Read([runs.get(name) or LaneRun(name, [], took, failure) for name in works])
-        return Read([runs[name] for name in works], current, timings)
+        return Read([runs[name] for name in works], timings)
 
     async def _run(
         self,
         works: Mapping[str, IndexLane],
         query: LaneQuery,
-        cached: CachedIndex | None,
         started: float,
         runs: dict[str, LaneRun],
-        *,
         timings: LaneTimings,
-    ) -> bool:
-        """Put into `runs` how each fares, and into `timings` what parts take; `Read.current`."""
-        index, vector = await self._index_and_vector(query, cached, timings)
+    ) -> None:
+        """Put into `runs` how each fares, and into `timings` what parts take."""
+        index, vector = await asyncio.gather(
+            detach_on_cancel(self.indexes.get(query.scope)), self._vector(query, timings)
+        )
         with timings.on(VECTOR):
             find_nearest = await self._nearest_finder(query, index, vector)
         similar = await self._type_similarity(index, vector)
@@ -199,30 +190,13 @@ class QuestionReader:
             runs.update(_run_each(lanes, query, context, started))
             return context
 
-        first, current = await asyncio.gather(
-            asyncio.to_thread(run_lanes_here, works, build_context),
-            self._is_current(query.scope, cached),
-        )
+        first = await asyncio.to_thread(run_lanes_here, works, build_context)
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
             named = await detach_on_cancel(nearest_entities(self.graph, query, index, vector))
             signals = _with_named(first.signals, named)
             again = replace(first, signals=signals, named_in_full=True)
             await asyncio.to_thread(run_lanes_here, rest, lambda: again)
-        return current
-
-    async def _is_current(self, scope: Scope, cached: CachedIndex | None) -> bool:
-        if cached is None:
-            return True
-        return cached[0] == await detach_on_cancel(self.indexes.stamp(scope))
-
-    async def _index_and_vector(
-        self, query: LaneQuery, cached: CachedIndex | None, timings: LaneTimings
-    ) -> tuple[ScopeIndex, Vectors | None]:
-        if cached is not None:
-            return cached[1], await self._vector(query, timings)
-        index = detach_on_cancel(self.indexes.get(query.scope))
-        return await asyncio.gather(index, self._vector(query, timings))
 
     async def _nearest_finder(
         self, query: LaneQuery, index: ScopeIndex, vector: Vectors | None

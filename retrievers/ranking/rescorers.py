@@ -10,19 +10,18 @@ is answered where one sentence has the year, the bridge and that it was rebuilt,
 
 from __future__ import annotations
 
+import math
 import re
-import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, auto
+from heapq import nlargest
 from itertools import pairwise
 from operator import attrgetter
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item, rescore
-from sextant.text.analysis import is_pair, question_terms, terms
-from sextant.text.characters import simplify
+from sextant.text.analysis import question_terms, terms
 
 
 class ScoreScale(Enum):
@@ -94,16 +93,9 @@ RESTATING = "restating"
 
 # Sums of the same numbers in another order differ by less.
 _NOTHING = 1e-9
-# Letters of a word that no other spelling of it (colour, centre, defence) has otherwise.
-_START = 3
 # Cheaper than `sextant.text.sentences`, which knows abbreviations: a sentence cut in two says a little less.
-_STOPS = ("。", "！", "？", "!", "?", "；", ";", ". ")
-_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f\uff21-\uff5a]")
-_ACCENT = re.compile("[\u0300-\u036f]")
+_SENTENCE_END = re.compile(r"[。！？!?；;\n]|\. ")
 _SCORE = attrgetter("score")
-
-Neighbours = tuple[str, str]
-_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,108 +104,35 @@ class QuestionTerms:
 
     Attributes:
         tells: what each term tells.
-        starts: how each is written at least: the first letters of a word, whose stem need not stand in a text.
-        spelled: what runs of three ideographs tell, as the second of the two terms that they are.
-        joined: the same of neighbours of which one at least is a word.
-        whole: what all terms tell.
-        reach: so many times what its terms tell a sentence says at most; 2, unless the question repeats a word.
+        neighbours: what terms that stand side by side tell, as the second of them.
     """
 
     tells: Mapping[str, float]
-    starts: Mapping[str, str]
-    spelled: Mapping[str, float]
-    joined: Mapping[Neighbours, float]
-    whole: float
-    reach: int
+    neighbours: Mapping[tuple[str, str], float]
 
     @classmethod
     def of(cls, question: str, information: Callable[[str], float]) -> QuestionTerms:
         """Read a question; `information`: what a term tells, 0 or more."""
         found = question_terms(question)
-        weights = {term: information(term) for term in found}
-        neighbours = dict.fromkeys(pairwise(found))
-        runs = [two for two in neighbours if _is_run(two)]
-        return cls(
-            weights,
-            {term: term if is_pair(term) else term[:_START] for term in weights},
-            {first + second[1]: weights[second] for first, second in runs},
-            {two: weights[two[1]] for two in neighbours if not _is_run(two)},
-            sum(weights.values()),
-            1 + max(Counter(second for _, second in neighbours).values(), default=0),
-        )
+        tells = {term: information(term) for term in found}
+        return cls(tells, {two: tells[two[1]] for two in pairwise(found)})
 
     def sentence_overlap(self, title: str, text: str) -> float:
         """Return how much of the question the best sentence of a passage says, 0..1; what the title says, all of them say.
 
         Half is for the question's words, half for those that stand beside the same one as there.
         """
-        return self.share(_Passage(self, title, text).best_sentence(0.0))
+        whole = 2 * sum(self.tells.values())
+        titled = set(terms(title))
+        sentences = map(terms, _SENTENCE_END.split(text))
+        return max(self._said(one, titled) for one in sentences) / whole if whole else 0.0
 
-    def share(self, weight: float) -> float:
-        """Of all that the question tells, its words and who stands beside whom."""
-        return weight / (2 * self.whole) if self.whole else 0.0
-
-    def spelled_in(self, text: str) -> float:
-        """Return what the question's runs of ideographs in a text tell."""
-        return sum([weight for run, weight in self.spelled.items() if run in text])
-
-
-class _Passage:
-    """A passage beside a question: what it may say at most, which is soon known, and what its best sentence says."""
-
-    def __init__(self, question: QuestionTerms, title: str, text: str) -> None:
-        self._question = question
-        self._text = _plain(text)
-        self._titled = question.tells.keys() & set(terms(title))
-        self._starts = [
-            (term, start) for term, start in question.starts.items() if start in self._text
-        ]
-        found = self._titled.union([term for term, _ in self._starts])
-        joined = [two for two in question.joined if found.issuperset(two)]
-        joint = question.spelled_in(self._text) + _sum(question.joined, joined)
-        self.at_most = _sum(question.tells, found) + joint
-
-    def best_sentence(self, least: float) -> float:
-        """Return what the best sentence says; `least` where none says more, so that fewer need be looked at closely."""
-        question, best = self._question, least
-        for sentence in _sentences(self._text):
-            found = {term for term, start in self._starts if start in sentence}
-            # Words are cut from the few sentences that may say more: `held` has parts of other words, too.
-            if question.reach * _sum(question.tells, found | self._titled) <= best:
-                continue
-            joint = question.spelled_in(sentence)
-            if not all(map(is_pair, found)):
-                sentence_terms = terms(sentence)
-                found &= set(sentence_terms)
-                joint += _sum(
-                    question.joined, question.joined.keys() & set(pairwise(sentence_terms))
-                )
-            best = max(best, _sum(question.tells, found | self._titled) + joint)
-        return best
-
-
-def _plain(text: str) -> str:
-    """Return the text as terms are written; only what has accents or wide letters is taken apart, which takes long."""
-    if text.isascii():
-        return text.lower()
-    if _ACCENTED.search(text):
-        text = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
-    return simplify(text.lower())
-
-
-def _sentences(text: str) -> list[str]:
-    for stop in _STOPS:
-        text = text.replace(stop, "\n")
-    return text.split("\n")
-
-
-def _is_run(two: Neighbours) -> bool:
-    first, second = two
-    return is_pair(first) and is_pair(second) and first[1] == second[0]
-
-
-def _sum(weights: Mapping[_Key, float], some: Iterable[_Key]) -> float:
-    return sum([weights[one] for one in some])
+    def _said(self, sentence: Sequence[str], titled: Set[str]) -> float:
+        words = self.tells.keys() & titled.union(sentence)
+        neighbours = self.neighbours.keys() & set(pairwise(sentence))
+        return math.fsum(
+            [*map(self.tells.__getitem__, words), *map(self.neighbours.__getitem__, neighbours)]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,27 +164,14 @@ def boost_sentence_match(
     question: QuestionTerms, passages: Sequence[RetrievedItem], weight: float, candidates: int
 ) -> list[RetrievedItem]:
     """Return the passages as `SentenceMatch` orders them; the best has the score 1, and has it again."""
-    read = {one.id: _Passage(question, _headings(one), one.text) for one in passages[:candidates]}
+    read = {
+        one.id: question.sentence_overlap(_headings(one), one.text) for one in passages[:candidates]
+    }
     if len(read) < 2:
         return list(passages)
-    leader, best = _find_leader(read)
-    lead = question.share(best)
+    leader, second = nlargest(2, read, key=read.__getitem__)
+    lead = read[leader] - read[second]
     return list(passages) if lead < _NOTHING else _raise_passage(passages, leader, lead, weight)
-
-
-def _find_leader(read: Mapping[str, _Passage]) -> tuple[str, float]:
-    """Return the passage whose best sentence says most, and how much more than that of any other."""
-    best, second, leader = 0.0, 0.0, ""
-    # Those that may say most come first: behind two of them the others need not be read.
-    for id_ in sorted(read, key=lambda id_: -read[id_].at_most):
-        if read[id_].at_most <= second:
-            break
-        sentence = read[id_].best_sentence(second)
-        if sentence > best:
-            best, second, leader = sentence, best, id_
-        else:
-            second = max(second, sentence)
-    return leader, best - second
 
 
 def _raise_passage(

@@ -122,7 +122,6 @@ TEXTS = st.lists(st.sampled_from((*WORDS, ". ", "。", "\n")), max_size=14).map(
 def test_the_gain_is_that_of_reading_every_sentence_of_every_passage(
     question: str, texts: list[str]
 ) -> None:
-    """Most are ruled out unread, by what all of a passage may say."""
     found = [passage(str(place), 1 - place / 10, text) for place, text in enumerate(texts)]
     read = sorted((asked(question).sentence_overlap("", text) for text in texts), reverse=True)
     lead = read[0] - read[1]
