@@ -128,7 +128,7 @@ class QuestionTerms:
         return max(self._said(one, titled) for one in sentences) / whole if whole else 0.0
 
     def _said(self, sentence: Sequence[str], titled: Set[str]) -> float:
-        words = self.tells.keys() & titled.union(sentence)
+        words = self.tells.keys() & (titled | set(sentence))
         neighbours = self.neighbours.keys() & set(pairwise(sentence))
         return math.fsum(
             [*map(self.tells.__getitem__, words), *map(self.neighbours.__getitem__, neighbours)]
