@@ -21,7 +21,6 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import EntitySearchSettings
 from sextant.domain.tasks import stop
 from sextant.domain.telemetry import milliseconds_since
-from sextant.domain.versioned_cache import VersionedCache
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.lanes.warnings import find_causes, log_failures
@@ -56,42 +55,21 @@ class Reached:
         return float(self.weight * decay**self.depth)
 
 
-class Neighbourhoods:
-    """The heaviest relations of entities; those of high-degree entities are kept in memory.
-
-    What is kept belongs to one version of a graph, so a change of the graph is never missed.
-
-    Args:
-        graph: asked for what is not kept.
-        entries: entities kept at most, over all graphs; about 8 KB each.
-    """
-
-    def __init__(self, graph: GraphStore, entries: int) -> None:
-        self._graph = graph
-        self._cache: VersionedCache[tuple[Scope, UUID, int], str, tuple[Hop, ...]] = VersionedCache(
-            entries
-        )
-
-    async def of(
-        self, scope: Scope, version: str, ids: Sequence[UUID], read: int = _READ
-    ) -> dict[UUID, tuple[Hop, ...]]:
-        """Return the `read` heaviest relations of each entity, heaviest first, then by id."""
-        cached = ((one, self._cache.at((scope, one, read), version)) for one in ids)
-        known = {one: there for one, there in cached if there is not None}
-        missing = [one for one in dict.fromkeys(ids) if one not in known]
-        if missing:
-            hops = await self._graph.neighbourhood(scope, missing, depth=1, per_node=read)
-            fresh = _by_end(hops, missing, read)
-            for one, its_hops in fresh.items():
-                if len(its_hops) == read:
-                    self._cache.put((scope, one, read), version, its_hops)
-            known |= fresh
-        return known
+async def heaviest_relations(
+    graph: GraphStore, scope: Scope, ids: Sequence[UUID], read: int = _READ
+) -> dict[UUID, list[Hop]]:
+    """Return the `read` heaviest relations of each entity, heaviest first, then by id."""
+    by_end: dict[UUID, list[Hop]] = {one: [] for one in ids}
+    for hop in await graph.neighbourhood(scope, list(by_end), depth=1, per_node=read):
+        for end in (hop.source_id, hop.target_id):
+            if end in by_end:
+                by_end[end].append(hop)
+    return {one: sorted(some, key=_order)[:read] for one, some in by_end.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A walk over one version of a graph; each level keeps its `per_level` heaviest new neighbours.
+    """A walk over a graph; each level keeps its `per_level` heaviest new neighbours.
 
     Relations are walked both ways, since which end a co-occurrence calls its source means nothing.
     An entity counts where it is met first; the seeds themselves are not results. Exact: of an entity
@@ -100,9 +78,8 @@ class Walk:
     A level has at most ten entities, however many neighbours were seen.
     """
 
-    around: Neighbourhoods
+    graph: GraphStore
     scope: Scope
-    version: str
     per_level: int
 
     async def levels(self, seeds: Sequence[UUID], depth: int) -> list[Reached]:
@@ -123,7 +100,7 @@ class Walk:
     ) -> list[Reached]:
         read = _READ
         while True:
-            hops = await self.around.of(self.scope, self.version, frontier, read)
+            hops = await heaviest_relations(self.graph, self.scope, frontier, read)
             best = _new_neighbours(hops, visited, level)[: self.per_level]
             # Nothing that was not read comes before the last that was, of its entity.
             unread = [_order(path[-1]) for path in hops.values() if len(path) == read]
@@ -147,15 +124,6 @@ def _new_neighbours(
                 reached = Reached(other, start, hop.relation_type, hop.weight, level)
                 best[other] = (order, reached)
     return sorted(best.values(), key=lambda entry: (entry[0], entry[1].id))
-
-
-def _by_end(hops: Sequence[Hop], ids: Sequence[UUID], read: int) -> dict[UUID, tuple[Hop, ...]]:
-    by_end: dict[UUID, list[Hop]] = {one: [] for one in ids}
-    for hop in hops:
-        for end in (hop.source_id, hop.target_id):
-            if end in by_end:
-                by_end[end].append(hop)
-    return {one: tuple(sorted(some, key=_order)[:read]) for one, some in by_end.items()}
 
 
 def _order(hop: Hop) -> _Order:
@@ -237,7 +205,6 @@ class EntityLanes:
 
     graph: GraphStore
     embedder: Embedder
-    around: Neighbourhoods
     settings: EntitySearchSettings
     deadline: float
 
@@ -298,8 +265,8 @@ class EntityLanes:
     async def _neighbours(
         self, found: EntityHits, question: EntityQuestion, seeds: Sequence[UUID]
     ) -> None:
-        scope, version = question.scope, question.stamp.graph_version
-        walk = Walk(self.around, scope, version, self.settings.neighbours)
+        scope = question.scope
+        walk = Walk(self.graph, scope, self.settings.neighbours)
         reached = await walk.levels(seeds, self.settings.depth)
         found.paths = {one.id: one for one in reached}
         seen = await self.graph.get_entities(scope, list(found.paths), question.only)

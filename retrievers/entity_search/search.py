@@ -32,7 +32,7 @@ from sextant.retrievers.entity_search.lanes import (
     EntityHits,
     EntityLanes,
     EntityQuestion,
-    Neighbourhoods,
+    heaviest_relations,
 )
 from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions, blend
 from sextant.retrievers.entity_search.response import (
@@ -136,8 +136,6 @@ def _fuse_lanes(found: EntityHits, weights: FusionWeights, bonus: float) -> list
 
 # Rankings kept over all users, and of one; those of the newest version twice.
 _CACHED_RANKINGS, _CACHED_PER_USER = 1024, 128
-# Entities with many relations whose heaviest are kept, 8 KB each.
-_NEIGHBOURHOODS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +199,8 @@ class EntitySearch:
         options = settings.entity_search
         self._database, self._graph, self._settings = database, graph, settings
         self._chunks, self._copies = ChunkStore(database), copies
-        self._around = Neighbourhoods(graph, _NEIGHBOURHOODS)
         deadline = settings.retrieval.lane_timeout
-        lanes = EntityLanes(graph, embedder, self._around, options, deadline)
+        lanes = EntityLanes(graph, embedder, options, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
         # By user, search and moment, and once more as the latest of the search, without a moment.
         self._rankings: VersionedCache[tuple[str, bytes, datetime | None], str, TimedRanking] = (
@@ -315,9 +312,9 @@ class EntitySearch:
         """Return the entities that each hit has its heaviest relations with, each once."""
         if not search.options.include_related or not hits:
             return {}
-        scope, stamp = search.asked.scope, search.asked.stamp
+        scope = search.asked.scope
         most = self._settings.entity_search.related
-        around = await self._around.of(scope, stamp.graph_version, [hit.entity.id for hit in hits])
+        around = await heaviest_relations(self._graph, scope, [hit.entity.id for hit in hits])
         ends: dict[UUID, dict[UUID, str]] = {}
         for one, hops in around.items():
             kinds: dict[UUID, str] = {}

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson, Mode
 from sextant.cli.session import run_interruptible
+from sextant.domain.errors import OptionInvalid
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.evals.runner import EvalOptions, EvalReport
 
 app = typer.Typer()
-T = TypeVar("T")
 
 
 @app.command("eval")
@@ -37,35 +35,32 @@ def evaluate(
         int | None, typer.Option(min=1, help="Ask only this many, the first ones.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the report here, as JSON.")] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Compare all modes and lanes instead, and draw them here, as SVG."),
-    ] = None,
     answers: Annotated[
         bool, typer.Option("--answers", help="Check extractive answers too.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
-    from sextant.evals.comparison import check_folder
     from sextant.evals.runner import EvalOptions
 
-    for name, path in (("out", out), ("plot", plot)):
-        check_folder(path, name)
+    if out is not None:
+        _check_folder(out)
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
     options = EvalOptions(corpus, queries, mode, chosen, answers, limit, triples)
-    if plot is not None:
-        _compare(options, plot, out, as_json=as_json)
-        return
     report = run_interruptible(_evaluate(options, quiet=as_json))
-    _deliver(report, out, _print_report, as_json=as_json)
-
-
-def _deliver(report: T, out: Path | None, show: Callable[[T], None], *, as_json: bool) -> None:
-    """Write a report to its file, and print it as JSON or as people read it."""
     if out is not None:
         out.write_bytes(terminal.encode_json(report))
-    terminal.show(report, show, as_json=as_json)
+    terminal.show(report, _print_report, as_json=as_json)
+
+
+def _check_folder(path: Path) -> None:
+    """Refuse a file that cannot be written before anything is measured."""
+    if not path.parent.is_dir():
+        raise OptionInvalid(
+            f"{path} cannot be written: there is no folder {path.parent}.",
+            next_step="Make it, or name another file.",
+            field="out",
+        )
 
 
 async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
@@ -75,35 +70,6 @@ async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
 
     with stage_bars(quiet=quiet) as on_progress:
         return await evaluate(options, load_settings(), on_progress)
-
-
-def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
-
-    from sextant.cli.progress import stage_bars
-    from sextant.domain.configuration import load_settings
-    from sextant.evals import comparison
-
-    comparison.check_plot(plot)
-    with stage_bars(quiet=as_json) as on_progress:
-        reports = run_interruptible(comparison.compare(options, load_settings(), on_progress))
-    plot.write_text(comparison.plot(reports), encoding="utf-8")
-    _deliver(reports, out, partial(_print_comparison, plot), as_json=as_json)
-
-
-def _print_comparison(plot: Path, reports: Mapping[str, EvalReport]) -> None:
-    rows = [
-        (
-            name,
-            *(
-                f"{report.recall_curve[k - 1]:.3f}" if report.recall_curve else "-"
-                for k in (1, 5, 10)
-            ),
-            *(f"{report.milliseconds[part]:.1f}" for part in ("p50", "p95")),
-        )
-        for name, report in reports.items()
-    ]
-    terminal.table(("MODE OR LANES", "RECALL@1", "@5", "@10", "P50 MS", "P95 MS"), rows)
-    terminal.say(f"drawn in {plot}")
 
 
 def _print_report(report: EvalReport) -> None:

@@ -67,7 +67,7 @@ class EvalReport:
 
     `refusal` says how well the first hit's score tells answerable from unanswerable questions
     (`auroc`) and, with answers, which share of either kind was declined. `milliseconds` holds the
-    median and the 95th percentile of one retrieval. `recall_curve` is recall@1 to recall@10.
+    median and the 95th percentile of one retrieval.
     """
 
     corpus: str
@@ -82,7 +82,6 @@ class EvalReport:
     refusal: Mapping[str, float]
     milliseconds: Mapping[str, float]
     warnings: tuple[str, ...] = ()
-    recall_curve: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +250,6 @@ def _report(
             *_unknown_gold(passages, outcomes),
             *dict.fromkeys(warning for outcome in outcomes for warning in outcome.warnings),
         ),
-        recall_curve=_recall_curve(outcomes),
     )
 
 
@@ -266,16 +264,6 @@ def _unknown_gold(
             f"Passages that the corpus does not have count as not found: {len(lost)} of "
             f"{len(outcomes)} questions name some, the first is {lost[0].id}."
         )
-
-
-def _recall_curve(outcomes: Sequence[_QuestionOutcome]) -> tuple[float, ...]:
-    answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
-    if not answerable:
-        return ()
-    return tuple(
-        float(np.mean([recall(one.ranked, one.question.gold_ids, k) for one in answerable]))
-        for k in range(1, _DEPTH + 1)
-    )
 
 
 def _estimates(outcomes: Sequence[_QuestionOutcome]) -> dict[str, MetricEstimate]:

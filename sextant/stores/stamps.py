@@ -41,22 +41,19 @@ class EntityStamp:
     Attributes:
         version: changes with every write that may change an entity search: to the graph, its vectors,
             or the embedding model.
-        graph_version: changes with every write of the graph.
         taken_at: the time of the database.
         space: the embedding model of the vectors; None if there are none yet.
         dimension: length of the vectors.
     """
 
     version: str
-    graph_version: str
     taken_at: datetime
     space: str | None
     dimension: int | None
 
     def of_copy(self, state: str) -> EntityStamp:
         """Return the stamp of a copy of the graph with its own `state`."""
-        versions = f"{self.version} {state}", f"{self.graph_version} {state}"
-        return replace(self, version=versions[0], graph_version=versions[1])
+        return replace(self, version=f"{self.version} {state}")
 
 
 async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:

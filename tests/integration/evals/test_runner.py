@@ -12,7 +12,6 @@ import pytest
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import Settings
 from sextant.evals import runner
-from sextant.evals.comparison import compare, plot
 from sextant.evals.runner import EvalOptions, evaluate
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
@@ -140,21 +139,3 @@ async def test_passages_that_hold_nothing_are_left_out(
 async def test_a_missing_file_is_refused_by_name(settings: Settings, options: EvalOptions) -> None:
     with pytest.raises(OptionInvalid, match=r"nowhere\.jsonl"):
         await evaluate(EvalOptions(Path("nowhere.jsonl"), options.queries), settings)
-
-
-async def test_all_modes_and_lanes_are_compared_in_one_picture(
-    options: EvalOptions, settings: Settings, database: Database
-) -> None:
-    stages: list[str] = []
-    reports = await compare(options, settings, lambda stage, _, __: stages.append(stage))
-    assert list(reports) == [
-        *("naive", "local", "global", "hybrid", "mix"),
-        *("keyword lane", "vector + keyword"),
-    ]
-    assert reports["keyword lane"].lanes == ("keyword",)
-    assert reports["mix"].recall_curve[-1] == 1.0
-    assert all(len(report.recall_curve) == 10 for report in reports.values())
-    assert "questions, mix" in stages
-    drawing = plot(reports)
-    assert "Retrieval on corpus.jsonl.gz" in drawing
-    assert "mix  1.000" in drawing

@@ -3,7 +3,6 @@
 -- of the vectors that are searched.
 select concat_ws(' ', g.scope_id, coalesce(written.graph, 0), coalesce(written.vectors, 0),
     extract(epoch from space.created_at)) as version,
-  concat_ws(' ', g.scope_id, written.graph) as graph_version,
   statement_timestamp() as taken_at, space.name as space,
   coalesce(space.dimension, (select nullif(atttypmod, -1) from pg_attribute
     where attrelid = 'entity_vectors'::regclass and attname = 'embedding')) as dimension

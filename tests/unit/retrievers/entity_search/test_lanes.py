@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -30,10 +30,10 @@ class Waiting:
 
 async def test_a_question_that_is_refused_leaves_no_lane_running() -> None:
     own = asyncio.all_tasks()
-    stamp = EntityStamp("1", "1", datetime.now(UTC), space="another model", dimension=8)
+    stamp = EntityStamp("1", datetime.now(UTC), space="another model", dimension=8)
     asked = EntityQuestion(Scope("ann", "hr"), "who leads sales", stamp, EVERY_ENTITY)
     settings, store = EntitySearchSettings(), cast("GraphStore", Waiting())
-    lanes = EntityLanes(store, HashEmbedder(8), cast("Any", None), settings, deadline=3600.0)
+    lanes = EntityLanes(store, HashEmbedder(8), settings, deadline=3600.0)
     with pytest.raises(EmbeddingModelChanged):
         await lanes.run(asked)
     assert asyncio.all_tasks() <= own

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.scope import Scope
-from sextant.retrievers.entity_search.lanes import Neighbourhoods, Reached, Walk
+from sextant.retrievers.entity_search.lanes import Reached, Walk
 from sextant.stores.graph.protocol import GraphStore, Hop
 
 SCOPE = Scope("user", "graph")
@@ -31,13 +31,11 @@ class Edges:
             Hop(UUID(int=1000 + place), node(a), node(b), "r", weight, 1)
             for place, (a, b, weight) in enumerate(edges)
         ]
-        self.asked: list[list[UUID]] = []
 
     async def neighbourhood(
         self, scope: Scope, ids: Sequence[UUID], *, depth: int, per_node: int
     ) -> list[Hop]:
         assert (scope, depth) == (SCOPE, 1)
-        self.asked.append(list(ids))
         near = set[Hop]()
         for one in ids:
             own = [hop for hop in self.hops if one in (hop.source_id, hop.target_id)]
@@ -49,8 +47,8 @@ class Edges:
 async def walk(
     edges: Sequence[Edge], *seeds: int, depth: int = 2, per_level: int = 10
 ) -> list[Reached]:
-    around = Neighbourhoods(cast(GraphStore, Edges(edges)), 100)
-    return await Walk(around, SCOPE, "1", per_level).levels([*map(node, seeds)], depth)
+    graph = cast(GraphStore, Edges(edges))
+    return await Walk(graph, SCOPE, per_level).levels([*map(node, seeds)], depth)
 
 
 async def test_the_score_is_weight_times_07_to_the_depth() -> None:
@@ -124,19 +122,3 @@ def oracle(edges: list[Edge], seeds: list[int], per_level: int) -> list[Reached]
         frontier = [other for _, other in level]
         visited |= set(frontier)
     return found
-
-
-async def test_high_degree_neighbourhoods_are_kept_for_a_version_and_are_bounded() -> None:
-    """预计算: read once, read anew when the graph has changed."""
-    edges = Edges([(hub, 100 + leaf, 1.0 + leaf) for hub in (0, 1) for leaf in range(30)])
-    around = Neighbourhoods(cast(GraphStore, edges), 1)
-    first = await around.of(SCOPE, "1", [node(0), node(100)])
-    assert len(first[node(0)]) == 24
-    again = await around.of(SCOPE, "1", [node(0), node(100)])
-    assert again == first
-    assert edges.asked == [[node(0), node(100)], [node(100)]]  # the leaf has few: not kept
-    await around.of(SCOPE, "2", [node(0)])
-    assert edges.asked[2:] == [[node(0)]]
-    await around.of(SCOPE, "2", [node(1)])
-    await around.of(SCOPE, "2", [node(0)])
-    assert edges.asked[3:] == [[node(1)], [node(0)]]
