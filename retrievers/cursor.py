@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from hashlib import blake2b
 from hmac import compare_digest
+from typing import TypeVar
 from uuid import UUID
 
 import orjson
+from pydantic import TypeAdapter
 
 from sextant.domain.errors import OptionInvalid
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,34 +43,11 @@ class Position:
         )
 
 
-def encode(position: Position, search: bytes) -> str:
-    """Return the cursor of a position in the results of `search` (`identity` of its question and options)."""
-    micros = (position.taken_at - _EPOCH) // timedelta(microseconds=1)
-    return ListingKey(search).cursor((micros, position.score, str(position.id)))
-
-
-def decode(cursor: str, search: bytes) -> Position:
-    """Return the position that `encode` made a cursor of.
-
-    Raises:
-        OptionInvalid: it is no cursor of this search, or has been changed.
-    """
-    micros, score, text_id = ListingKey(search).after(cursor, (int, float, str))
-    try:
-        moment = _EPOCH + timedelta(microseconds=int(micros))
-        return Position(moment, float(score), UUID(str(text_id)))
-    except (OverflowError, ValueError):
-        # The seal keeps no secret: anybody can make one for anything.
-        raise not_a_cursor() from None
-
-
 def identity(*parts: object) -> bytes:
     """Return what a search is told from others by: a hash of what was asked of what."""
     text = "\0".join(repr(part) for part in parts)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
 
-
-Key = Sequence[str | int | float]
 
 _SEAL = 12  # bytes
 
@@ -88,43 +66,33 @@ class ListingKey:
         """Return the listing that these tell from others."""
         return cls(identity(*parts))
 
-    def cursor(self, key: Key) -> str:
-        """Return the cursor after an entry that sorts by `key`."""
-        body = orjson.dumps(list(key))
+    def cursor(self, key: object) -> str:
+        """Return the cursor after an entry that sorts by `key`, of values that JSON holds, times and ids."""
+        body = orjson.dumps(key)
         return base64.urlsafe_b64encode(self._sealed(body) + body).decode().rstrip("=")
 
-    def after(self, cursor: str, like: tuple[type, ...]) -> Key:
+    def after(self, cursor: str, kind: type[T]) -> T:
         """Return the key that a cursor was made of.
 
         Args:
             cursor: as it came.
-            like: the types of the key's parts.
+            kind: the key's type, such as `tuple[datetime, UUID]`.
 
         Raises:
             OptionInvalid: it is no cursor of this listing, or was changed.
         """
-        if not isinstance(cursor, str):
-            raise not_a_cursor()
         try:
             sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
             seal, body = sealed[:_SEAL], sealed[_SEAL:]
-            if not compare_digest(seal, self._sealed(body)):
-                raise not_a_cursor()
-            key = orjson.loads(body)
-        except (binascii.Error, ValueError):
-            raise not_a_cursor() from None
-        if not isinstance(key, list) or tuple(map(type, key)) != like:
-            raise not_a_cursor()
-        return key
+            if compare_digest(seal, self._sealed(body)):
+                return TypeAdapter(kind).validate_python(orjson.loads(body))
+        except (TypeError, ValueError):
+            pass
+        raise OptionInvalid(
+            "The cursor is not one of this search or list, or was changed.",
+            next_step="Pass `nextCursor` as it came, with everything else as it was; or start again without it.",
+            field="cursor",
+        )
 
     def _sealed(self, body: bytes) -> bytes:
         return blake2b(body, key=self.seal, digest_size=_SEAL, person=b"sextant-listing").digest()
-
-
-def not_a_cursor() -> OptionInvalid:
-    """Return the error, also of a key that is none of an entry: whoever makes up a seal is refused here."""
-    return OptionInvalid(
-        "The cursor is not one of this search or list, or was changed.",
-        next_step="Pass `nextCursor` as it came, with everything else as it was; or start again without it.",
-        field="cursor",
-    )

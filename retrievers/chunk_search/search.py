@@ -37,7 +37,7 @@ from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from sextant.retrievers.chunk_search.ranking import Ranked
 from sextant.retrievers.chunk_search.weights import MetadataWeights
-from sextant.retrievers.cursor import Position, decode, encode, identity
+from sextant.retrievers.cursor import ListingKey, Position
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.warnings import warn_of_unknown
 from sextant.retrievers.modes import describe_passage_index
@@ -129,7 +129,7 @@ class _CheckedRequest:
     weights: MetadataWeights
     rerank: bool
     bm25_rerank: bool
-    key: bytes
+    key: ListingKey
     position: Position | None
     moment: datetime
 
@@ -161,7 +161,7 @@ class ChunkSearch:
         lanes = (VectorLane(chunks, embedder), KeywordLane(chunks))
         self._ranker = ChunkRanker(database, lanes, reranker, self._settings)
         # By user, search and moment; a ranking is of its moment, whatever is written later.
-        self._rankings: VersionedCache[tuple[str, bytes, datetime], None, ChunkRanking] = (
+        self._rankings: VersionedCache[tuple[str, ListingKey, datetime], None, ChunkRanking] = (
             VersionedCache(
                 _CACHED_RANKINGS,
                 lifetime=_CACHE_SECONDS,
@@ -248,8 +248,8 @@ class ChunkSearch:
         given = request.bm25_rerank
         bm25 = self._settings.retrieval.bm25_rerank if given is None else given
         options = (weights, request.rerank, bm25)
-        key = identity(scope, query.text, query.limit, query.filters, *options)
-        position = None if request.cursor is None else decode(request.cursor, key)
+        key = ListingKey.of(scope, query.text, query.limit, query.filters, *options)
+        position = None if request.cursor is None else key.after(request.cursor, Position)
         moment = position.taken_at if position else now
         return _CheckedRequest(query, *options, key, position, moment)
 
@@ -297,4 +297,4 @@ class ChunkSearch:
 
 
 def _end(checked: _CheckedRequest, last: Ranked) -> str:
-    return encode(Position(checked.moment, last.score, UUID(last.id)), checked.key)
+    return checked.key.cursor(Position(checked.moment, last.score, UUID(last.id)))

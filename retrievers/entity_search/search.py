@@ -26,7 +26,7 @@ from sextant.domain.warnings import (
     word_warnings,
 )
 from sextant.models.protocols import Embedder, Reranker
-from sextant.retrievers.cursor import Position, decode, encode, identity
+from sextant.retrievers.cursor import ListingKey, Position
 from sextant.retrievers.entity_search.lanes import (
     LANES,
     EntityHits,
@@ -153,7 +153,7 @@ class _CheckedEntitySearch:
     asked: EntityQuestion
     options: SearchOptions
     weights: FusionWeights
-    key: bytes
+    key: ListingKey
     position: Position | None
 
 
@@ -203,14 +203,14 @@ class EntitySearch:
         lanes = EntityLanes(graph, embedder, options, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
         # By user, search and moment, and once more as the latest of the search, without a moment.
-        self._rankings: VersionedCache[tuple[str, bytes, datetime | None], str, TimedRanking] = (
-            VersionedCache(
-                _CACHED_RANKINGS,
-                lifetime=options.cache_seconds,
-                owner=lambda key: key[0],
-                most_per_owner=_CACHED_PER_USER,
-                clock=clock,
-            )
+        self._rankings: VersionedCache[
+            tuple[str, ListingKey, datetime | None], str, TimedRanking
+        ] = VersionedCache(
+            _CACHED_RANKINGS,
+            lifetime=options.cache_seconds,
+            owner=lambda key: key[0],
+            most_per_owner=_CACHED_PER_USER,
+            clock=clock,
         )
 
     async def search(
@@ -257,8 +257,8 @@ class EntitySearch:
             search_settings.vector_weight, search_settings.fts_weight, search_settings.graph_weight
         )
         only = options.only()
-        key = identity(scope, question, weights, only, options.rerank)
-        position = None if options.cursor is None else decode(options.cursor, key)
+        key = ListingKey.of(scope, question, weights, only, options.rerank)
+        position = None if options.cursor is None else key.after(options.cursor, Position)
         entity_question = EntityQuestion(scope, question, await self._stamp(scope), only)
         return _CheckedEntitySearch(entity_question, options, weights, key, position)
 
@@ -354,7 +354,7 @@ def _response(
         query=search.asked.question,
         search_time_ms=round(elapsed),
         next_cursor=end
-        and encode(Position(page.kept.taken_at, end.score, end.entity.id), search.key),
+        and search.key.cursor(Position(page.kept.taken_at, end.score, end.entity.id)),
         warnings=word_warnings(warnings, language_of(search.asked.question)) or None,
         coded_warnings=warnings or None,
         debug=debug,

@@ -63,9 +63,7 @@ async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     started = time.perf_counter()
     options = body.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
     listing = ListingKey.of("search", rag.user_id, options)
-    skip = (
-        in_range(listing.after(body.cursor, (int,))[0], "cursor", most=MOST) if body.cursor else 0
-    )
+    skip = in_range(listing.after(body.cursor, int), "cursor", most=MOST) if body.cursor else 0
     end = skip + body.limit
     found = await rag.search(
         body.query,
@@ -83,7 +81,7 @@ async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     warnings = distinct([*found.coded_warnings, *more])
     return ChunkSearchResponse(
         results=hits,
-        next_cursor=listing.cursor([end]) if len(passages) > end else None,
+        next_cursor=listing.cursor(end) if len(passages) > end else None,
         total=len(passages),
         search_time_ms=milliseconds_since(started),
         warnings=word_warnings(warnings, found.language),

@@ -18,7 +18,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
 from sextant.domain.wire import CAMEL_CASE
 from sextant.facade.knowledge.chunk_reader import EntityQuote, mentioning, stating
-from sextant.retrievers.cursor import ListingKey, not_a_cursor
+from sextant.retrievers.cursor import ListingKey
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.graph.communities.store import CommunityPages, ListedCommunity
@@ -54,19 +54,6 @@ class Duplicates:
 
     pairs: tuple[MergeCandidate, ...]
     next_cursor: str | None
-
-
-def _key(one: MergeCandidate) -> tuple[int, float, str, str]:
-    cursor = CandidateCursor.of(one)
-    return int(cursor.near), cursor.score, str(cursor.first_id), str(cursor.second_id)
-
-
-def _read_cursor(listing: ListingKey, cursor: str) -> CandidateCursor:
-    near, score, first, second = listing.after(cursor, (int, float, str, str))
-    try:
-        return CandidateCursor(bool(near), float(score), UUID(str(first)), UUID(str(second)))
-    except ValueError:
-        raise not_a_cursor() from None
 
 
 # Passages that are shown of what states a relation.
@@ -188,11 +175,13 @@ class Entities:
 
         limit = in_range(limit, "limit")
         listing = ListingKey.of("duplicates", self._scope.user_id, self._scope.graph_id)
-        after = _read_cursor(listing, cursor) if cursor is not None else None
+        after = listing.after(cursor, CandidateCursor) if cursor is not None else None
         found = await candidates(self._names, self._scope, limit + 1, after=after)
         page = found[:limit]
         more = len(found) > len(page)
-        return Duplicates(tuple(page), listing.cursor(_key(page[-1])) if more else None)
+        return Duplicates(
+            tuple(page), listing.cursor(CandidateCursor.of(page[-1])) if more else None
+        )
 
     async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
         """Decide that two entities are one; returns it. `unmerge` takes the decision back.

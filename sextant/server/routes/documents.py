@@ -18,7 +18,7 @@ from sextant.domain.api_keys import Principal
 from sextant.domain.documents import storable
 from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
-from sextant.retrievers.cursor import ListingKey, not_a_cursor
+from sextant.retrievers.cursor import ListingKey
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_of, request_id_of
@@ -165,13 +165,7 @@ async def list_documents(
 ) -> DocumentPage:
     """Return the documents of a knowledge base, oldest first, each with its newest ingestion."""
     listing = ListingKey.of("documents", principal.user_id, options.graph_id)
-    after = None
-    if options.cursor:
-        time, document_id = listing.after(options.cursor, (str, str))
-        try:
-            after = datetime.fromisoformat(str(time)), UUID(str(document_id))
-        except ValueError:
-            raise not_a_cursor() from None
+    after = listing.after(options.cursor, tuple[datetime, UUID]) if options.cursor else None
     library = _library(request, principal)
     found = await library.page(options.graph_id, after, options.limit + 1)
     page = found[: options.limit]
@@ -182,7 +176,7 @@ async def list_documents(
         documents=tuple(
             DocumentBody.of(options.graph_id, one, standings.get(one.id), language) for one in page
         ),
-        next_cursor=listing.cursor([more.isoformat(), str(page[-1].id)]) if more else None,
+        next_cursor=listing.cursor([more, page[-1].id]) if more else None,
     )
 
 

@@ -65,13 +65,13 @@ async def list_graphs(
 ) -> GraphPage:
     """Return the knowledge bases with their sizes, by name."""
     listing = ListingKey.of("graphs", principal.user_id)
-    after = str(listing.after(options.cursor, (str,))[0]) if options.cursor else ""
+    after = listing.after(options.cursor, str) if options.cursor else ""
     known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
     rest = [one for one in known if one.graph_id > after]
     page = rest[: options.limit]
     return GraphPage(
         graphs=tuple(GraphBody.of(one, accepted_language(request)) for one in page),
-        next_cursor=listing.cursor([page[-1].graph_id]) if len(rest) > len(page) else None,
+        next_cursor=listing.cursor(page[-1].graph_id) if len(rest) > len(page) else None,
     )
 
 

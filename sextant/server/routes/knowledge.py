@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Path, Query, Request
 
 from sextant.domain.questions import in_range
-from sextant.retrievers.cursor import ListingKey, not_a_cursor
+from sextant.retrievers.cursor import ListingKey
 from sextant.retrievers.entity_search.response import SearchResponse
 from sextant.server.openapi import problems
 from sextant.server.routing import Reader, rag_of, search_turn
@@ -82,26 +82,18 @@ async def list_communities(
     listing = ListingKey.of(
         "communities", principal.user_id, options.graph_id, options.level, options.parent_id
     )
+    after = listing.after(options.cursor, CommunityCursor) if options.cursor else None
+    if after is not None:
+        in_range(after.level, "cursor", least=0)
     found = await communities.page(
         options.limit + 1,
         level=options.level,
         parent_id=options.parent_id,
-        after=_read_page(listing, options.cursor),
+        after=after,
     )
     page = found[: options.limit]
-    last = (page[-1].level, page[-1].rating, str(page[-1].id)) if page else ()
+    last = page[-1] if len(found) > len(page) else None
     return CommunityPage(
         communities=tuple(page),
-        next_cursor=listing.cursor(last) if len(found) > len(page) else None,
+        next_cursor=last and listing.cursor(CommunityCursor(last.level, last.rating, last.id)),
     )
-
-
-def _read_page(listing: ListingKey, cursor: str | None) -> CommunityCursor | None:
-    if cursor is None:
-        return None
-    level, rating, last_id = listing.after(cursor, (int, float, str))
-    try:
-        entity_id = UUID(str(last_id))
-    except ValueError:
-        raise not_a_cursor() from None
-    return CommunityCursor(in_range(level, "cursor", least=0), float(rating), entity_id)
