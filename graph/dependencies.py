@@ -28,7 +28,7 @@ from sextant.nodes.context import Dependencies
 from sextant.nodes.multimodal.parts import with_local_images
 from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.ranking.chat_reranker import open_reranker
+from sextant.retrievers.ranking.reranking import open_reranker
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import QuoteStore, TableStore
 from sextant.stores.documents.document_reader import DocumentReader

@@ -117,7 +117,7 @@ class State(InputState, OutputState):
     language; `searched` those already run; `searches` how each fared, with its lanes and times
     (`sextant.domain.answers.SearchReport`). `items` are the passages
     found, best first; `graph_items` the entities, relations and reports that go with them; `attachments`
-    what came with the question, as `sextant.domain.attachments` has it; `tables` those that later turns of a
+    what came with the question, as `sextant.domain.questions` has it; `tables` those that later turns of a
     conversation may ask about (`sextant.nodes.multimodal.attachments`); `evidence` the ids of passages judged
     relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3), of which
     the answer may have `rounds`.

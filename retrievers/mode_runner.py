@@ -23,7 +23,16 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX, local_lane, mix_lane
+from sextant.retrievers.lanes.index_lanes import (
+    GLOBAL,
+    LOCAL,
+    MIX,
+    REPORTS,
+    global_lane,
+    local_lane,
+    mix_lane,
+    report_lane,
+)
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -35,7 +44,6 @@ from sextant.retrievers.lanes.lane import (
     run_lanes,
 )
 from sextant.retrievers.lanes.query_context import IndexLane, QuestionReader, Read
-from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
 from sextant.retrievers.lanes.warnings import failure_of, go_without, log_failures
 from sextant.retrievers.modes import Fusion, ModeSpec

@@ -9,9 +9,8 @@ from enum import Enum, auto
 from sextant.domain.errors import ModeNotAvailable, OptionInvalid
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.settings import RetrievalSettings
-from sextant.retrievers.lanes.graph_lanes import LOCAL, MIX
+from sextant.retrievers.lanes.index_lanes import GLOBAL, LOCAL, MIX, REPORTS
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
-from sextant.retrievers.lanes.reports import GLOBAL, REPORTS
 from sextant.retrievers.ranking.mix_ranker import MixParameters, PageRankMixer
 from sextant.retrievers.ranking.rescorers import Rescorer, SentenceMatch
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.citations import ATTACHMENT, SHOWN, attachment_of, is_table
 from sextant.nodes.citing.support import SupportedQuote

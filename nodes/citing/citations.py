@@ -22,8 +22,8 @@ from sextant.domain.answers import (
     Trust,
     Usage,
 )
-from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.documents import Modality
+from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.warnings import CodedWarning, distinct
 from sextant.nodes.citing.markers import LABEL

@@ -10,8 +10,8 @@ from typing import Any
 
 from sextant import prompts
 from sextant.domain.answers import Usage
-from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, describe_reason
+from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.pictures import EncodedPicture

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sextant.domain.attachments import AttachmentKind
 from sextant.domain.errors import InputError, OptionInvalid
+from sextant.domain.questions import AttachmentKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import MultimodalSettings, Settings
 from sextant.ingestion.parsing.encodings import decode

@@ -26,7 +26,7 @@ from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.lanes.warnings import find_causes, log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore, Hop
 from sextant.stores.postgresql.watched import with_deadline
-from sextant.stores.stamps import EntityStamp
+from sextant.stores.scopes import EntityStamp
 from sextant.text.analysis import Analyzer, Tokenizer, drop_stop_word
 from sextant.text.characters import normalise, normalise_name
 from sextant.text.segmenter import search_words_of

@@ -47,8 +47,7 @@ from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphCopies, GraphStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.stamps import EntityStamp, entity_stamp
+from sextant.stores.scopes import EntityStamp, KnowledgeBases, entity_stamp
 from sextant.text.characters import language_of
 
 

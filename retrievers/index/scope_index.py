@@ -22,8 +22,13 @@ from sextant.domain.versioned_cache import VersionedCache
 from sextant.domain.warnings import WarningCode, warn
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index.lexical import LexicalIndex
-from sextant.retrievers.index.meanings import QueryVectors
-from sextant.retrievers.index.passages import IndexedReport, PassageIndex, ReportIndex, ReportRows
+from sextant.retrievers.index.passages import (
+    IndexedReport,
+    PassageIndex,
+    QueryVectors,
+    ReportIndex,
+    ReportRows,
+)
 from sextant.retrievers.index.relations import Ints, RelationTypes
 from sextant.retrievers.index.walk import ScopeGraph, WalkIndex
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -31,7 +36,7 @@ from sextant.stores.graph.arrays import KINDS, Ids, IdTable, index_of
 from sextant.stores.graph.arrays import GraphArrays as StoredGraph
 from sextant.stores.graph.protocol import GraphCopies, WholeGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.stamps import Stamp
+from sextant.stores.scopes import Stamp
 from sextant.text.name_linker import NameTrie, name_key, names_of_title
 
 _TITLE = KINDS.index(MentionKind.TITLE)

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
-from sextant.cli.session import chosen_graph, open_runner, with_sextant
+from sextant.cli.session import (
+    GRAPH,
+    AsJson,
+    GraphId,
+    Mode,
+    TopK,
+    chosen_graph,
+    open_runner,
+    with_sextant,
+)
 
 if TYPE_CHECKING:
     import asyncio

@@ -9,19 +9,21 @@ from uuid import UUID
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import (
+from sextant.cli.session import (
     GRAPH,
     AsJson,
     BudgetCost,
     BudgetTokens,
     DryRun,
     GraphId,
+    chosen_graph,
     document_id,
     print_estimate,
     read_filters,
     usage_text,
+    with_part,
+    with_sextant,
 )
-from sextant.cli.session import chosen_graph, with_part, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import (
+from sextant.cli.session import (
     GRAPH,
     AsJson,
     BudgetCost,
@@ -22,8 +22,9 @@ from sextant.cli.options import (
     print_estimate,
     read_filters,
     usage_text,
+    with_part,
+    with_sextant,
 )
-from sextant.cli.session import with_part, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import AsJson, Mode
-from sextant.cli.session import run_interruptible
+from sextant.cli.session import AsJson, Mode, run_interruptible
 from sextant.domain.errors import OptionInvalid
 from sextant.text.characters import count_noun
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId
-from sextant.cli.session import with_part
+from sextant.cli.session import GRAPH, AsJson, GraphId, with_part
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import AsJson
+from sextant.cli.session import AsJson
 from sextant.domain.errors import OptionInvalid
 
 if TYPE_CHECKING:

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
-from sextant.cli.session import chosen_graph, with_part, with_sextant
+from sextant.cli.session import (
+    GRAPH,
+    AsJson,
+    GraphId,
+    Mode,
+    chosen_graph,
+    read_filters,
+    with_part,
+    with_sextant,
+)
 from sextant.domain.documents import Modality
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
-from sextant.cli.session import with_sextant
+from sextant.cli.session import GRAPH, STANDARD, AsJson, GraphId, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:

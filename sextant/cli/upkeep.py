@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import AsJson
-from sextant.cli.session import run_interruptible, with_sextant
+from sextant.cli.session import AsJson, run_interruptible, with_sextant
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:

@@ -1,16 +1,20 @@
-"""Places for work that shall not be done by everybody at once: a short wait, in turn, then a refusal."""
+"""Places for work that shall not be done by everybody at once: a short wait, in turn, then a refusal.
+
+Also here: places that are there or not, for which nobody waits.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from enum import Enum, auto
 from typing import Any
 
-from sextant.domain.errors import Overloaded
+from sextant.domain.errors import Limited, Overloaded
 
 # How somebody waits, who may have reasons to give it up.
 Patience = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
@@ -218,3 +222,54 @@ async def release_slot() -> AsyncIterator[None]:
     finally:
         turn = slot.step_in()
     await turn.wait()
+
+
+class Shares:
+    """The places of one kind of work, for which nobody waits.
+
+    Args:
+        most: in all.
+        most_of_one: of one caller.
+        all_taken: what is said where none is left.
+        share_taken: what is said where the caller has as many as it may.
+    """
+
+    def __init__(
+        self,
+        *,
+        most: float = math.inf,
+        most_of_one: int,
+        all_taken: Callable[[], Overloaded] | None = None,
+        share_taken: Callable[[], Limited],
+    ) -> None:
+        self._most, self._most_of_one = most, most_of_one
+        self._all_taken, self._share_taken = all_taken, share_taken
+        self._taken = Counter[str | None]()
+
+    @contextmanager
+    def slot(self, caller: str | None) -> Iterator[None]:
+        """Have a place meanwhile.
+
+        Args:
+            caller: whose share it comes from; None: nobody shares with others.
+
+        Raises:
+            Overloaded, Limited: there is none left.
+        """
+        self.require_free()
+        if caller is not None and self._taken[caller] >= self._most_of_one:
+            raise self._share_taken()
+        self._taken[caller] += 1
+        try:
+            yield
+        finally:
+            self._taken -= Counter([caller])  # drops what comes to 0
+
+    def require_free(self) -> None:
+        """Make sure that there is a place.
+
+        Raises:
+            Overloaded: all are taken.
+        """
+        if self._all_taken is not None and self._taken.total() >= self._most:
+            raise self._all_taken()

@@ -1,10 +1,15 @@
-"""What may be asked, and within which bounds: each is checked, and an error names its field."""
+"""What may be asked, and within which bounds: each is checked, and an error names its field.
+
+Also here: images and tables that come with a question, once they were looked at, as plain data for the state.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
+from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -14,6 +19,7 @@ from pydantic.alias_generators import to_camel
 
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import OptionInvalid, QuestionInvalid
+from sextant.tables.results.written import ComputedFinding
 from sextant.text.characters import clean_text
 
 _MOST = 100  # values of one filter
@@ -285,3 +291,57 @@ def check_question(value: object, longest: int | None = None) -> str:
             field="query",
         )
     return question
+
+
+class AttachmentKind(StrEnum):
+    """What may come with a question."""
+
+    IMAGE = "image"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A part of a question. It is the user's own, not a document of the knowledge base.
+
+    Attributes:
+        kind: image or table.
+        label: what markers call it: `I1`, `T1`.
+        name: what readers call it: a caption or a file's name.
+        text: an image's description and caption, "" while nobody has described it; empty for tables.
+        names: a table's columns.
+        rows: a table's cells.
+        findings: what was computed because the question asks for it.
+        statistics: what was computed of its columns of numbers whatever is asked.
+    """
+
+    kind: AttachmentKind
+    label: str
+    name: str
+    text: str = ""
+    names: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    findings: Sequence[ComputedFinding] = ()
+    statistics: Sequence[ComputedFinding] = ()
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the attachment as plain values, as a checkpoint keeps them; the rows are not copied."""
+        return {
+            "kind": self.kind.value,
+            "label": self.label,
+            "name": self.name,
+            "text": self.text,
+            "names": self.names,
+            "rows": self.rows,
+            "findings": [asdict(finding) for finding in self.findings],
+            "statistics": [asdict(finding) for finding in self.statistics],
+        }
+
+    @classmethod
+    def of_plain(cls, plain: Mapping[str, Any]) -> Attachment:
+        """Return the opposite of `as_plain`."""
+        computed = {
+            name: [ComputedFinding(**finding) for finding in plain[name]]
+            for name in ("findings", "statistics")
+        }
+        return cls(**{**plain, **computed, "kind": AttachmentKind(plain["kind"])})

@@ -1,11 +1,16 @@
-"""The machine that this process runs on: what its allocator keeps, its own addresses, and how its optional parts are installed."""
+"""The machine that this process runs on: what its allocator keeps, its own addresses, and how its optional parts are installed.
+
+Also here: public names of a package whose modules are imported when they are first asked for.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from importlib import import_module
+from sys import modules
 from typing import cast
 
 
@@ -64,3 +69,24 @@ def is_loopback(host: str) -> bool:
         return host.lower().rstrip(".") in _NAMES
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
+
+
+def load_lazily(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return what a package has as its `__getattr__` and `__dir__`, so that `import package.x` and the command line start fast.
+
+    Args:
+        package: its name.
+        homes: of each public name the module that it is from.
+    """
+
+    def public(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name]), name)
+
+    def names() -> list[str]:
+        return sorted({*vars(modules[package]), *homes})
+
+    return public, names

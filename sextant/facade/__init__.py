@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sextant.domain.lazy import load_lazily
+from sextant.domain.system import load_lazily
 
 if TYPE_CHECKING:
     from sextant.facade.sextant import Sextant as Sextant

@@ -32,10 +32,10 @@ from sextant.models.chat.speed import READ_PER_WRITTEN
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.embedding.prefixes import lacks_prefixes
-from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
+from sextant.retrievers.ranking.reranking import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors
 from sextant.stores.postgresql.database import Database, RoleRights
-from sextant.stores.postgresql.overview import attendance_of, queue_of
+from sextant.stores.work.queue import attendance_of, queue_of
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:

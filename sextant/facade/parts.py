@@ -162,7 +162,7 @@ class Parts:
 
     async def _open_entity_search(self) -> EntitySearch:
         from sextant.retrievers.entity_search.search import EntitySearch
-        from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
+        from sextant.retrievers.ranking.reranking import CHAT, open_reranker
         from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
 
         settings = self._database.settings

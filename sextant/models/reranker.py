@@ -268,7 +268,7 @@ def build_reranker(settings: Settings) -> Reranker | None:
 
     Raises:
         SettingsInvalid: the setting is neither a URL nor `sentence-transformers:<name or path>`
-            (`llm` is opened by `sextant.retrievers.ranking.chat_reranker`).
+            (`llm` is opened by `sextant.retrievers.ranking.reranking`).
     """
     return _build(settings.reranker, settings, "reranker", "`llm`") if settings.reranker else None
 

@@ -25,17 +25,15 @@ from sextant.server.routes import (
     observe,
     page,
     query,
-    search,
-    threads,
 )
 from sextant.server.routing import require_guards
 
 _ROUTERS = (
     observe.router,
     query.router,
-    threads.router,
+    query.threads_router,
     openai_router,
-    search.router,
+    knowledge.search_router,
     knowledge.router,
     documents.router,
     graphs.router,

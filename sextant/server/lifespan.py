@@ -14,7 +14,7 @@ from typing import Any, cast
 from fastapi import FastAPI, Request
 
 from sextant.domain.errors import Cancelled
-from sextant.domain.fair_semaphore import FairSemaphore
+from sextant.domain.fair_semaphore import FairSemaphore, Shares
 from sextant.domain.settings import Settings
 from sextant.domain.system import map_large_blocks
 from sextant.domain.tasks import stop
@@ -28,7 +28,6 @@ from sextant.server.problems import problem_fields
 from sextant.server.runs import Runs
 from sextant.server.schemas.answers import on_wire
 from sextant.server.schemas.graphs import ImportBody
-from sextant.server.shares import Shares
 from sextant.server.sse import PING, frame
 from sextant.server.uploading import Uploads, watch_shares
 

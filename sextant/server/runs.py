@@ -21,10 +21,10 @@ from sextant.domain.errors import (
     Wording,
     error_of,
 )
+from sextant.domain.fair_semaphore import Shares
 from sextant.domain.settings import RunSettings
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.graph.streaming import as_failed
-from sextant.server.shares import Shares
 from sextant.server.sse import PING
 
 log = logging.getLogger(__name__)

@@ -31,6 +31,7 @@ from sextant.domain.errors import (
     Overloaded,
     SextantError,
 )
+from sextant.domain.fair_semaphore import Shares
 from sextant.domain.settings import Settings
 from sextant.facade.library import Library
 from sextant.ingestion.parsing.detect import detect, media_type, type_of_name
@@ -38,7 +39,6 @@ from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.server.connections import content_type_of
 from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire
-from sextant.server.shares import Shares
 from sextant.stores.documents.registration import Upload
 from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text

@@ -26,8 +26,11 @@ from sextant.ingestion.transfer.documents import ImportUpkeep, chunk_id, upload
 from sextant.ingestion.transfer.lines import DocumentLine
 from sextant.ingestion.transfer.spool import Spool, next_of
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.facts import (
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.transfer import (
     FactsDocument,
+    GraphTransaction,
     Profile,
     UserStatement,
     facts_documents,
@@ -36,9 +39,6 @@ from sextant.stores.graph.facts import (
     profiles,
     replace_user_statements,
 )
-from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.transfer import GraphTransaction
 from sextant.text.characters import normalise_name
 
 _BATCH = 200  # entities at a time

@@ -30,7 +30,7 @@ from sextant.ingestion.graph.communities.report_writer import ReportKeeper
 from sextant.ingestion.graph.resolution.resolve import resolve
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.protocols import Embedder
-from sextant.stores.chunks.partitions import refresh_statistics
+from sextant.stores.documents.chunk_copy import refresh_statistics
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.communities.hierarchy import (

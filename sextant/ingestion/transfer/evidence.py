@@ -35,7 +35,6 @@ from sextant.ingestion.transfer.spool import (
 )
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.extraction import read_names
-from sextant.stores.graph.facts import passages_stating, profiles, subjects_naming
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.ids import entity_id, relation_id
 from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_pairs_two
@@ -47,6 +46,9 @@ from sextant.stores.graph.transfer import (
     find_known_entities,
     find_merged_entities,
     find_user_entities,
+    passages_stating,
+    profiles,
+    subjects_naming,
 )
 from sextant.text.characters import normalise_name
 

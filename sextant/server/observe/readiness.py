@@ -19,7 +19,7 @@ from sextant.models.embedding.remote import OPENAI
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.embedding_space import has_all_vectors
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.overview import is_current, queue_of
+from sextant.stores.work.queue import queue_of
 
 _log = logging.getLogger(__name__)
 
@@ -127,7 +127,7 @@ class ReadinessProbe:
         return _state_of(await doctor.examine_database(self._database))
 
     async def _migrations(self) -> DependencyState:
-        return DependencyState.UP if await is_current(self._database) else DependencyState.DEGRADED
+        return DependencyState.UP if await self._database.is_current() else DependencyState.DEGRADED
 
     async def _queue(self) -> DependencyState:
         queue = await queue_of(self._database)

@@ -1,4 +1,7 @@
-"""The knowledge graph: entities searched and looked at, a part to draw, communities."""
+"""The knowledge graph: entities searched and looked at, a part to draw, communities.
+
+Also here: `POST /search`, chunks with all that is known of them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,17 @@ from uuid import UUID
 from fastapi import Path, Query, Request
 
 from sextant.domain.questions import in_range
+from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.retrievers.cursor import ListingKey
 from sextant.retrievers.entity_search.response import SearchResponse
+from sextant.server.answers import run_search
 from sextant.server.openapi import problems
 from sextant.server.routing import Reader, rag_of, search_turn
 from sextant.server.routing import router as new_router
-from sextant.server.schemas.entities import (
+from sextant.server.schemas.answers import SearchBody
+from sextant.server.schemas.graphs import (
+    CommunityPage,
+    CommunityQuery,
     DuplicatePage,
     DuplicatesQuery,
     EntityDetail,
@@ -22,7 +30,6 @@ from sextant.server.schemas.entities import (
     SubGraphBody,
     SubGraphQuery,
 )
-from sextant.server.schemas.graphs import CommunityPage, CommunityQuery
 from sextant.stores.graph.communities.store import CommunityCursor
 
 router = new_router("knowledge")
@@ -97,3 +104,13 @@ async def list_communities(
         communities=tuple(page),
         next_cursor=last and listing.cursor(CommunityCursor(last.level, last.rating, last.id)),
     )
+
+
+search_router = new_router("search")
+
+
+@search_router.post("/search", responses=problems(404, 409))
+async def search(request: Request, principal: Reader, body: SearchBody) -> ChunkSearchResponse:
+    """Search the passages of a knowledge base, with their metadata and scores."""
+    async with search_turn(request, principal):
+        return await run_search(rag_of(request, principal), body)

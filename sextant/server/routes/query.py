@@ -1,14 +1,18 @@
-"""Answers: whole, or as a stream of events that can be taken up again (docs/streaming.md)."""
+"""Answers: whole, or as a stream of events that can be taken up again (docs/streaming.md).
+
+Also here: conversations, which questions with a `threadId` make (docs/conversations.md).
+"""
 
 from __future__ import annotations
 
 import re
 import time
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
 import orjson
-from fastapi import Header, Path, Request, Response
+from fastapi import Header, Path, Query, Request, Response
 
 from sextant.domain.answers import (
     Answer,
@@ -24,17 +28,22 @@ from sextant.domain.api_keys import Principal
 from sextant.domain.errors import DecisionNeeded, RunNotFound
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade.questions import Options
+from sextant.graph.threads import LONGEST_THREAD, Thread
+from sextant.retrievers.cursor import ListingKey
 from sextant.server.answers import AnswerRequest, ResumeRequest, resume_stream, stream_answer, whole
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_fields
-from sextant.server.routing import Reader
+from sextant.server.routing import Reader, rag_of
 from sextant.server.routing import router as new_router
 from sextant.server.schemas.answers import (
     Pending,
     QueryRequest,
     QueryResponse,
     ResumeBody,
+    ThreadPage,
+    ThreadQuery,
+    TurnsBody,
     answer_on_wire,
     on_wire,
 )
@@ -215,3 +224,45 @@ def _frame_events(trace: _Trace, event: Event, event_id: str) -> bytes:
     if isinstance(event, Failed):
         return frame(event.type, on_wire(event) | problem_fields(event), event_id)
     return frame(event.type, on_wire(event), event_id)
+
+
+threads_router = new_router("threads", prefix="/api/threads")
+
+ThreadId = Annotated[
+    str,
+    Path(alias="threadId", min_length=1, max_length=LONGEST_THREAD),
+]
+
+
+@threads_router.get("")
+async def list_threads(
+    request: Request, principal: Reader, options: Annotated[ThreadQuery, Query()]
+) -> ThreadPage:
+    """Return the conversations of the caller, the latest first."""
+    listing = ListingKey.of("threads", principal.user_id)
+    after = None
+    if options.cursor:
+        last_at, thread_id = listing.after(options.cursor, tuple[datetime, str])
+        after = Thread(thread_id, "", last_at, last_at)
+    known = await rag_of(request, principal).conversations().known(options.limit + 1, after)
+    page = known[: options.limit]
+    more = len(known) > len(page)
+    return ThreadPage(
+        threads=tuple(page),
+        next_cursor=listing.cursor([page[-1].updated_at, page[-1].thread_id]) if more else None,
+    )
+
+
+@threads_router.get("/{threadId:path}", responses=problems(404))
+async def get_thread(request: Request, principal: Reader, thread_id: ThreadId) -> TurnsBody:
+    """Return what was said in a conversation, the oldest first."""
+    turns = await rag_of(request, principal).conversations().turns(thread_id)
+    return TurnsBody.of(thread_id, turns)
+
+
+@threads_router.delete(
+    "/{threadId:path}", status_code=204, response_class=Response, responses=problems(404)
+)
+async def forget_thread(request: Request, principal: Reader, thread_id: ThreadId) -> None:
+    """Remove a conversation with all that was said in it; there is no way back."""
+    await rag_of(request, principal).conversations().forget(thread_id)

@@ -22,8 +22,7 @@ from sextant.stores.postgresql.database import Database, rows_from_json
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import Embedded, Scored, halves, id_array, read_embedded
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import ScopeRow, find_scope, of_scope, rows_of
-from sextant.stores.stamps import Stamp, stamp_of
+from sextant.stores.scopes import ScopeRow, Stamp, find_scope, of_scope, rows_of, stamp_of
 
 _SQL = load_queries("filters")
 

@@ -153,7 +153,7 @@ async def delete_document(
 
     Deletes chunks with their vectors and grams, then their evidence in the graph, then the document
     with its versions, sections and jobs. `give_back` keeps facts that its chunks state in the user's
-    stead (`sextant.stores.graph.facts`).
+    stead (`sextant.stores.graph.transfer`).
     """
     key = {
         "scope_id": row.scope_id,

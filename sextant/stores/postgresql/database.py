@@ -21,7 +21,7 @@ from sextant.domain.errors import DOCTOR_ZH, DatabaseUnavailable, SettingsInvali
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer
-from sextant.stores.postgresql.migrations import APP_ROLE, SEARCH_PATH, migrate
+from sextant.stores.postgresql.migrations import APP_ROLE, SEARCH_PATH, migrate, migrations
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import (
     Connection,
@@ -288,6 +288,11 @@ class Database(QueryConnection):
     def owner_conninfo(self) -> str:
         """Return the connection string of the schema's owner, for backup programs."""
         return self._owner_conninfo
+
+    async def is_current(self) -> bool:
+        """Return whether the schema is that of this version; raises as `read` does."""
+        [row] = await self.read("", _SQL["schema_version"], {})
+        return bool(row["version"] == migrations()[-1].version)
 
     async def role_rights(self) -> RoleRights:
         """Return the rights of the serving role.

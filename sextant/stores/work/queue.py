@@ -6,7 +6,7 @@ has uploaded. A lost turn does no harm: `Turns.offer_all` queues missing ones fr
 library wakes idle workers and handles concurrency, order, delays and shutdown; the jobs' table records
 who does what.
 
-Also here: what became of uploads.
+Also here: what became of uploads; what waits and who works, of all users, for metrics and readiness.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from sextant.stores.scopes import lock_scope
 
 if TYPE_CHECKING:
     from procrastinate import App
+
 
 _SQL = load_queries("uploads")
 
@@ -255,3 +256,47 @@ async def free_turns_of_dead(app: App, turns: Turns, seconds: float) -> None:
                 await turns.offer_refresh(scope, since=arguments["since"])
             await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
         await app.job_manager.prune_stalled_workers(seconds)
+
+
+_OVERVIEW_SQL = load_queries("overview")
+# These functions count over all tenants, and return no rows of them.
+_NO_TENANT = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Numbers of documents that wait, run, or failed, and how long the oldest has been waiting."""
+
+    waiting: int
+    running: int
+    failed: int
+    oldest_waiting_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Attendance:
+    """The numbers of live workers, and of graphs that wait for an update."""
+
+    workers: int
+    waiting_graphs: int
+
+
+async def queue_of(database: Database) -> Queue:
+    """Return the state of the queue of all users.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer.
+    """
+    stale = timedelta(seconds=database.settings.ingestion.job_stale)
+    [row] = await database.read(_NO_TENANT, _OVERVIEW_SQL["queue"], {"stale": stale})
+    return Queue(**row)
+
+
+async def attendance_of(database: Database) -> Attendance:
+    """Return the numbers of workers and waiting graphs of all users.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer.
+    """
+    [row] = await database.read(_NO_TENANT, _OVERVIEW_SQL["attendance"], {})
+    return Attendance(**row)

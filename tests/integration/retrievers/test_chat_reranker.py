@@ -14,8 +14,7 @@ from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.allowance import allowing
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.reranker import HttpReranker
-from sextant.retrievers.ranking.chat_reranker import ChatReranker, open_reranker
-from sextant.retrievers.ranking.reranking import RerankLimits, judge
+from sextant.retrievers.ranking.reranking import ChatReranker, RerankLimits, judge, open_reranker
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing
 from sextant.text.characters import estimate_tokens

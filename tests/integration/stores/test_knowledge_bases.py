@@ -11,7 +11,7 @@ import numpy as np
 from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.stores.chunks.partitions import maintain_indexes
+from sextant.stores.documents.chunk_copy import maintain_indexes
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
 from sextant.stores.postgresql.database import Database

@@ -20,7 +20,6 @@ from sextant.domain.settings import Settings
 from sextant.stores.postgresql import database as opening
 from sextant.stores.postgresql import migrations
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.overview import is_current
 
 
 @pytest_asyncio.fixture
@@ -157,7 +156,7 @@ async def test_a_database_of_the_last_version_before_the_schema_is_taken_over_wi
         await migrations.migrate(fresh)
         assert await functions(empty) == await functions(fresh)
     async with await Database.open(settings_of(database, empty)) as opened:
-        assert await is_current(opened)
+        assert await opened.is_current()
 
 
 async def test_an_older_database_is_refused_and_stays_as_it_is(

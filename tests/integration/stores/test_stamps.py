@@ -23,8 +23,7 @@ from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.stamps import entity_stamp, stamp_of
+from sextant.stores.scopes import KnowledgeBases, entity_stamp, stamp_of
 
 KINDS = ("passages", "graph", "reports", "entities")
 PASSAGES, GRAPH = {"passages"}, {"graph", "entities"}

@@ -12,8 +12,8 @@ from psycopg import AsyncConnection
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.chunks.stored import ChunkHit
+from sextant.stores.documents.chunk_copy import maintain_indexes
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.langchain import open_vector_store
 from sextant.stores.postgresql.database import Database

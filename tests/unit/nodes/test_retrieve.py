@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.errors import GraphNotFound, RetrievalError
+from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from sextant.server.schemas.answers import QueryRequest, SearchBody
-from sextant.server.schemas.entities import EntitySearchBody
+from sextant.server.schemas.graphs import EntitySearchBody
 from sextant.server.schemas.wire import Wire
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from sextant.domain.documents import DocumentStatus, JobStage
 from sextant.domain.errors import DatabaseUnavailable, DocumentNotFound, Limited, Overloaded
+from sextant.domain.fair_semaphore import Shares
 from sextant.facade.library import Library
 from sextant.server import uploading
-from sextant.server.shares import Shares
 from sextant.server.uploading import watch
 from sextant.stores.work.queue import UploadStatus
 

@@ -16,7 +16,7 @@ import typer
 
 from sextant.cli import app as cli
 from sextant.cli import documents, terminal
-from sextant.cli.options import AsJson
+from sextant.cli.session import AsJson
 from sextant.cli.transfer import _left_out_message
 from sextant.domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
 

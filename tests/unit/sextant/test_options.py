@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.cli.options import read_filters
+from sextant.cli.session import read_filters
 from sextant.domain.errors import OptionInvalid
 
 

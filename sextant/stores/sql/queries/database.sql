@@ -19,3 +19,7 @@ select current_user as role, rolsuper or rolbypassrls as unrestricted,
   current_setting('server_version') as server_version,
   (select extversion from pg_extension where extname = 'vector') as vector_version
 from pg_roles where rolname = current_user;
+
+-- name: schema_version
+-- The last migration that was applied.
+select schema_version() as version;

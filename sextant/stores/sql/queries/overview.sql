@@ -8,7 +8,3 @@ select (select count(*) from sextant_queue.procrastinate_workers
     where last_heartbeat between now() - interval '1 minute' and now() + interval '1 minute')::int as workers,
   (select count(*) from sextant_queue.procrastinate_jobs
     where task_name = 'refresh' and status = 'todo')::int as waiting_graphs;
-
--- name: schema_version
--- The last migration that was applied.
-select schema_version() as version;

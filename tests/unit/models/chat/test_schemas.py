@@ -35,7 +35,7 @@ from sextant.nodes.answers.revision import Repairs
 from sextant.nodes.grade import Grades
 from sextant.nodes.refine import Rewrite
 from sextant.nodes.table_query import TableRequest
-from sextant.retrievers.ranking.chat_reranker import marks_of
+from sextant.retrievers.ranking.reranking import marks_of
 
 PRODUCT = ("nodes", "ingestion", "retrievers", "models", "evals")
 KEYWORDS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.nodes.answers.computed import find_table_rows
 from sextant.nodes.citing.attached import attachment_items
 from sextant.tables.results.written import ComputedFinding

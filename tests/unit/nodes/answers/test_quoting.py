@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.answers import Done
-from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.computed import ComputedTable

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.answers import Cited, Token
-from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.nodes.citing.attached import TableCells, attachment_items, table_lines
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.tables.cells.table import make_table

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from sextant.domain.attachments import AttachmentKind
 from sextant.domain.errors import OptionInvalid
+from sextant.domain.questions import AttachmentKind
 from sextant.domain.settings import MultimodalSettings
 from sextant.nodes.multimodal.parts import read_parts
 

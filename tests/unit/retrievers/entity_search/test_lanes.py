@@ -13,7 +13,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import EntitySearchSettings
 from sextant.retrievers.entity_search.lanes import EntityLanes, EntityQuestion
 from sextant.stores.graph.protocol import EVERY_ENTITY, EntityHit, GraphStore
-from sextant.stores.stamps import EntityStamp
+from sextant.stores.scopes import EntityStamp
 from sextant.testing.hash_embedder import HashEmbedder
 
 

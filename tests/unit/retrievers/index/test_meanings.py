@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-import sextant.retrievers.index.meanings as meanings_module
+import sextant.retrievers.index.passages as meanings_module
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.graph import CO_OCCURS
 from sextant.models.protocols import Vectors
 from sextant.retrievers.index.lexical import LexicalIndex
-from sextant.retrievers.index.meanings import GENERIC_QUESTIONS, QueryVectors
+from sextant.retrievers.index.passages import GENERIC_QUESTIONS, QueryVectors
 from sextant.retrievers.index.relations import RelationTypes
 
 
