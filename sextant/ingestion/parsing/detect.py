@@ -97,12 +97,13 @@ CONVERTED = {
 }
 _WITH_SIGNATURE = CONTAINERS | {FileType.PDF, FileType.MSG, *CONVERTED}
 
-# Word on the web numbers its main part; some programs write `\\` between folders.
-_MAIN_PARTS = {
-    re.compile(r"word[/\\]document\d*\.xml"): FileType.DOCX,
-    re.compile(r"ppt[/\\]presentation\d*\.xml"): FileType.PPTX,
-    re.compile(r"xl[/\\]workbook\d*\.xml"): FileType.XLSX,
-    re.compile(r"xl[/\\]workbook\d*\.bin"): FileType.XLS,
+# Each program has its usual folder and names, and a package may have others: Word on the web numbers its main part, some
+# have no folders, or write `\\` between them.
+_OFFICE_PARTS = {
+    re.compile(r"(?:.*[/\\])?workbook\d*\.bin"): FileType.XLS,
+    re.compile(r"word[/\\].+|(?:.*[/\\])?document\d*\.xml"): FileType.DOCX,
+    re.compile(r"ppt[/\\].+|(?:.*[/\\])?presentation\d*\.xml"): FileType.PPTX,
+    re.compile(r"xl[/\\].+|(?:.*[/\\])?workbook\d*\.xml"): FileType.XLSX,
 }
 # What the entry `mimetype` of a zip archive begins with; templates have a suffix.
 _PACKAGES = {
@@ -232,27 +233,26 @@ def _container_type(content: bytes, filename: str) -> FileType:
             f"{filename} is a damaged or incomplete Office file.",
             next_step="Open it in its program, save it again and retry.",
         ) from error
-    for part, file_type in _MAIN_PARTS.items():
-        if any(map(part.fullmatch, names)):
-            return file_type
     if kind is not None:
         return kind
+    for part, file_type in _OFFICE_PARTS.items():
+        if any(map(part.fullmatch, names)):
+            return file_type
     raise _unknown(filename, "a zip archive that is no document of a kind we read")
 
 
 def _read_kind(archive: zipfile.ZipFile) -> FileType | None:
-    """Return what the entry `mimetype` says; some EPUBs and ODF files lack it and have only their other parts."""
-    names = archive.namelist()
-    if "mimetype" in names:
+    """Return what the entry `mimetype` says, or the manifest; some EPUBs have neither and only their container."""
+    for entry in ("mimetype", "META-INF/manifest.xml"):
         with (
-            suppress(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError),
-            archive.open("mimetype") as entry,
+            suppress(KeyError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError),
+            archive.open(entry) as part,
         ):
-            kind = entry.read(100).strip().decode("ascii", "replace")
-            found = (file_type for name, file_type in _PACKAGES.items() if kind.startswith(name))
+            declared = part.read(2048).decode("ascii", "replace")
+            found = (file_type for name, file_type in _PACKAGES.items() if name in declared)
             if (file_type := next(found, None)) is not None:
                 return file_type
-    return FileType.EPUB if "META-INF/container.xml" in names else None
+    return FileType.EPUB if "META-INF/container.xml" in archive.namelist() else None
 
 
 def _ole_type(content: bytes, filename: str) -> FileType:

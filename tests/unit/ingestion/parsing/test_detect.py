@@ -36,6 +36,9 @@ def archive(*names: str) -> bytes:
         (archive("ppt/presentation.xml"), "a.pptx", FileType.PPTX),
         (archive("xl/workbook.xml"), "a.xlsx", FileType.XLSX),
         (archive("xl/workbook.bin"), "a.xlsb", FileType.XLS),
+        (archive("workbook.xml", "sheet1.xml"), "a.xlsx", FileType.XLSX),
+        (archive("other/workbook.xml"), "a.xlsx", FileType.XLSX),
+        (archive("word/renamed.xml"), "a.docx", FileType.DOCX),
     ],
 )
 def test_a_file_is_what_its_content_and_its_name_agree_on(
