@@ -68,8 +68,10 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         slide = _Slide(part, pages, limits, omissions)
         shown = list[str]()
         with omissions.survive("layout", pages):
-            shown = [text for text in slide.furniture() if text not in furniture]
-            repeated = " ".join(text for text in slide.footers() if text in furniture)
+            shown = [text for text in slide.furniture() if text and text not in furniture]
+            repeated = " ".join(
+                text for text, is_computed in slide.footers() if is_computed or text in furniture
+            )
             omissions.add_furniture("in heads and feet that are repeated", repeated)
         furniture.update(dict.fromkeys(shown))
         with omissions.survive("damaged slide", pages):
@@ -110,18 +112,20 @@ class _Slide:
 
     def furniture(self) -> Iterator[str]:
         """Yield what each slide of a layout shows: footers, and the text that layout and master have of their own."""
-        yield from self.footers()
+        yield from (text for text, is_computed in self.footers() if not is_computed)
         for part in self._inherited:
             for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
                 for body in shape.iter(qn("p:txBody")):
                     if body.getparent().find(f".//{qn('p:ph')}") is None:
                         yield from filter(None, [self._lines(body, part)])
 
-    def footers(self) -> Iterator[str]:
-        """Yield the slide's own head, foot and date, where no program computes them."""
+    def footers(self) -> Iterator[tuple[str, bool]]:
+        """Yield the slide's own head, foot, date and number, and whether a program computes it."""
         for element in _shapes(self._tree):
-            if _kind(element) in {"ftr", "hdr", "dt"} and element.find(f".//{qn('a:fld')}") is None:
-                yield from filter(None, [self._lines(element.find(qn("p:txBody")), self._part)])
+            if _kind(element) in _FURNITURE:
+                text = self._lines(element.find(qn("p:txBody")), self._part)
+                is_computed = element.find(f".//{qn('a:fld')}") is not None
+                yield text, is_computed or _kind(element) == "sldNum"
 
     @property
     def _tree(self) -> Element | None:

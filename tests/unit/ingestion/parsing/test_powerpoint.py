@@ -180,11 +180,10 @@ class TestText:
                 + shape(line("<a:fld><a:t>3</a:t></a:fld>"), holder='<p:ph type="sldNum"/>')
             )
 
-        assert shown(read(deck(slide("one"), slide("two")))) == [
-            "one",
-            "Confidential, QP-77",
-            "two",
-        ]
+        parsed = read(deck(slide("one"), slide("two")))
+        assert shown(parsed) == ["one", "Confidential, QP-77", "two"]
+        assert parsed.omissions is not None
+        assert parsed.omissions.left_out == {"in heads and feet that are repeated": 20}
 
     def test_merged_cells_are_said_to_repeat(self) -> None:
         made = pptx.Presentation()
