@@ -73,7 +73,7 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
 
 
 def _title(structure: Structure, title: str, filename: str) -> str:
-    """Return the title line, else what the file's metadata say, else a heading at its top, else its name.
+    """Return the title line, else what the file's metadata say, else a heading below at most a line, else its name.
 
     Metadata come second because programs fill them with templates' and files' names.
     """
@@ -81,11 +81,14 @@ def _title(structure: Structure, title: str, filename: str) -> str:
     name = clean_text(PurePath(filename).stem)
     title = " ".join(clean_text(title).split())
     generic = _GENERIC_TITLE.match(title) or title == name
-    top = next(
-        (section.title for section in sections if section.level == 1 and not section.start), ""
-    )
+    top = sections[0].title if sections and _is_at_top(sections[0], structure.text) else ""
     line = structure.text[root.heading.start : root.heading.end]
     return (line or ("" if generic else title) or top or name)[:TITLE_CHARS]
+
+
+def _is_at_top(section: SectionNode, text: str) -> bool:
+    above = text[: section.start].strip()
+    return section.level == 1 and len(above) <= TITLE_CHARS and "\n" not in above
 
 
 def to_wire(made: DocumentDraft) -> bytes:

@@ -231,7 +231,8 @@ def test_the_first_page_of_its_text_is_a_chunks_page() -> None:
         ([HeadingBlock("Part", 1)], "Metadata title", "Metadata title"),
         ([HeadingBlock("Part", 1)], "Microsoft Word - x.doc", "Part"),
         ([HeadingBlock("Part", 1)], "report", "Part"),
-        ([Paragraph("Text."), HeadingBlock("Part", 1)], "", "report"),
+        ([Paragraph("Acme Ltd"), HeadingBlock("Part", 1)], "", "Part"),
+        ([Paragraph("One."), Paragraph("Two."), HeadingBlock("Part", 1)], "", "report"),
     ],
 )
 def test_the_title_is_what_a_reader_sees_first(
