@@ -48,7 +48,7 @@ _LINK_TARGET = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
-_UNSEEN = ["script", "style", "template", "noscript", "head", "svg"]
+_UNSEEN = ["script", "style", "template", "head", "svg"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
 # Declarations that a page of XHTML brings along, which HTML does not know: its parser would end at the first ">".
 _SUBSET = re.compile(
-    r"(\A[^<]*(?:<\?[^>]*>[^<]*|<!--.*?-->[^<]*)*<!DOCTYPE[^>\[]*)"
-    r"\[(?:<!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*\]",
+    r"(\A[^<]*(?>(?:<\?[^>]*>|<!--.*?-->)[^<]*)*+<!DOCTYPE[^>\[]*)"
+    r"\[(?><!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*+\]",
     re.IGNORECASE | re.DOTALL,
 )
 _ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
@@ -32,6 +32,7 @@ _SPACE = re.compile(r"\s+")
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
 _LINKED_DATA = re.compile(r"\"@type\"\s*:\s*\[?\s*\"(?:\w*Article|BlogPosting)\"")
+_TITLE = 10  # letters, at least, of a heading that is the page's title
 _PROSE = 60  # letters of a text that is no label, title or button
 _LEAST_PROSE = 400  # letters, of an article
 # Of the page's prose, what an article has, and at least what is marked as the main part: many a page marks a teaser.
@@ -61,10 +62,12 @@ def read_page(
     tree = _parse_tree(_SUBSET.sub(r"\1", text, count=1))
     visibility, omissions = Visibility(tree), Omissions()
     body, title = tree.body, tree.css_first("title")
-    main = {body.mem_id} if is_all and body else _find_main(tree, visibility)
-    reader = Reader(limits, visibility, main=main, omissions=omissions, load=load)
-    blocks = _with_headings(reader.read(body) if body else [])
     name = " ".join(title.text().split()) if title else ""
+    main = [body] if is_all and body else _find_main(tree, visibility)
+    start = _find_title(tree, name, main, visibility)
+    inside = {node.mem_id for node in main}
+    reader = Reader(limits, visibility, main=inside, start=start, omissions=omissions, load=load)
+    blocks = _with_headings(reader.read(body) if body else [])
     return finish_blocks(blocks, omissions, name)
 
 
@@ -113,20 +116,48 @@ def _text(block: Block) -> str:
     return block.text if isinstance(block, Paragraph) else ""
 
 
-def _find_main(tree: LexborHTMLParser, visibility: Visibility) -> set[int]:
-    """Return the elements (by `mem_id`) that hold what the page is for, or none.
+def _find_main(tree: LexborHTMLParser, visibility: Visibility) -> list[LexborNode]:
+    """Return the elements that hold what the page is for, or none.
 
     Of a page that says that it is one article, what holds nearly all of its prose; of others `<main>`, or the articles.
     """
     body = tree.body
     if body is None:
-        return set()
+        return []
     prose = _measure_prose(body, visibility)
     if _is_article(tree) and (part := _part_with_prose(body, prose)):
-        return {part.mem_id}
-    marked = {node.mem_id for node in tree.css("main, [role=main]") or tree.css("article")}
-    inside = sum(prose.get(mem_id, 0) for mem_id in marked)
-    return marked if inside >= prose[body.mem_id] * _MAIN_SHARE else set()
+        return [part]
+    marked = tree.css("main, [role=main]") or tree.css("article")
+    inside = sum(prose.get(node.mem_id, 0) for node in marked)
+    return marked if inside >= prose[body.mem_id] * _MAIN_SHARE else []
+
+
+def _find_title(
+    tree: LexborHTMLParser, name: str, main: Sequence[LexborNode], visibility: Visibility
+) -> int | None:
+    """Return the heading (its `mem_id`) that the main part of a page stands below, if that has none of its own.
+
+    It is the last before that part that says what the page is called, or is an `h1`: what an article begins with (its
+    title, a picture, a few lines) often stands apart from its text.
+    """
+
+    def is_title(heading: LexborNode) -> bool:
+        words = " ".join(heading.text().split())
+        return len(words) > _TITLE and words in name
+
+    inside = {node.mem_id for node in main}
+    titles = list[LexborNode]()
+    for node in tree.css(", ".join({"h1", "h2", "h3", *(node.tag or "" for node in main)})):
+        if node.mem_id not in inside:
+            is_heading = node.tag in {"h1", "h2", "h3"} and not visibility.is_hidden(node)
+            titles += [node] if is_heading and (node.tag == "h1" or is_title(node)) else []
+        elif any(map(is_title, node.css("h1, h2, h3"))):
+            break
+        else:
+            named = [*filter(is_title, titles)]
+            found = named or ([] if node.css_first("h1") else titles)
+            return found[-1].mem_id if found else None
+    return None
 
 
 def _is_article(tree: LexborHTMLParser) -> bool:
@@ -144,7 +175,7 @@ def _part_with_prose(body: LexborNode, prose: Mapping[int, int]) -> LexborNode |
     while True:
         parts = (child for child in part.iter() if prose.get(child.mem_id, 0) >= least)
         child = next(parts, None)
-        if child is None or child.tag in {"p", "table", "ul", "ol"}:
+        if child is None or child.tag in {"p", "table", "ul", "ol", "dl"}:
             return part if part.mem_id != body.mem_id else None
         part = child
 

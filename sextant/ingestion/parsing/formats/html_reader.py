@@ -45,6 +45,7 @@ _BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
 _NOTE_REFERENCE = re.compile(r"#\D*(?:fn|note|ref|cite|foot|end)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as icons have
 _DEEPEST = 3  # table within table
+_TICKS = "☐☒○● \n"
 _SHORT = 20  # letters, of a sentence outside the main part that says little
 _LETTERS = 3  # that say as much as an ideograph
 
@@ -66,6 +67,7 @@ class Reader:
         visibility: Visibility,
         *,
         main: set[int] | None = None,
+        start: int | None = None,
         omissions: Omissions | None = None,
         depth: int = 0,
         load: Load | None = None,
@@ -73,6 +75,8 @@ class Reader:
         self._limits = limits
         self._visibility = visibility
         self._main = main or set()
+        self._start = start  # the heading with which the main part begins before its own element
+        self._has_begun = False
         self._omissions = omissions or Omissions()
         self._depth = depth
         self._load = load
@@ -179,7 +183,13 @@ class Reader:
         """Return whether an element stands in the main part of the page."""
         if self._zones[-1] and node.tag == "aside":
             return bool(self._main)  # beside a page without a main part it stands outside
-        return self._zones[-1] or node.mem_id in self._main
+        is_main = node.mem_id in self._main
+        if node.mem_id == self._start:
+            self._has_begun = True
+            self._aside.clear()
+        elif is_main:
+            self._has_begun = False
+        return self._zones[-1] or is_main
 
     def _next_marker(self, item: LexborNode) -> str:
         kind, count = self._lists[-1]
@@ -270,7 +280,7 @@ class Reader:
             self._items.append(indent + item)
             self._linked_items += linked
             self._marker = ""
-        elif text:
+        elif text and (self._depth or text.strip(_TICKS)):  # a box alone opens a menu
             self._flush_list()
             kind = TextKind.CAPTION if is_caption else TextKind.TEXT
             self._emit(Paragraph(text, kind=kind), linked, bold=not is_plain)
@@ -281,19 +291,22 @@ class Reader:
             self._items, self._linked_items = [], 0
 
     def _emit(self, block: Block, linked: int, *, bold: bool = False) -> None:
-        """Keep a block; outside the main part only sentences, which menus and buttons are not."""
+        """Keep a block; outside the main part only sentences, and between its title and it no lists of links."""
         if self._zones[-1]:
             self._aside.clear()
-        elif isinstance(block, HeadingBlock):
+        elif isinstance(block, HeadingBlock) and not self._has_begun:
             self._aside.append(Prose(block))
             return
         elif isinstance(block, Paragraph):
             length = len("".join(block.text.split()))
             is_short = length + (_LETTERS - 1) * ideographs(block.text) <= _SHORT
-            if linked * 2 > length or not ends_sentence(block.text):
+            is_line = self._has_begun and "\n" not in block.text
+            if not is_line and (
+                linked * 2 > length or not (self._has_begun or ends_sentence(block.text))
+            ):
                 self._omissions.add_furniture(_IN_MENUS, block.text)
                 return
-            if is_short:
+            if is_short and not self._has_begun:
                 self._omissions.add_text("in short sentences beside the main part", block.text)
                 return
         self._found += [*self._aside, Prose(block, bold)]

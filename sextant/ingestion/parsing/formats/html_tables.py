@@ -52,6 +52,11 @@ class Visibility:
             for name in ("aria-controls", "data-bs-target", "data-target")
             for target in (node.attributes.get(name) or "").replace("#", " ").split()
         }
+        letters = len(tree.body.text()) if tree.body else 0
+        # What is for browsers without scripts may swallow the page, or be all that a page without its scripts says.
+        self._read = {
+            node.mem_id for node in tree.css("noscript") if 2 * len(node.text()) > letters
+        }
 
     def is_hidden(self, node: LexborNode) -> bool:
         """Return whether an element is no part of what is read: invisible, or a control, or a way around the site.
@@ -60,7 +65,8 @@ class Visibility:
         """
         tag, attributes = node.tag or "", node.attributes
         if tag in _DROPPED:
-            return tag != "footer" or not _has_parent(node, _FOOTERS)
+            is_foot_of_part = tag == "footer" and _has_parent(node, _FOOTERS)
+            return not is_foot_of_part and node.mem_id not in self._read
         if tag == "button":
             return not _is_opener(node)
         if tag == "dialog":

@@ -371,6 +371,31 @@ class TestHtml:
         assert stored[-2:] == ["- One", "Subscribers may read all of our archive."]
         assert "Markets today" in prose_of(FileType.HTML, page.format("", prose))
 
+    def test_what_stands_between_the_title_of_an_article_and_its_text_is_part_of_it(self) -> None:
+        prose = "".join(f"<p>{'It says a good deal about the rain. ' * 3}</p>" for _ in range(6))
+        page = (
+            "<head><title>Rain in May | The Post</title><meta property='og:type' content='article'></head><body>"
+            "<h1>The Post</h1><ul><li><a href=/a>Sport</a></li><li><a href=/b>Money</a></li></ul>"
+            "<header><h2>Rain in May</h2><h3>All of it fell on one day</h3><p>1 June, by Ada Lind</p>"
+            "<ul><li><a href=/c>Send</a></li><li><a href=/d>Print</a></li></ul></header>"
+            f"<div>{prose}</div><ul><li>Most read</li></ul></body>"
+        )
+        read = blocks(FileType.HTML, page)
+        assert [one.text for one in read if isinstance(one, HeadingBlock)] == [
+            "Rain in May", "All of it fell on one day",
+        ]  # fmt: skip
+        assert next(one.text for one in read if isinstance(one, Paragraph)) == "1 June, by Ada Lind"
+        assert len(read) == 9
+
+    def test_a_page_that_stands_within_noscript_is_read(self) -> None:
+        page = "<p>Menu</p><noscript><div></noscript><h1>Bears</h1><p>Ten were born in the park this year.</p></div>"
+        assert "Ten were born in the park this year." in prose_of(FileType.HTML, page)
+
+    def test_comments_above_the_type_of_a_page_take_no_time(self) -> None:
+        comments = "<!-- made by a program --><?xml version='1.0'?>" * 60
+        assert prose_of(FileType.HTML, f"{comments}<!DOCTYPE html><p>Read.</p>") == ["Read."]
+        assert prose_of(FileType.HTML, f"{comments}<html><p>Read.</p>") == ["Read."]
+
     def test_a_chinese_sentence_beside_the_page_counts_by_its_ideographs(self) -> None:
         page = "<body><h1>安装</h1><p>运行安装程序。</p><aside>拆机前必须断电。</aside><footer>版权所有。</footer></body>"
         stored = prose_of(FileType.HTML, page)
