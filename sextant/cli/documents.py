@@ -29,8 +29,8 @@ from sextant.text.characters import count_noun
 if TYPE_CHECKING:
     from sextant.domain.documents import Document, GraphInfo
     from sextant.facade import Sextant
-    from sextant.facade.knowledge.chunks import Chunks, DescribingReport, StructureNode
-    from sextant.ingestion.metadata.by_model import DescriptionEstimate
+    from sextant.facade.knowledge.chunks import Chunks, StructureNode
+    from sextant.ingestion.metadata.by_model import DescribedByModel, DescriptionEstimate
     from sextant.retrievers.chunk_search.hits import SearchHit, SignalScore
     from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 
@@ -121,9 +121,9 @@ def describe(
     budget_cost: BudgetCost = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what older passages are about.
+    """Let the chat model say what passages are about, where SEXTANT_INGESTION__METADATA is llm.
 
-    Where SEXTANT_INGESTION__METADATA is llm, the chat model says it. Goes on where it stopped.
+    Goes on where it stopped.
     """
     if dry_run:
 
@@ -138,24 +138,19 @@ def describe(
         return
     from sextant.cli.progress import stage_bars
 
-    async def fill(chunks: Chunks) -> DescribingReport:
+    async def described(chunks: Chunks) -> DescribedByModel:
         with stage_bars(quiet=as_json) as on_stage:
             return await chunks.describe(
                 budget_tokens=budget, budget_cost=budget_cost, on_progress=on_stage
             )
 
-    report = with_part(lambda rag: rag.chunks(graph), fill, lengthy=True)
+    report = with_part(lambda rag: rag.chunks(graph), described, lengthy=True)
     terminal.show(report, _print_report, as_json=as_json)
-    if report.by_model and report.by_model.failed:
+    if report.failed:
         raise typer.Exit(1)
 
 
-def _print_report(report: DescribingReport) -> None:
-    done = report.by_model
-    if report.documents or done is None:
-        terminal.say(f"Described {count_noun(report.documents, 'document')}.")
-    if done is None:
-        return
+def _print_report(done: DescribedByModel) -> None:
     terminal.say(
         f"{done.told}, {done.failed} failed, {done.left} left; {usage_text(done.usage, done.cost)}"
     )

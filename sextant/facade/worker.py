@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 # A graph is refreshed once no documents have come for this long.
 _QUIET_SECONDS = 1.0
+# A turn costs more than a small document: a user's documents are done one after the other for so long.
+_TURN_SECONDS = 1.0
 
 
 class Worker:
@@ -140,15 +142,24 @@ class Worker:
                 return  # whichever of the user's turns ends first offers it again
             try:
                 ingestor = await self._ready()
-                outcomes = await ingestor.run_next(user_id, on_claimed=self._announce)
             except SextantError as error:
                 _report(error)  # the sweep offers the turn again, after a while
                 return
-        for outcome in outcomes:
-            if outcome is not None:
-                _report(outcome)
-        if outcomes:
+            found = await self._work_off(ingestor, user_id)
+        if found:
             await self._offer_next(user_id)
+
+    async def _work_off(self, ingestor: Ingestor, user_id: str) -> bool:
+        """Do a user's next documents, one after the other, for a second; return whether there was any."""
+        began, found = time.monotonic(), False
+        while time.monotonic() - began < _TURN_SECONDS and not self._stopping.is_set():
+            try:
+                if not await ingestor.run_next(user_id, on_claimed=self._announce):
+                    break
+            except Exception as error:  # noqa: BLE001 - of one job, and of no other
+                _report(error)
+            found = True
+        return found
 
     async def _offer_next(self, user_id: str) -> None:
         with suppress(SextantError):  # the sweep does it again

@@ -5,10 +5,7 @@ searchable undescribed, and are described afterwards.
 
 Each batch is committed, so a worker that is killed loses at most two batches: whoever takes the job over
 parses again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
-document is stored and published in one step, and several of them in one together.
-
-Also here: who works on a job, and whether that process still lives; the record of a job while it
-runs.
+document is stored and published in one step.
 """
 
 from __future__ import annotations
@@ -19,12 +16,12 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from traceback import clear_frames
 from uuid import UUID
 
-from sextant.domain.documents import Chunk, Job, JobStage, ParsedDocument
+from sextant.domain.documents import Chunk, Coverage, Job, JobStage, ParsedDocument
 from sextant.domain.errors import (
     ConflictError,
     DependencyError,
@@ -36,10 +33,9 @@ from sextant.domain.errors import (
 from sextant.domain.settings import Settings
 from sextant.domain.system import give_back
 from sextant.domain.warnings import CodedWarning
-from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
-from sextant.ingestion.graph.index import GraphIndexer, Indexed
+from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.metadata.offline_descriptions import Described, describe_in_parts
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.attachments import not_read
@@ -55,7 +51,7 @@ from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registration import Upload
+from sextant.stores.documents.registration import Registered, Upload
 from sextant.stores.documents.versions import ReadyVersion
 from sextant.stores.work.jobs import JobStore
 
@@ -78,6 +74,19 @@ def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
     path = [document_title, *(title for title in chunk.section_path if title != document_title)]
     context = "" if chunk.context in path else chunk.context
     return "\n".join(filter(None, (" > ".join(path), context, chunk.text)))
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """What a job brought: chunks, what is missing of the document, how much of it was read.
+
+    `attached`: what was found attached to it, and is still to be done.
+    """
+
+    chunks: int
+    warnings: tuple[CodedWarning, ...] = ()
+    coverage: Coverage | None = None
+    attached: Sequence[tuple[Upload, Registered]] = ()
 
 
 class JobRunner:
@@ -113,15 +122,13 @@ class JobRunner:
         job: Job,
         on_progress: OnProgress | None = None,
         given: SourceContent | None = None,
-        together: BatchCoordinator | None = None,
-    ) -> int:
-        """Do a claimed job to its end and return the number of chunks.
+    ) -> JobOutcome:
+        """Do a claimed job to its end.
 
         Args:
             job: what to do.
             on_progress: called whenever it gets further.
             given: the job's version, where the caller has it; else it is read.
-            together: the files that go the same way at the same time.
 
         Raises:
             SextantError: why it could not be done. Errors that may pass put the job back for another
@@ -138,7 +145,7 @@ class JobRunner:
             async with stages.timed(), self._heartbeats.of(job):
                 given = given or await self._documents.read_source(job.scope, job.document_id)
                 size = len(given.content)
-                return await self._run(job, report, given, together or BatchCoordinator(job.scope))
+                return await self._run(job, report, given)
         except ConflictError:
             raise  # replaced, cancelled or taken over: not ours to close
         except asyncio.CancelledError as stopped:
@@ -161,9 +168,7 @@ class JobRunner:
                     clear_frames(raised.__traceback__)
                 await asyncio.to_thread(give_back)
 
-    async def _run(
-        self, job: Job, report: OnProgress, given: SourceContent, together: BatchCoordinator
-    ) -> int:
+    async def _run(self, job: Job, report: OnProgress, given: SourceContent) -> JobOutcome:
         broken_off = job.attempts - 1 - job.released
         if broken_off >= self._settings.ingestion.job_attempts:
             raise FileUnsafe(
@@ -175,26 +180,26 @@ class JobRunner:
         if await self._is_published(job):
             described = await describe_in_parts(parsed)
         else:
-            described = await self._store(job, parsed, report, together)
-        total, remarks = len(parsed.chunks), parsed.warnings
-        remarks += await self._attach(job, parsed, together)
+            described = await self._store(job, parsed, report)
+        total = len(parsed.chunks)
+        attached, remarks = await self._attach(job, parsed)
+        remarks = parsed.warnings + remarks
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
-            published = Indexed(job.document_id, job.version, described.parsed, described.terms)
-            await together.ask(self._graph.index_documents, published)
+            await self._graph.index_document(
+                job.scope, job.document_id, job.version, described.parsed, described.terms
+            )
             remarks += await self._extract(job, report)
-        together.remarks[job.document_id] = remarks
-        together.coverages[job.document_id] = parsed.coverage
-        await together.ask(self._jobs.finish_all, (job, total, remarks))
+        await self._jobs.finish(job, total, remarks)
         report(Progress(job.filename, JobStage.DONE, total, total))
-        return total
+        return JobOutcome(total, remarks, parsed.coverage, attached)
 
     async def _attach(
-        self, job: Job, parsed: ParsedDocument, together: BatchCoordinator
-    ) -> tuple[CodedWarning, ...]:
+        self, job: Job, parsed: ParsedDocument
+    ) -> tuple[Sequence[tuple[Upload, Registered]], tuple[CodedWarning, ...]]:
         """Queue what is attached to the document, each file as one of its own; says what is not."""
         if not parsed.attachments and job.version == 1:
-            return ()
+            return (), ()
         source = (await self._documents.get(job.scope, job.document_id)).source
         uploads = [
             Upload(
@@ -210,9 +215,8 @@ class JobRunner:
             job.scope, job.document_id, uploads, deepest=_MAIL_IN_MAIL
         )
         if registered is None:
-            return not_read([one.name for one in parsed.attachments])
-        together.attached[job.document_id] = [*zip(uploads, registered, strict=True)]
-        return ()
+            return (), not_read([one.name for one in parsed.attachments])
+        return [*zip(uploads, registered, strict=True)], ()
 
     async def _extract(self, job: Job, report: OnProgress) -> tuple[CodedWarning, ...]:
         """Let the chat model read the document; says what it has not read, which is kept with the reason."""
@@ -225,9 +229,7 @@ class JobRunner:
         await self._extractor.extract(job.scope, document_id=job.document_id, on_progress=show)
         return await self._extractor.remarks(job.scope, job.document_id)
 
-    async def _store(
-        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: BatchCoordinator
-    ) -> Described:
+    async def _store(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> Described:
         """Make the document searchable, and describe it; the job stays open for what follows."""
         small = min(_SMALL, self._settings.ingestion.embed_batch)
         is_small = job.attempts == 1 and len(parsed.chunks) <= small
@@ -235,7 +237,7 @@ class JobRunner:
             await self._store_first(job, parsed, report)
         described = await describe_in_parts(parsed)
         if is_small:
-            await self._store_at_once(job, described.parsed, report, together)
+            await self._store_at_once(job, described.parsed, report)
         else:
             await self._store_in_batches(job, described.parsed, report)
         return described
@@ -264,16 +266,14 @@ class JobRunner:
             job.scope, job.document_id, version=job.version, close_job=False
         )
 
-    async def _store_at_once(
-        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: BatchCoordinator
-    ) -> None:
+    async def _store_at_once(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
         total = len(parsed.chunks)
         report(Progress(job.filename, JobStage.EMBED, 0, total))
         vectors = await self._vectors(job, parsed, parsed.chunks)
         report(Progress(job.filename, JobStage.EMBED, total, total))
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
         ready = ReadyVersion(job.document_id, job.version, parsed, vectors)
-        await together.ask(self._documents.store_all, ready)
+        await self._documents.store(job.scope, ready)
 
     async def _is_published(self, job: Job) -> bool:
         """Return whether an earlier try of this job went as far as that."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,32 +24,29 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, word_warnings
-from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.files import Paths, find_files, find_vanished, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.job_runner import JobRunner
+from sextant.ingestion.job_runner import JobOutcome, JobRunner
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.hosts import ParserHosts
-from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits, check_size
+from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.ingestion.progress import OnProgress, Progress
 from sextant.ingestion.workers import is_dead, worker_name
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
-from sextant.stores.work.jobs import Batch, JobStore
+from sextant.stores.work.jobs import JobStore
 from sextant.text.characters import readable_name
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Small files share transactions: ten at a time cost half of what they cost one by one, twenty a tenth less still,
-# forty no less. All of them become searchable at once, so the sum bounds the wait: some 250 passages.
-_TOGETHER = Batch(files=MOST_TOGETHER, each=SMALL_FILE, bytes=320_000)
-_ONE_BY_ONE = Batch(files=1, each=0, bytes=0)
+# While some files are stored others are parsed; more at once would only cost memory.
+_AT_ONCE = 4
 # Codes of jobs that were closed on purpose. Who waits for such a job gets one error for both: `Cancelled`, which
 # answers and imports are stopped with, would say that trying again helps.
 _CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
@@ -122,9 +119,6 @@ class Ingestor:
     ) -> None:
         self.documents = documents
         self._jobs = jobs
-        # What a model reads takes minutes: nothing to be gained together, and others would wait.
-        self._batch = _TOGETHER if extractor is None else _ONE_BY_ONE
-        self._embedder = embedder
         self._settings = settings
         self._limits = Limits.of(settings)
         self._worker = worker_name()
@@ -156,11 +150,8 @@ class Ingestor:
             DependencyError: the database or the embedding model is gone, so no file can go on. What
                 was committed stays; the same call later goes on from there.
         """
-
-        async def one(file: Path, together: BatchCoordinator) -> Ingested:
-            return await self._ingest_file(file, together, on_progress)
-
-        return await self._ingest_all(scope, await asyncio.to_thread(find_files, paths), _size, one)
+        files = await asyncio.to_thread(find_files, paths)
+        return await _do_all(files, lambda file: self._ingest_file(scope, file, on_progress))
 
     async def remove_vanished(self, scope: Scope, paths: Paths) -> tuple[str, ...]:
         """Delete the documents of files that lay in the folders named and are there no longer.
@@ -181,12 +172,12 @@ class Ingestor:
     async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
         """Take files in from memory; returns and raises what `ingest` does."""
 
-        async def one(upload: Upload, together: BatchCoordinator) -> Ingested:
+        async def one(upload: Upload) -> Ingested:
             with _outcome(upload.source, upload.filename) as outcome:
-                outcome.append(await self._ingest_upload(upload, together, None))
+                outcome.append(await self._ingest_upload(scope, upload, None))
             return outcome[0]
 
-        return await self._ingest_all(scope, uploads, lambda upload: len(upload.content), one)
+        return await _do_all(uploads, one)
 
     async def ingest_bytes(
         self,
@@ -218,159 +209,116 @@ class Ingestor:
             metadata,
             identity,
         )
-        return await self._ingest_upload(upload, BatchCoordinator(scope), on_progress)
+        return await self._ingest_upload(scope, upload, on_progress)
 
-    async def run_next(
-        self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]
-    ) -> list[Exception | None]:
-        """Do the next job of a user, or the next small ones together, each with its own outcome.
+    async def run_next(self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]) -> bool:
+        """Do the next job of a user; return whether there was one to do.
 
         Args:
             user_id: whose; nothing is done while as many of this user's run as may.
             on_claimed: told the knowledge base that changes, before it does.
 
-        Returns:
-            For each job why it could not be done (`JobRunner.run` says how it stands then), or None.
+        Raises:
+            Exception: why it could not be done (`JobRunner.run` says how it stands then).
         """
-        jobs = await self._jobs.claim_turn(
-            self._worker,
-            user_id,
-            max_running=self._settings.worker.per_user,
-            batch=self._batch,
+        job = await self._jobs.claim_turn(
+            self._worker, user_id, max_running=self._settings.worker.per_user
         )
-        if not jobs:
-            return []
+        if job is None:
+            return False
         with suppress(DependencyError):
-            await on_claimed(jobs[0].scope)
-        async with BatchCoordinator(jobs[0].scope, len(jobs)) as together:
-            return list(await asyncio.gather(*(self._run_in(job, together) for job in jobs)))
-
-    async def _run_in(self, job: Job, together: BatchCoordinator) -> Exception | None:
-        try:
-            await self._runner.run(job, together=together)
-        except Exception as error:  # noqa: BLE001 - an outcome of this job, and of no other
-            return error
-        finally:
-            together.leave()
-        return None
-
-    async def _ingest_all(
-        self,
-        scope: Scope,
-        items: Sequence[T],
-        size_of: Callable[[T], int],
-        one: Callable[[T, BatchCoordinator], Awaitable[Ingested]],
-    ) -> list[Ingested]:
-        """Take items in, small ones together, two groups at a time."""
-        groups = await asyncio.to_thread(
-            lambda: list(batches([size_of(item) for item in items], self._batch))
-        )
-        results = dict[int, Ingested]()
-        waiting = iter(groups)
-
-        async def ingest(index: int, together: BatchCoordinator) -> None:
-            results[index] = await one(items[index], together)
-            together.leave()
-
-        async def work() -> None:
-            for group in waiting:
-                async with BatchCoordinator(scope, len(group)) as together:
-                    await run_together(ingest(index, together) for index in group)
-
-        # While the one group of files is stored the other is parsed; more at once would only cost memory.
-        await run_together(work() for _ in range(2))
-        return [results[index] for index in range(len(items))]
+            await on_claimed(job.scope)
+        await self._runner.run(job)
+        return True
 
     async def _ingest_file(
-        self, file: Path, together: BatchCoordinator, on_progress: OnProgress | None
+        self, scope: Scope, file: Path, on_progress: OnProgress | None
     ) -> Ingested:
         source, name = readable_name(file.as_posix()), readable_name(file.name)
         with _outcome(source, name) as outcome:
             content = await asyncio.to_thread(read_file, file, self._limits.file_bytes)
             upload = Upload(source, name, media_type(name), content)
-            outcome.append(await self._ingest_upload(upload, together, on_progress))
+            outcome.append(await self._ingest_upload(scope, upload, on_progress))
         return outcome[0]
 
     async def _ingest_upload(
-        self, upload: Upload, together: BatchCoordinator, on_progress: OnProgress | None
+        self, scope: Scope, upload: Upload, on_progress: OnProgress | None
     ) -> Ingested:
         check_size(upload.content, upload.filename, self._limits)
-        registered = await together.ask(self.documents.register_all, upload)
-        return await self._ingest_registered(upload, registered, together, on_progress)
+        [registered] = await self.documents.register_all(scope, [upload])
+        return await self._ingest_registered(scope, upload, registered, on_progress)
 
     async def _ingest_registered(
-        self,
-        upload: Upload,
-        registered: Registered,
-        together: BatchCoordinator,
-        on_progress: OnProgress | None,
+        self, scope: Scope, upload: Upload, registered: Registered, on_progress: OnProgress | None
     ) -> Ingested:
         source, filename = upload.source, upload.filename
         document_id, other = registered.document_id, registered.same_as
         if registered.job_id is None:
             return Ingested(source, filename, document_id, unchanged=True, same_as=other)
-        job = await self._claim(registered.job_id, filename, together, on_progress)
-        chunks = (
+        job = await self._claim(scope.user_id, registered.job_id, filename, on_progress)
+        done = (
             job
-            if isinstance(job, int)
-            else await self._runner.run(job, on_progress, upload.source_content, together)
+            if isinstance(job, JobOutcome)
+            else await self._runner.run(job, on_progress, upload.source_content)
         )
-        attached = together.attached.pop(document_id, ())
-        with together.detached() if attached else nullcontext():
-            attachments = [
-                await self._ingest_attached(*one, together.scope, on_progress) for one in attached
-            ]
         return Ingested(
             source,
             filename,
             document_id,
-            chunks,
-            warnings=together.remarks.pop(document_id, ()),
+            done.chunks,
+            warnings=done.warnings,
             same_as=other,
-            coverage=together.coverages.pop(document_id, None),
-            attachments=tuple(attachments),
+            coverage=done.coverage,
+            attachments=tuple(
+                [await self._ingest_attached(scope, *one, on_progress) for one in done.attached]
+            ),
         )
 
     async def _ingest_attached(
-        self, upload: Upload, registered: Registered, scope: Scope, on_progress: OnProgress | None
+        self, scope: Scope, upload: Upload, registered: Registered, on_progress: OnProgress | None
     ) -> Ingested:
-        alone = BatchCoordinator(scope)
         with _outcome(upload.source, upload.filename) as outcome:
-            outcome.append(await self._ingest_registered(upload, registered, alone, on_progress))
+            outcome.append(await self._ingest_registered(scope, upload, registered, on_progress))
         return outcome[0]
 
     async def _claim(
-        self,
-        job_id: UUID,
-        filename: str,
-        together: BatchCoordinator,
-        on_progress: OnProgress | None,
-    ) -> Job | int:
-        """Return the job to do; or, when another worker has just done it, the number of its chunks.
+        self, user_id: str, job_id: UUID, filename: str, on_progress: OnProgress | None
+    ) -> Job | JobOutcome:
+        """Return the job to do; or, when another worker has just done it, what came of it.
 
         A job of a worker that was killed becomes free at once if it ran on this machine, else when its
         heartbeat is stale.
         """
-        user_id = together.scope.user_id
-        claimed = await together.ask(self._jobs.claim_all, (self._worker, job_id))
-        with nullcontext() if claimed else together.detached():
-            while claimed is None:
-                job = await self._jobs.get(user_id, job_id)
-                if job is None:
-                    return 0
-                if job.stage is JobStage.DONE:
-                    together.remarks[job.document_id] = job.warnings
-                    return job.total
-                if job.stage is JobStage.FAILED:
-                    raise _closed_job_error(job)
-                if await asyncio.to_thread(is_dead, job.worker):
-                    await self._jobs.release_dead(job)
-                else:
-                    if on_progress is not None:
-                        on_progress(Progress(filename, job.stage, job.done, job.total))
-                    await asyncio.sleep(0.5)
-                claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
-        return claimed
+        while True:
+            claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
+            if claimed is not None:
+                return claimed
+            job = await self._jobs.get(user_id, job_id)
+            if job is None:
+                return JobOutcome(0)
+            if job.stage is JobStage.DONE:
+                return JobOutcome(job.total, job.warnings)
+            if job.stage is JobStage.FAILED:
+                raise _closed_job_error(job)
+            if await asyncio.to_thread(is_dead, job.worker):
+                await self._jobs.release_dead(job)
+            else:
+                if on_progress is not None:
+                    on_progress(Progress(filename, job.stage, job.done, job.total))
+                await asyncio.sleep(0.5)
+
+
+async def _do_all(items: Sequence[T], one: Callable[[T], Awaitable[Ingested]]) -> list[Ingested]:
+    """Return what becomes of each item, some of which are done at a time."""
+    results = dict[int, Ingested]()
+    waiting = iter(enumerate(items))
+
+    async def work() -> None:
+        for index, item in waiting:
+            results[index] = await one(item)
+
+    await run_together(work() for _ in range(_AT_ONCE))
+    return [results[index] for index in range(len(items))]
 
 
 def _closed_job_error(job: Job) -> SextantError:
@@ -381,26 +329,6 @@ def _closed_job_error(job: Job) -> SextantError:
             next_step="Nothing to do, unless you want it again: then ingest the file again.",
         )
     return error_of(job.error_code or "", job.error or "")
-
-
-def batches(sizes: Sequence[int], batch: Batch) -> Iterator[Sequence[int]]:
-    """Yield the places of small items that go together, in order; that of a larger one by itself."""
-    start, filled = 0, 0
-    for index, size in enumerate(sizes):
-        filled += size
-        is_full = index - start == batch.files or filled > batch.bytes
-        if index > start and (is_full or max(sizes[index - 1], size) > batch.each):
-            yield range(start, index)
-            start, filled = index, size
-    if start < len(sizes):
-        yield range(start, len(sizes))
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0  # reading it says what is wrong
 
 
 @contextmanager

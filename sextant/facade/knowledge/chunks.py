@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -61,14 +60,6 @@ class StructureNode:
     start: int
     end: int
     children: tuple[StructureNode, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DescribingReport:
-    """How many `documents` of older versions were described, and what the chat model did, if it was asked."""
-
-    documents: int
-    by_model: DescribedByModel | None = None
 
 
 class Chunks:
@@ -157,24 +148,26 @@ class Chunks:
         budget_tokens: int | None = None,
         budget_cost: float | None = None,
         on_progress: OnStage | None = None,
-    ) -> DescribingReport:
-        """Describe the chunks that were stored before ingestion described any.
-
-        With `ingestion.metadata=llm` the chat model then describes chunks and sections that it has not
-        described, also those that it failed at too often.
+    ) -> DescribedByModel:
+        """Let the chat model describe chunks and sections that it has not described, or failed at too often.
 
         Args:
             budget_tokens: stop before more are spent; by default as the settings say.
             budget_cost: the same in money, by the prices in the settings.
-            on_progress: called with "documents", "passages" or "sections", those done and those to do.
+            on_progress: called with "passages" or "sections", those done and those to do.
 
         Raises:
-            SettingsInvalid: the chat model is wanted, and none is named.
+            SettingsInvalid: `ingestion.metadata` is not `llm`, or no chat model is named.
             OptionInvalid: the budget is no amount, or there are no prices.
             ModelUnavailable: the chat model gives no answers; what was described stays.
         """
-        if self.by_model:
-            await ModelDescriptions(self._database, self._scope).retry()
+        if not self.by_model:
+            raise SettingsInvalid(
+                "Passages were described by extraction when they were ingested.",
+                next_step="Set SEXTANT_INGESTION__METADATA=llm to let a chat model describe them.",
+                field="ingestion.metadata",
+            )
+        await ModelDescriptions(self._database, self._scope).retry()
         return await self._describe(on_progress, budget_tokens, budget_cost)
 
     async def estimate_describing(self) -> DescriptionEstimate:
@@ -209,14 +202,14 @@ class Chunks:
             report(LaterStage.DESCRIBE, done, total)
 
         try:
-            by_model = (await self._describe(on_stage or show)).by_model
+            by_model = await self._describe(on_stage or show)
         except SextantError as error:
             log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
             reason = {"reason": describe_reason(error)}
             warning = CodedWarning(WarningCode.DESCRIPTIONS_INCOMPLETE, reason)
             report(JobStage.FAILED, note=str(warning))
             return (warning,)
-        if by_model is None or not (by_model.asked or by_model.left):
+        if not (by_model.asked or by_model.left):
             return ()
         report(JobStage.DONE, note=" ".join((f"{by_model.told}.", *by_model.warnings)))
         return by_model.coded_warnings
@@ -231,19 +224,13 @@ class Chunks:
         on_progress: OnStage | None,
         budget_tokens: int | None = None,
         budget_cost: float | None = None,
-    ) -> DescribingReport:
-        from sextant.ingestion.metadata.by_model import fill
-
-        shown = partial(on_progress, "documents") if on_progress is not None else None
-        documents = await fill(self._database, self._scope, shown)
-        if not self.by_model:
-            return DescribingReport(documents)
+    ) -> DescribedByModel:
         describer = await self._describer()
         if budget_tokens is not None:
             describer.budget.tokens = budget_tokens
         if budget_cost is not None:
             describer.budget.limit_cost(budget_cost)
-        return DescribingReport(documents, await describer.describe(self._scope, on_progress))
+        return await describer.describe(self._scope, on_progress)
 
     async def _describer(self) -> ModelDescriber:
         from sextant.ingestion.metadata.by_model import ModelDescriber

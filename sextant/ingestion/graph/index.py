@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from sextant.domain.documents import ParsedDocument
@@ -67,16 +67,6 @@ class _GraphNames:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """A published version, as its parser has left it; `terms` of its chunks, where they are known."""
-
-    document_id: UUID
-    version: int
-    parsed: ParsedDocument
-    terms: Mapping[UUID, Sequence[Term]] = field(default_factory=dict[UUID, Sequence[Term]])
-
-
 class GraphIndexer:
     """Enters documents into the graphs of a database, without any model but the one that `ingestion.ner_model` names."""
 
@@ -87,42 +77,41 @@ class GraphIndexer:
         self._names: VersionedCache[int, int, _GraphNames] = VersionedCache(_SCOPES)
 
     async def index_document(
-        self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
+        self,
+        scope: Scope,
+        document_id: UUID,
+        version: int,
+        parsed: ParsedDocument,
+        terms: Mapping[UUID, Sequence[Term]] | None = None,
     ) -> None:
         """Add what a published version says to the graph; doing it again changes nothing.
 
         Nothing happens when the version was replaced or deleted meanwhile.
 
+        Args:
+            scope: whose graph.
+            document_id: of the document.
+            version: which was published.
+            parsed: as its parser has left it.
+            terms: of its chunks, where they are known.
+
         Raises:
             DatabaseUnavailable: nothing was added.
             ModelUnavailable: the named-entity model cannot be had; nothing was added.
         """
-        await self.index_documents(scope, [Indexed(document_id, version, parsed)])
-
-    async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
-        """Do as `index_document` for several at once, all or none."""
-        rows = await asyncio.to_thread(
-            lambda: [_document_evidence(scope, one, self._tagger) for one in documents]
+        evidence = await asyncio.to_thread(
+            _document_evidence, scope, document_id, parsed, terms or {}, self._tagger
         )
         # One that was deleted meanwhile stays so.
         async with self._record.writing(scope, bare=False) as writer:
-            live_now = await live(writer, {one.document_id: one.version for one in documents})
+            if document_id not in await live(writer, {document_id: version}):
+                return
             known = await self._take_names(writer)
-            there = [
-                pair
-                for pair in zip(documents, rows, strict=True)
-                if pair[0].document_id in live_now
-            ]
-            named = [alias for _, evidence in there for alias in evidence.aliases]
-            fresh = [bearer for bearer in map(_bearer, named) if known.add(bearer)]
-            mentions = [row for _, evidence in there for row in evidence.mentions]
-            relations = [row for _, evidence in there for row in evidence.relations]
-            chunks = [chunk for one, _ in there for chunk in one.parsed.chunks]
-            mentions += await asyncio.to_thread(_links, known.trie, texts(chunks))
-            await writer.add(GraphEvidence(mentions, relations, named))
-            await _link_others(writer, known, fresh, live_now)
+            fresh = [bearer for bearer in map(_bearer, evidence.aliases) if known.add(bearer)]
+            linked = await asyncio.to_thread(_links, known.trie, texts(parsed.chunks))
+            await writer.add(replace(evidence, mentions=[*evidence.mentions, *linked]))
+            await _link_others(writer, known, fresh, [document_id])
         self._names.put(writer.scope_id, writer.version, known)
-        return [None] * len(documents)
 
     async def _take_names(self, writer: GraphWriter) -> _GraphNames:
         """Return the names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
@@ -135,17 +124,21 @@ class GraphIndexer:
 
 
 def _document_evidence(
-    scope: Scope, document: Indexed, tagger: EntityTagger | None
+    scope: Scope,
+    document_id: UUID,
+    parsed: ParsedDocument,
+    terms: Mapping[UUID, Sequence[Term]],
+    tagger: EntityTagger | None,
 ) -> GraphEvidence:
     """Return what a document says by itself: its titles and its terms.
 
     What tells a graph's facts has none: what these are about has names, which passages are linked by, and the
     words of relations (症状, use) would be entities that everything is related to.
     """
-    aliases, titled = title_evidence(scope, document.document_id, document.parsed)
-    if FACTS_OF in document.parsed.metadata:
+    aliases, titled = title_evidence(scope, document_id, parsed)
+    if FACTS_OF in parsed.metadata:
         return GraphEvidence(titled, (), aliases)
-    evidence = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
+    evidence = term_evidence(scope, parsed.chunks, terms, tagger)
     return GraphEvidence([*titled, *evidence.mentions], evidence.relations, aliases)
 
 

@@ -5,8 +5,7 @@ chunks directly in it and of its subsections; one with a single part says what t
 outcome is kept with each, described or failed and how often, so that a run which was stopped goes on, none is
 tried for ever, and a section is asked about again only when more of what is in it was described.
 
-Also here: describes what was stored before ingestion did, from what is stored; about what a chat
-model's descriptions will take, before anything is sent.
+Also here: about what a chat model's descriptions will take, before anything is sent.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from typing import TYPE_CHECKING
 from sextant.domain.answers import Usage
 from sextant.domain.errors import (
     ContextTooLong,
-    DocumentNotFound,
     ModelOutputInvalid,
     ModelUnavailable,
     SextantError,
@@ -42,12 +40,10 @@ from sextant.ingestion.metadata.description_prompts import (
     schema_of,
     tokens_of,
 )
-from sextant.ingestion.metadata.offline_descriptions import describe_in_parts
-from sextant.ingestion.progress import OnCount, OnStage, runs_of, silent
+from sextant.ingestion.progress import OnStage, runs_of, silent
 from sextant.models.chat.concurrency import AdaptiveLimit
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
-    Descriptions,
     ModelDescription,
     ModelDescriptions,
     UndescribedItem,
@@ -57,34 +53,6 @@ from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
-
-
-async def fill(database: Database, scope: Scope, on_progress: OnCount | None = None) -> int:
-    """Describe the chunks and sections of older documents; if it is stopped, it goes on later.
-
-    Args:
-        database: the store.
-        scope: whose documents.
-        on_progress: called with the documents done and those to do.
-
-    Returns:
-        How many documents were described.
-
-    Raises:
-        DatabaseUnavailable: what was described before stays.
-    """
-    stored = Descriptions(database, scope)
-    waiting = await stored.list_undescribed()
-    for done, document_id in enumerate(waiting, start=1):
-        try:
-            parsed = await stored.document(document_id)
-        except DocumentNotFound:
-            continue  # deleted meanwhile
-        described = await describe_in_parts(parsed)
-        await stored.write(document_id, described.parsed)
-        if on_progress is not None:
-            on_progress(done, len(waiting))
-    return len(waiting)
 
 
 _MANY_TRIES = 1000

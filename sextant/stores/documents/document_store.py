@@ -37,7 +37,6 @@ from sextant.stores.documents.versions import (
     require_scope,
     withdraw_version,
     write_copied_chunks,
-    write_first_versions,
     write_parsed,
 )
 from sextant.stores.postgresql.database import Database
@@ -207,20 +206,6 @@ class DocumentStore(DocumentReader):
             await write_copied_chunks(connection, opened)
             await make_live(connection, opened)
         await maintain_indexes(self._database, scope)
-
-    async def store_all(self, scope: Scope, ready: Sequence[ReadyVersion]) -> list[None]:
-        """Write and publish several small documents, all or none.
-
-        Raises:
-            ConflictError: one of them does not wait for its first version, or is partly stored.
-        """
-        if len(ready) == 1:
-            await self.store(scope, ready[0])
-        else:
-            async with self._database.transaction(scope.user_id) as connection:
-                await write_first_versions(connection, scope, ready)
-            await maintain_indexes(self._database, scope)
-        return [None] * len(ready)
 
     async def publish(
         self,

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-import numpy as np
 from psycopg import AsyncCursor
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from sextant.domain.documents import Chunk, JobStage, ParsedDocument, Section
-from sextant.domain.errors import ConflictError, SextantError, Superseded
+from sextant.domain.errors import SextantError, Superseded
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.documents.chunk_copy import copy_incoming
@@ -269,47 +268,7 @@ async def make_live(connection: Connection, opened: OpenVersion) -> None:
         if cursor.rowcount:
             await connection.execute(_MODEL_SQL["note_chunks_kept"], carried_over)
         await connection.execute(_SQL["drop_live_version"], opened.key)
-    await connection.execute(_SQL["publish"], {**opened.key, "document_ids": [opened.document_id]})
-
-
-async def write_first_versions(
-    connection: Connection, scope: Scope, ready: Sequence[ReadyVersion]
-) -> None:
-    """Write and publish several first versions of which nothing is stored yet, in bulk.
-
-    Raises:
-        ConflictError: one of them is partly stored, was replaced or no longer exists.
-    """
-    row = await share_scope(connection, scope)
-    ids = [one.document_id for one in ready]
-    key: dict[str, Any] = {
-        "scope_id": row.scope_id if row else 0,
-        "user_id": scope.user_id,
-        "partition_key": row.partition_key if row else 0,
-        "document_ids": ids,
-    }
-    cursor = await connection.execute(_SQL["lock_documents"], key)
-    waiting = {document_id: version async for document_id, version in cursor}
-    if row is None or waiting != {one.document_id: one.version for one in ready}:
-        raise ConflictError("These documents cannot be stored together.")
-    texts = [
-        ({**key, "document_id": one.document_id, "version": one.version}, one.parsed)
-        for one in ready
-    ]
-    parsed = [{**version_key, **_document_values(text)} for version_key, text in texts]
-    sections = [
-        {**version_key, **_section_values(section)}
-        for version_key, text in texts
-        for section in text.sections
-    ]
-    async with connection.cursor() as writing:
-        await writing.executemany(_SQL["save_parsed"], parsed)
-        await writing.executemany(_SQL["add_section"], sections)
-    chunks = {one.document_id: one.parsed.chunks for one in ready}
-    vectors = np.concatenate([one.vectors for one in ready])
-    await copy_chunks(connection, row.scope_id, chunks, vectors)
-    await connection.execute(_CHUNK_SQL["add_chunks"], key)
-    await connection.execute(_SQL["publish"], key)
+    await connection.execute(_SQL["publish"], opened.key)
 
 
 def _document_values(parsed: ParsedDocument) -> dict[str, Any]:

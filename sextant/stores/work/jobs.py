@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
@@ -19,18 +19,8 @@ from sextant.domain.warnings import CodedWarning
 from sextant.stores.documents.versions import reason_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import share_scope
 
 _SQL = load_queries("jobs")
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Limits of a batch of small files: number of files, bytes of `each`, and `bytes` in total."""
-
-    files: int
-    each: int
-    bytes: int
 
 
 class JobStore:
@@ -64,52 +54,24 @@ class JobStore:
         jobs = await self._rows(user_id, _SQL["claim"], values)
         return jobs[0] if jobs else None
 
-    async def claim_turn(
-        self, worker: str, user_id: str, *, max_running: int, batch: Batch
-    ) -> builtins.list[Job]:
-        """Claim the next job of a user, or a batch of small documents of one knowledge base.
+    async def claim_turn(self, worker: str, user_id: str, *, max_running: int) -> Job | None:
+        """Claim the next job of a user, as `claim` does, one claim of a user at a time.
 
         Args:
             worker: a name for the log.
             user_id: the owner of the jobs.
             max_running: claim nothing while so many jobs of this user run on all workers.
-            batch: the limits of a batch.
         """
         stale = timedelta(seconds=self._settings.job_stale)
-        key: dict[str, Any] = {"worker": worker, "stale": stale, "user_id": user_id}
+        key = {"worker": worker, "stale": stale, "user_id": user_id, "job_id": None}
         async with self._database.transaction(user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(_SQL["alone"], key)
             running = await (await cursor.execute(_SQL["running"], key)).fetchone()
             if running is None or running["number"] >= max_running:
-                return []
-            await cursor.execute(_SQL["claim"], {**key, "job_id": None})
-            claimed = await cursor.fetchall()
-            if claimed and batch.files > 1:
-                limits = {
-                    "first": claimed[0]["id"],
-                    "small": batch.each,
-                    "more": batch.files - 1,
-                    "bytes": batch.bytes,
-                }
-                await cursor.execute(_SQL["small_beside"], key | limits)
-                ids = [row["id"] for row in await cursor.fetchall()]
-                await cursor.execute(_SQL["claim_all"], {**key, "job_ids": ids})
-                claimed += await cursor.fetchall()
-            return [_job(row) for row in claimed]
-
-    async def claim_all(
-        self, scope: Scope, claims: Sequence[tuple[str, UUID]]
-    ) -> builtins.list[Job | None]:
-        """Claim jobs given as (worker, job); return None for one that is not free or was given before."""
-        key = {
-            "worker": claims[0][0],
-            "stale": timedelta(seconds=self._settings.job_stale),
-            "job_ids": [job_id for _, job_id in claims],
-            "user_id": scope.user_id,
-        }
-        jobs = {job.id: job for job in await self._rows(scope.user_id, _SQL["claim_all"], key)}
-        return [jobs.pop(job_id, None) for _, job_id in claims]
+                return None
+            row = await (await cursor.execute(_SQL["claim"], key)).fetchone()
+        return _job(row) if row else None
 
     async def heartbeat(self, job: Job) -> None:
         """Record that the worker is alive.
@@ -124,32 +86,12 @@ class JobStore:
         values = {"stage": stage.value, "done": done, "total": total}
         await self._mine(job, _SQL["progress"], worker=job.worker, **values)
 
-    async def finish(self, job: Job, total: int | None = None) -> None:
-        """Close the job as done, with `total` chunks; raises like `heartbeat`."""
-        await self._mine(job, _SQL["finish"], total=total)
-
-    async def finish_all(
-        self, scope: Scope, done: Sequence[tuple[Job, int, Sequence[CodedWarning]]]
-    ) -> builtins.list[None]:
-        """Close several jobs as `finish` does, each with its warnings; all or none.
-
-        The scope is locked, since registering and deleting lock jobs in another order.
-        """
-        key = {
-            "user_id": scope.user_id,
-            "job_ids": [job.id for job, _, _ in done],
-            "attempts": [job.attempts for job, _, _ in done],
-            "totals": [total for _, total, _ in done],
-            "warnings": [
-                Jsonb([warning.to_json() for warning in warnings]) for _, _, warnings in done
-            ],
-        }
-        async with self._database.transaction(scope.user_id) as connection:
-            await share_scope(connection, scope)
-            cursor = await connection.execute(_SQL["finish_all"], key)
-            if cursor.rowcount < len(done):
-                raise _lost(done[0][0])
-        return [None] * len(done)
+    async def finish(
+        self, job: Job, total: int | None = None, warnings: Sequence[CodedWarning] = ()
+    ) -> None:
+        """Close the job as done, with `total` chunks and what its document lacks; raises like `heartbeat`."""
+        said = Jsonb([warning.to_json() for warning in warnings])
+        await self._mine(job, _SQL["finish"], total=total, warnings=said)
 
     async def fail(self, job: Job, error: BaseException) -> None:
         """Close the job as failed, with its error; raises like `heartbeat`."""

@@ -6,8 +6,8 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 
 
-async def resumed(ingestor: Ingestor, scope: Scope) -> list[Exception | None]:
-    """Return what became of the next jobs of the scope's user, done as a worker does them."""
+async def resumed(ingestor: Ingestor, scope: Scope) -> bool:
+    """Do the next job of the scope's user as a worker does it; return whether there was one."""
 
     async def told(_: Scope) -> None:
         """Nothing derives from the graph here."""

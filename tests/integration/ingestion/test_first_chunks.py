@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from sextant.domain.documents import Chunk, JobStage
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.ingestion.metadata.by_model import fill
 from sextant.ingestion.metadata.offline_descriptions import describe
 from sextant.ingestion.parsing.hosts import parse_file
 from sextant.ingestion.pipeline import Ingestor
@@ -16,7 +13,6 @@ from sextant.ingestion.progress import Progress
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.model_descriptions import Descriptions
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
@@ -82,31 +78,9 @@ async def test_a_worker_that_stops_after_the_first_chunks_leaves_them_to_the_nex
     await documents.add_chunks(scope, own, first, vectors, version=job.version)
     await jobs.release(job, ModelUnavailable("The embedding endpoint does not answer."))
     early = await stored(database, scope)
-    described = await fill(database, scope)  # by whoever else comes by
 
-    assert await resumed(Ingestor(documents, jobs, embedder, settings), scope) == [None]
+    assert await resumed(Ingestor(documents, jobs, embedder, settings), scope)
 
     assert [one.ordinal for one in early] == list(range(FIRST))
-    assert described == 0, "they are described from the whole document"
     wanted = await expected(database, settings, scope)
     assert [said(one) for one in await stored(database, scope)] == [said(one) for one in wanted]
-    assert await Descriptions(database, scope).list_undescribed() == []
-
-
-async def test_what_is_filled_in_waits_for_whoever_changes_the_document(
-    database: Database, ingestor: Ingestor, scope: Scope
-) -> None:
-    """Both write its chunks, each in an order of its own, and would lock each other out."""
-    await ingestor.ingest_bytes(scope, BOOK.encode(), "book.md")
-    async with database.transaction(scope.user_id) as connection:
-        await connection.execute("update chunks set described_by = '', summary = ''")
-    wanted = await expected(database, database.settings, scope)
-    async with database.transaction(scope.user_id) as connection:
-        await connection.execute("select from documents for update")
-        filling = asyncio.create_task(fill(database, scope))
-        await asyncio.wait([filling], timeout=0.5)
-        assert not filling.done()
-        free = "select id from chunks for update nowait"
-        assert await (await connection.execute(free)).fetchone()
-    assert await filling == 1
-    assert [one.summary for one in await stored(database, scope)] == [one.summary for one in wanted]

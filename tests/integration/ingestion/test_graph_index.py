@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +13,7 @@ from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings, WorkerSettings
-from sextant.ingestion.graph.index import GraphIndexer, Indexed
+from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -179,26 +177,6 @@ async def test_any_order_and_any_deletions_give_the_graph_of_what_survives(
     assert await state(database, scope) == await state(database, scratch)
 
 
-async def test_documents_that_enter_together_say_what_they_say_one_by_one(
-    graphed: Ingestor,
-    database: Database,
-    scope: Scope,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("sextant.ingestion.batching._LINGER", 600.0)
-    for name, text in WORLD.items():
-        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
-    await graphed.ingest(scope, [tmp_path])
-    apart = Scope(scope.user_id, "one by one")
-    for name in reversed(WORLD):
-        await graphed.ingest(apart, [tmp_path / f"{name}.md"])
-
-    assert len(await evidence(database, scope)) > 20
-    assert await state(database, scope) == await state(database, apart)
-    assert await GraphRecord(database).version(scope) == 1
-
-
 class Failing(GraphIndexer):
     """Fails once with each of the given errors, as a database that goes or a bug does."""
 
@@ -206,11 +184,10 @@ class Failing(GraphIndexer):
         super().__init__(database)
         self.errors = list(errors)
 
-    async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
-        done = await super().index_documents(scope, documents)
+    async def index_document(self, *args: Any, **kwargs: Any) -> None:
+        await super().index_document(*args, **kwargs)
         if self.errors:
             raise self.errors.pop()
-        return done
 
 
 async def test_a_job_that_broke_off_at_the_graph_goes_on_there_and_changes_nothing_twice(
@@ -225,7 +202,7 @@ async def test_a_job_that_broke_off_at_the_graph_goes_on_there_and_changes_nothi
     [document] = await documents.list(scope)
     assert document.status is DocumentStatus.READY
 
-    assert await resumed(ingestor, scope) == [None]
+    assert await resumed(ingestor, scope)
 
     assert [job.stage for job in await jobs.list(scope)] == [JobStage.DONE]
     assert await state(database, scope) == once
@@ -273,7 +250,7 @@ async def test_an_upload_that_comes_while_the_graph_is_written_takes_over(
 
     await add(ingestor, scope, "heater", HEATER)
 
-    assert await resumed(ingestor, scope) == []
+    assert not await resumed(ingestor, scope)
     assert {job.stage for job in await jobs.list(scope)} == {JobStage.FAILED, JobStage.DONE}
     assert {name for _, name, _ in await aliases(database, scope)} == {
         "热控系统（TCS）",

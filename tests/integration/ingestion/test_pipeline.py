@@ -282,7 +282,7 @@ async def test_a_job_that_lost_its_model_goes_on_with_the_missing_chunks_only(
     [stopped] = await jobs.list(scope)
     [partial] = await documents.list(scope)
     working = FailingEmbedder(batches=100)
-    assert await resumed(Ingestor(documents, jobs, working, settings), scope) == [None]
+    assert await resumed(Ingestor(documents, jobs, working, settings), scope)
 
     assert (stopped.stage, stopped.error_code) == (JobStage.QUEUED, "model_unavailable")
     assert (partial.status, partial.chunk_count) == (DocumentStatus.INGESTING, 4)
@@ -346,9 +346,9 @@ async def test_a_document_that_kills_its_workers_is_given_up_after_the_last_try(
         assert job
         await jobs.release_dead(job)
 
-    [error] = await resumed(ingestor, scope)
+    with pytest.raises(FileUnsafe):
+        await resumed(ingestor, scope)
 
-    assert isinstance(error, FileUnsafe)
     [job] = await jobs.list(scope)
     assert job.stage is JobStage.FAILED
     assert await jobs.claim("a worker", user_id=scope.user_id) is None
@@ -398,7 +398,7 @@ async def test_who_waited_for_anothers_work_on_a_file_hears_what_it_lacks_too(
     assert other.warnings == one.warnings
 
 
-async def test_small_files_that_are_stored_together_have_jobs_and_ends_of_their_own(
+async def test_each_file_of_a_folder_has_a_job_and_an_end_of_its_own(
     ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, scope: Scope, tmp_path: Path
 ) -> None:
     (tmp_path / "b.md").write_text("# The old one\n\nIt will be replaced.\n")

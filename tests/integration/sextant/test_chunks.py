@@ -22,7 +22,6 @@ from sextant.facade.knowledge.chunks import StructureNode
 from sextant.ingestion.progress import Progress
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.chunk_search.search import SearchRequest
-from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.search_log import SearchLog
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
@@ -185,29 +184,6 @@ async def test_old_searches_are_not_shown_and_go_at_the_next_one(
     assert await chunks.forget_searches() == 1
 
 
-async def test_documents_of_an_older_version_are_described_from_what_is_stored(
-    database: Database, rag: Sextant, user: str
-) -> None:
-    """What 0001 to 0010 left: no summaries, no keywords; nothing is parsed or embedded again."""
-    scope = Scope(user, "default")
-    store, own = ChunkStore(database), await only_document(rag)
-    ids = [passage.id for passage in await store.passages(scope)]
-    new, tree = await store.get(scope, ids), await (await rag.chunks()).structure(own)
-    async with database.transaction(user) as connection:
-        await connection.execute(
-            "update chunks set summary = '', tags = '{}', topics = '{}', keywords = '{}', "
-            "entities = '{}', topic_labels = '{}', neighbours = '{}', described_by = ''"
-        )
-        await connection.execute("update sections set summary = '', tags = '{}', keywords = '{}'")
-    old = await store.get(scope, ids)
-    assert {chunk.summary for chunk in old} == {""}
-    chunks = await rag.chunks()
-    assert (await chunks.describe()).documents == 1
-    assert await store.get(scope, ids) == new
-    assert await (await rag.chunks()).structure(own) == tree
-    assert (await chunks.describe()).documents == 0
-
-
 def about(request: ApiRequest) -> str:
     """Return what a chat model says of passages and sections: how many it sees."""
     numbers = re.findall(r"^\[(\d+)\] ", request.prompt, re.MULTILINE)
@@ -248,9 +224,8 @@ async def test_while_the_chat_model_is_gone_ingestion_says_so_and_later_it_descr
             ).results
             assert imported.summary == "the model's word on 1"
             estimate = await chunks.estimate_describing()
-            done = (await chunks.describe()).by_model
+            done = await chunks.describe()
             tree = await chunks.structure(await only_document(rag))
-    assert done is not None
     assert (done.passages, done.failed) == (estimate.passages, 0)
     assert tree.summary.startswith("the model's word")
     assert estimate.sections > 0

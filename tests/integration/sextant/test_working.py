@@ -25,7 +25,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Upload
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
-from sextant.stores.work.jobs import Batch, JobStore
+from sextant.stores.work.jobs import JobStore
 from sextant.stores.work.queue import Turns, UploadStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
@@ -170,10 +170,9 @@ async def test_users_with_many_documents_each_go_on_side_by_side(database: Datab
     for scope in scopes:
         await add(database, scope, notes(100))
     async with worker_of(database, concurrency=1):
-        # Each has two turns, of 32 small documents, before the first has its third.
-        await until(database, scopes[0], lambda jobs: sum(over([job]) for job in jobs) > 64)
-        done = [await finished(database, scope) for scope in scopes]
-        assert min(done) >= 32, done
+        # Each has a turn before the first has all of its own.
+        await until(database, scopes[0], over)
+        assert all([await finished(database, scope) for scope in scopes])
         for scope in scopes:
             await until(database, scope, over)
 
@@ -256,47 +255,6 @@ async def test_the_work_on_a_graph_takes_one_of_its_users_places(database: Datab
         assert not any(is_begun([job]) for job in await JobStore(database).list(second))
         released.set()
         assert {job.stage for job in await until(database, second, over)} == {JobStage.DONE}
-
-
-async def test_small_documents_go_together_but_for_those_that_broke_off(
-    database: Database,
-) -> None:
-    scope, jobs = someone(), JobStore(database)
-    await add(database, scope, [*notes(3), *notes(4, padding=100_000)[3:]])
-    broken_off = await jobs.claim("a", user_id=scope.user_id)
-    assert broken_off
-    await jobs.release_dead(broken_off)
-
-    batch = Batch(files=10, each=64_000, bytes=640_000)
-
-    async def next_turn() -> list[str]:
-        turn = await jobs.claim_turn("b", scope.user_id, max_running=9, batch=batch)
-        return [job.filename for job in turn]
-
-    assert await next_turn() == ["note-0.txt"]
-    assert await next_turn() == ["note-1.txt", "note-2.txt"]
-    assert await next_turn() == ["note-3.txt"]
-    assert await next_turn() == []
-    await KnowledgeBases(database).delete(scope)
-
-
-async def test_small_documents_go_together_as_far_as_they_are_small_in_sum(
-    database: Database,
-) -> None:
-    scope, jobs = someone(), JobStore(database)
-    await add(database, scope, notes(5, padding=1000))
-    batch = Batch(files=10, each=2000, bytes=3000)
-
-    turns = [
-        await jobs.claim_turn("a", scope.user_id, max_running=9, batch=batch) for _ in range(3)
-    ]
-
-    assert [[job.filename for job in turn] for turn in turns] == [
-        ["note-0.txt", "note-1.txt"],
-        ["note-2.txt", "note-3.txt"],
-        ["note-4.txt"],
-    ]
-    await KnowledgeBases(database).delete(scope)
 
 
 async def test_small_files_of_a_person_go_before_a_bulk_load(database: Database) -> None:

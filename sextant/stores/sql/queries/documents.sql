@@ -175,13 +175,6 @@ where scope_id = %(scope_id)s and id = %(document_id)s for update;
 select live_version, pending_version from documents
 where scope_id = %(scope_id)s and id = %(document_id)s for key share;
 
--- name: lock_documents
--- The same of several, as far as they wait for their first version and have nothing stored of it.
-select id, pending_version from documents
-where scope_id = %(scope_id)s and id = any(%(document_ids)s)
-  and live_version is null and chunk_count = 0
-order by id for update;
-
 -- name: set_pending
 -- A failed document is tried again.
 update documents set status = 'pending', updated_at = now()
@@ -243,11 +236,11 @@ update documents set status = 'ingesting', updated_at = now()
 where scope_id = %(scope_id)s and id = %(document_id)s;
 
 -- name: publish
--- The pending versions of some documents are the live ones from here on.
+-- The pending version of a document is the live one from here on.
 update documents d set live_version = pending_version, pending_version = null, status = 'ready',
   updated_at = now(), chunk_count = (select count(*) from chunks c
     where c.scope_id = %(scope_id)s and c.document_id = d.id)
-where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s);
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 
 -- name: is_live
 -- Whether a document's live version is this one.

@@ -12,28 +12,6 @@ select count(*)::int as number from ingestion_jobs
 where user_id = %(user_id)s and stage not in ('done', 'failed')
   and worker is not null and heartbeat_at >= now() - %(stale)s;
 
--- name: small_beside
--- Small documents that wait in the same knowledge base as a small one that was just claimed; none that
--- ever broke off, lest one that kills its worker takes others with it.
-select id from (
-  select j.id, j.created_at,
-    w.size_bytes + sum(v.size_bytes) over (order by j.created_at, j.id) as bytes
-  from ingestion_jobs f
-  join document_versions w on w.document_id = f.document_id and w.version = f.version
-  join ingestion_jobs j on j.scope_id = f.scope_id and j.urgent = f.urgent
-  join document_versions v on v.document_id = j.document_id and v.version = j.version
-  where f.id = %(first)s and f.user_id = %(user_id)s and f.attempts = f.released + 1
-    and w.size_bytes <= %(small)s and v.size_bytes <= %(small)s
-    and j.stage = 'queued' and j.worker is null and j.attempts = j.released
-    and (j.not_before is null or j.not_before <= now())
-  order by j.created_at, j.id limit %(more)s
-) as beside where bytes <= %(bytes)s order by created_at, id;
-
--- name: claim_all
--- Those of some jobs that wait or whose worker has died.
-select claimed.* from unnest(%(job_ids)s::uuid[]) as asked (id)
-cross join lateral claim_job(%(worker)s, %(stale)s, asked.id, %(user_id)s) as claimed;
-
 -- name: heartbeat
 -- The worker lives, and has the job still if it was thought dead; no row when that was closed or taken over.
 update ingestion_jobs set worker = %(worker)s, heartbeat_at = now(), updated_at = now()
@@ -48,20 +26,11 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
 -- name: finish
--- Done; publishing has closed the job already, so this only repeats it.
+-- Done, with what the document lacks; publishing may have closed the job already.
 update ingestion_jobs set stage = 'done', total = coalesce(%(total)s::int, total),
-  done = coalesce(%(total)s::int, total), worker = null, updated_at = now()
+  done = coalesce(%(total)s::int, total), worker = null, warnings = %(warnings)s, updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed' returning id;
-
--- name: finish_all
--- The same for several jobs, by their ids and attempts, with what each document lacks.
-update ingestion_jobs j set stage = 'done', total = asked.total, done = asked.total, worker = null,
-  warnings = asked.warnings, updated_at = now()
-from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[], %(warnings)s::jsonb[])
-  as asked (id, attempts, total, warnings)
-where j.user_id = %(user_id)s and j.id = asked.id and j.attempts = asked.attempts
-  and j.stage <> 'failed' returning j.id;
 
 -- name: fail
 -- Given up, with the reason; also where taking the version back has closed the job already.
