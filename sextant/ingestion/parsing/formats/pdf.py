@@ -39,7 +39,8 @@ from sextant.ingestion.parsing.formats.pdf_headings import (
     mark_outline,
     mark_records,
 )
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite, words_of
+from sextant.ingestion.parsing.formats.pdf_order import in_reading_order
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, find_ruled_tables
@@ -291,11 +292,16 @@ def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -
 
 
 def _in_order(lines: Sequence[PdfLine], tables: Sequence[PageTable]) -> list[Item]:
-    """Return each table in the place of the first of its lines."""
+    """Return lines and tables as they are read; a table is drawn where the first of its lines is."""
     taken = frozenset[int]().union(*(table.lines for table in tables))
     first = {min(table.lines): table for table in tables}
-    kept = (at for at in range(len(lines)) if at in first or at not in taken)
-    return [first.get(at, lines[at]) for at in kept]
+    kept = [at for at in range(len(lines)) if at in first or at not in taken]
+    boxes = [
+        unite(lines[one].box for one in first[at].lines) if at in first else lines[at].box
+        for at in kept
+    ]
+    items = [first.get(at, lines[at]) for at in kept]
+    return [items[place] for place in in_reading_order(boxes)]
 
 
 def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:

@@ -59,6 +59,35 @@ def tables(parsed: Blocks) -> list[list[list[str]]]:
     ]
 
 
+class TestReadingOrder:
+    def test_what_stands_above_is_read_before_whenever_it_is_drawn(self) -> None:
+        foot = lines(["All prices are in euros.", "Payable within ten days."], top=90)
+        body = lines([f"We have delivered {'goods and ' * 7}services."], top=500)
+        sender = lines(["Heron Works", "7 Quay Street"], top=780)
+        number = lines(["Invoice 4711", "3 May 2025"], top=780, left=350)
+
+        words = " ".join(prose(read([[*foot, *body, *number, *sender]])))
+
+        places = [words.index(one) for one in ("Invoice", "Quay", "delivered", "All prices")]
+        assert places[0] < places[2] > places[1]
+        assert places[2] < places[3]
+
+    def test_a_page_may_be_drawn_from_below_upwards(self) -> None:
+        written = ["Heron Works", "7 Quay Street", "10115 Berlin", "Germany"]
+
+        assert " ".join(prose(read([lines(written)[::-1]]))) == " ".join(written)
+
+    def test_a_formula_in_a_column_leaves_the_columns_as_they_are_drawn(self) -> None:
+        left = lines([f"The left column has line {one}." for one in "abcdef"])
+        formula = [PdfText(90, 610, "x + y"), PdfText(95, 618, "2 a"), PdfText(95, 602, "b")]
+        end = lines(["The left column ends."], top=580)
+        right = lines([f"The right column has line {one}." for one in "abcdef"], left=330)
+
+        words = " ".join(prose(read([[*left, *formula, *end, *right]])))
+
+        assert words.index("The left column ends.") < words.index("The right column")
+
+
 class TestParagraphs:
     def test_chinese_lines_are_joined_without_a_space(self) -> None:
         first, second = full_lines(2)
