@@ -8,7 +8,7 @@ transaction. Everything goes by the user's own ids: the same import again change
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -141,7 +141,7 @@ class Importer:
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
                 upkeep.found(writer.scope_id)
-                evidence = EvidenceWriter(scope, writer, lines, subjects=facts_as_passages)
+                evidence = EvidenceWriter(scope, writer, lines)
                 done = 0
                 total = lines.document_count()
                 total += sum(map(lines.count, ("entity", "relation", "decision")))
@@ -153,7 +153,7 @@ class Importer:
                 run.report.entities = evidence.entities
                 run.report.relations = evidence.relations
             if facts_as_passages:
-                await self._verbalise_facts(scope, lines, run)
+                await self._verbalise_facts(scope, evidence.subjects, run)
         return run.report
 
     async def _read(self, lines: Spool, source: Source, run: _ImportRun) -> None:
@@ -162,10 +162,13 @@ class Importer:
             run.on_progress("lines", lines.size, 0)
         run.note(await asyncio.to_thread(lines.orphans))
 
-    async def _verbalise_facts(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
-        total = await asyncio.to_thread(lines.count, "subject")
-        verbaliser = FactVerbaliser(scope, lines, self._record, self._ingestor, run.standing)
-        facts = await verbaliser.verbalise(lambda done: run.on_progress("facts", done, total))
+    async def _verbalise_facts(
+        self, scope: Scope, subjects: Collection[UUID], run: _ImportRun
+    ) -> None:
+        verbaliser = FactVerbaliser(scope, self._record, self._ingestor, run.standing)
+        facts = await verbaliser.verbalise(
+            sorted(subjects), lambda done: run.on_progress("facts", done, len(subjects))
+        )
         run.report.documents += facts.documents
         run.report.unchanged += facts.unchanged
         run.report.chunks += facts.chunks

@@ -24,7 +24,6 @@ from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import runs_of
 from sextant.ingestion.transfer.documents import ImportUpkeep, chunk_id, upload
 from sextant.ingestion.transfer.lines import DocumentLine
-from sextant.ingestion.transfer.spool import Spool, next_of
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.record import GraphRecord
@@ -101,34 +100,34 @@ class Stored(NamedTuple):
 
 
 class FactVerbaliser:
-    """Verbalises what the graph of `scope` says of the entities that an import has noted in its spool."""
+    """Verbalises what the graph of `scope` says of entities."""
 
     def __init__(
         self,
         scope: Scope,
-        lines: Spool,
         record: GraphRecord,
         ingestor: Ingestor,
         upkeep: ImportUpkeep,
     ) -> None:
         self._scope = scope
         self._require_progress = upkeep
-        self._lines = lines
         self._record = record
         self._ingestor = ingestor
 
-    async def verbalise(self, on_done: Callable[[int], None]) -> FactsReport:
+    async def verbalise(
+        self, subjects: Sequence[UUID], on_done: Callable[[int], None]
+    ) -> FactsReport:
         """Bring the passages of all of them up to date; `on_done` hears how many entities are."""
-        report, done = FactsReport(), 0
-        subjects = self._lines.subjects()
-        while ids := await next_of(subjects, _BATCH):
+        report = FactsReport()
+        for start in range(0, len(subjects), _BATCH):
+            ids = subjects[start : start + _BATCH]
             async with self._record.reading(self._scope) as graph:
                 self._require_progress.found(graph.scope_id)
                 found = await profiles(graph, ids)
             there = [found[one] for one in ids if one in found]
             for some in runs_of(there, lambda one: one.degree, _RELATIONS):
                 await self._verbalise([one.id for one in some], report)
-            on_done(done := done + len(ids))
+            on_done(start + len(ids))
         return report
 
     async def _verbalise(self, ids: Sequence[UUID], report: FactsReport) -> None:

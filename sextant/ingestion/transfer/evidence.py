@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
@@ -45,15 +45,13 @@ from sextant.stores.graph.transfer import (
     find_entities_by_name,
     find_known_entities,
     find_merged_entities,
+    find_stated_mentions,
     find_user_entities,
     passages_stating,
     profiles,
     subjects_naming,
 )
 from sextant.text.characters import normalise_name
-
-# Entities of this import that are remembered because relations named them: 20 MB.
-_MOST_MET = 50_000
 
 
 class End(NamedTuple):
@@ -64,18 +62,16 @@ class End(NamedTuple):
 
 
 class Ends:
-    """Finds entities of this import, else those stored before; whatever fits first, of id, name and alias."""
+    """Finds entities of the graph by whatever fits first, of id, name and alias."""
 
-    def __init__(self, scope: Scope, writer: GraphWriter, lines: Spool) -> None:
+    def __init__(self, scope: Scope, writer: GraphWriter) -> None:
         self._scope = scope
         self._writer = writer
-        self._lines = lines
-        self._met: dict[str, End] = {}
         self._shared: set[str] = set()
 
     async def find(self, named: Collection[str]) -> dict[str, End]:
         """Return the entities of these names or ids that are there."""
-        ends = await asyncio.to_thread(self._of_import, named)
+        ends = dict[str, End]()
         for look in (self._by_id, self._by_name, self._by_alias):
             if lost := [end for end in named if end not in ends]:
                 ends |= await look(lost)
@@ -87,70 +83,44 @@ class Ends:
         code = WarningCode.LINE_ALIAS_SHARED if is_shared else WarningCode.LINE_ENTITY_UNKNOWN
         return CodedWarning(code, {"entity": f"{end!r:.80}"})
 
-    def _of_import(self, named: Collection[str]) -> dict[str, End]:
-        """Return the entities that this import brings under these ids; once all are noted they stay so."""
-        if len(self._met) > _MOST_MET:
-            self._met.clear()
-        new = [end for end in named if end not in self._met]
-        self._met |= {
-            external_id: End(*one) for external_id, one in self._lines.entities_by_id(new).items()
-        }
-        return {end: self._met[end] for end in named if end in self._met}
-
     async def _by_id(self, ids: Sequence[str]) -> dict[str, End]:
         found = await entities_by_external_id(self._writer, ids)
         return {end: End(known.id, known.name) for end, known in found.items()}
 
     async def _by_name(self, names: Sequence[str]) -> dict[str, End]:
         ids = {name: entity_id(self._scope, name) for name in names}
-        stored = await find_known_entities(self._writer, list(ids.values()))
-        spooled = await asyncio.to_thread(
-            lambda: {one for one in ids.values() if self._lines.mentioned(one)}
-        )
-        there = stored | spooled
-        return {name: End(one, name) for name, one in ids.items() if one in there}
+        there = await find_known_entities(self._writer, list(ids.values()))
+        return {name: End(one, there[one] or name) for name, one in ids.items() if one in there}
 
     async def _by_alias(self, names: Sequence[str]) -> dict[str, End]:
         """Return the entities that have one of these aliases from the user; an alias of several means none of them."""
         norms = {name: normalise_name(name) for name in names}
-        found = defaultdict[str, dict[UUID, str]](dict)
-        here = await asyncio.to_thread(self._lines.entities_named, list(norms.values()))
-        for norm, entity, external_id in [
-            *await find_entities_by_name(self._writer, list(norms.values())),
-            *here,
-        ]:
-            found[norm][entity] = external_id
+        found = defaultdict[str, list[End]](list)
+        for norm, entity, name in await find_entities_by_name(self._writer, list(norms.values())):
+            found[norm].append(End(entity, name))
         self._shared |= {name for name, norm in norms.items() if len(found[norm]) > 1}
-        return {
-            name: End(*next(iter(found[norm].items())))
-            for name, norm in norms.items()
-            if len(found[norm]) == 1
-        }
+        return {name: found[norm][0] for name, norm in norms.items() if len(found[norm]) == 1}
 
 
 _BATCH = 2000  # rows at a time
-_NAMES = 20_000  # of aliases at a time
 
 
 class EvidenceWriter:
     """Writes the evidence of one import; the spool knows by then where its chunks are stored.
 
-    `subjects`: note there the entities whose facts this changes (`sextant/ingestion/facts`).
+    `subjects`: the entities of which it says something.
     """
 
-    def __init__(
-        self, scope: Scope, writer: GraphWriter, lines: Spool, *, subjects: bool = False
-    ) -> None:
+    def __init__(self, scope: Scope, writer: GraphWriter, lines: Spool) -> None:
         self._scope = scope
         self._writer = writer
         self._lines = lines
-        self._subjects = subjects
+        self.subjects: set[UUID] = set()
         self.entities = 0
         self.relations = 0
         self._known: set[Bearer] | None = None
         self._fresh: list[Bearer] = []
-        self._alias_rows: list[AliasRow] = []
-        self._ends = Ends(scope, writer, lines)
+        self._ends = Ends(scope, writer)
 
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
@@ -161,10 +131,10 @@ class EvidenceWriter:
         names = self._lines.entities()
         while groups := await next_of(names, _BATCH):
             yield await self._add_entities(groups), sum(map(len, groups))
+        await self._writer.derive()  # relations and decisions name what came before them
         relations = self._lines.relations()
         while batch := await next_of(relations, _BATCH):
             yield await self._add_relations(batch), len(batch)
-        await self._write_aliases()
         if self._fresh:
             await link_names(self._writer, self._fresh)
         decisions = self._lines.decisions()
@@ -174,7 +144,7 @@ class EvidenceWriter:
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
         evidence = await asyncio.to_thread(self._evidence_of, chunks)
         self.relations += len(evidence.relations)
-        await self._note(row.source_id for row in evidence.relations)
+        self.subjects.update(row.source_id for row in evidence.relations)
         await self._writer.add(evidence)
 
     def _evidence_of(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
@@ -185,9 +155,6 @@ class EvidenceWriter:
                 found = line_evidence(self._scope, chunk, line)
                 mentions += found.mentions
                 relations += found.relations
-        self._lines.note_mentions(
-            [(row.entity_id, chunk) for row in mentions if (chunk := row.chunk_id)]
-        )
         return GraphEvidence(mentions, relations)
 
     async def _add_entities(
@@ -197,14 +164,13 @@ class EvidenceWriter:
         known = await entities_by_external_id(self._writer, external)
         plain = await asyncio.to_thread(self._plain, groups)
         owners = await find_user_entities(self._writer, plain)
-        before = len(self._alias_rows)
         evidence, whole, problems = await asyncio.to_thread(
             self._entities, groups, plain, owners, known
         )
         self.entities += len(evidence.mentions)
         await self._note_entities(evidence.mentions)
         await self._note_names(evidence.aliases)
-        await self._writer.keep_aliases(whole, [*evidence.aliases, *self._alias_rows[before:]])
+        await self._writer.keep_aliases(whole, evidence.aliases)
         await self._writer.add(evidence)
         return problems
 
@@ -223,7 +189,7 @@ class EvidenceWriter:
         In between: those of which a line says all that there is to say, also what else they are called.
         """
         problems, mentions, aliases = list[LineProblem](), list[MentionRow](), list[AliasRow]()
-        ids, whole = list[tuple[int, UUID]](), list[UUID]()
+        whole = list[UUID]()
         for named, group in zip(plain, groups, strict=True):
             for number, line_of, line, entity in identify_entities(
                 self._scope, named, group, owners, known
@@ -231,28 +197,11 @@ class EvidenceWriter:
                 if entity is None:
                     problems.append(LineProblem(number, id_taken(known, line)))
                     continue
-                ids.append((number, entity))
                 mentions.append(_entity_mention(entity, line))
-                aliases += [AliasRow(entity, alias, "import") for alias in line.aliases]
-                self._alias_rows.append(AliasRow(entity, line_of.name, "import"))
-                self._lines.note_aliases(
-                    (normalise_name(one), entity, line.name) for one in line.aliases
-                )
+                names = (line_of.name, *line.aliases)
+                aliases += [AliasRow(entity, name, "import") for name in names]
                 whole += [entity] * (line_of.id == line.id)
-        self._lines.note_entities(ids)
         return GraphEvidence(mentions, (), aliases), whole, problems
-
-    async def _write_aliases(self) -> None:
-        """Let entities be found by their own names, in passages too.
-
-        This comes last, since a graph of assertions alone is stored in a fraction of the time.
-        """
-        if self._alias_rows:
-            await self._writer.derive()
-        for start in range(0, len(self._alias_rows), _NAMES):
-            names = self._alias_rows[start : start + _NAMES]
-            await self._note_names(names)
-            await self._writer.add(GraphEvidence((), (), names))
 
     async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
         """Remember names that are new, by which passages are to be linked."""
@@ -264,7 +213,10 @@ class EvidenceWriter:
     async def _add_relations(self, batch: Sequence[Numbered[SpooledRelation]]) -> list[LineProblem]:
         ends, chunks = await self._resolved(batch)
         evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
-        await self._note(row.source_id for row in evidence.relations)
+        self.subjects.update(row.source_id for row in evidence.relations)
+        known = await find_stated_mentions(self._writer, [row[:2] for row in evidence.mentions])
+        mentions = [row for row in evidence.mentions if row[:2] not in known]
+        evidence = replace(evidence, mentions=mentions)
         await self._writer.add(await self._with_passages(evidence))
         return problems
 
@@ -288,16 +240,12 @@ class EvidenceWriter:
 
     async def _note_entities(self, asserted: Sequence[MentionRow]) -> None:
         """Note these entities; of one that is called otherwise from now on, also those whose facts name it."""
-        if self._subjects and self._writer.version:
+        if self._writer.version:
             names = {row.entity_id: row.name for row in asserted}
             before = await profiles(self._writer, names)
             renamed = [one.id for one in before.values() if one.name != names[one.id]]
-            await self._note(await subjects_naming(self._writer, renamed))
-        await self._note(row.entity_id for row in asserted)
-
-    async def _note(self, ids: Iterable[UUID]) -> None:
-        if self._subjects:
-            await asyncio.to_thread(self._lines.note_subjects, ids)
+            self.subjects.update(await subjects_naming(self._writer, renamed))
+        self.subjects.update(row.entity_id for row in asserted)
 
     def _asserted(
         self,
@@ -318,11 +266,7 @@ class EvidenceWriter:
                 if row.chunk_id
                 for end in (line.source, line.target)
             ]
-        fresh = self._lines.note_mentions(
-            [(row.entity_id, row.chunk_id) for row in mentions if row.chunk_id]
-        )
-        new_mentions = [row for row, new in zip(mentions, fresh, strict=True) if new]
-        return GraphEvidence(new_mentions, relations), problems
+        return GraphEvidence(mentions, relations), problems
 
     async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[LineProblem]:
         """Take the user's word that entities are one, or two; the same word again changes nothing."""

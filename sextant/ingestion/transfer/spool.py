@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
@@ -65,15 +65,10 @@ pragma journal_mode = off; pragma synchronous = off;
 create table document (id text primary key, line int, body blob);
 create table chunk (id text primary key, line int, document_id text, body blob, uuid blob);
 create index chunk_of on chunk (document_id, line);
-create table entity (key text primary key, line int, norm text, name text, body blob, uuid blob);
+create table entity (key text primary key, line int, norm text, body blob);
 create index entity_norm on entity (norm, key);
-create index entity_uuid on entity (uuid);
-create index entity_line on entity (line);
-create table alias (norm text, entity blob, name text, primary key (norm, entity)) without rowid;
-create table mention (entity blob, chunk blob, primary key (entity, chunk)) without rowid;
 create table relation (line int primary key, body blob);
 create table decision (line int primary key, body blob);
-create table subject (entity blob primary key) without rowid;
 """
 
 
@@ -144,7 +139,7 @@ class Spool:
             case EntityLine():
                 norm = normalise_name(line.name)
                 key = f"id {line.id}" if line.id else f"name {norm}"
-                before = self._put("entity", key, (number, norm, line.name, _body(line), None))
+                before = self._put("entity", key, (number, norm, _body(line)))
             case RelationLine():
                 body = orjson.dumps(_values_of(line))
                 self._rows.execute("insert into relation values (?, ?)", (number, body))
@@ -223,29 +218,6 @@ class Spool:
                 for _, number, body in group
             ]
 
-    def note_entities(self, ids: Iterable[tuple[int, UUID]]) -> None:
-        """Note under which ids the entities of lines are stored."""
-        self._rows.execute("begin")
-        self._rows.executemany(
-            "update entity set uuid = ? where line = ?", [(one.bytes, line) for line, one in ids]
-        )
-        self._rows.execute("commit")
-
-    def note_aliases(self, names: Iterable[tuple[str, UUID, str]]) -> None:
-        """Note further names of entities: that name, normalised, the entity, and its own name."""
-        self._rows.executemany(
-            "insert or replace into alias values (?, ?, ?)",
-            [(norm, entity.bytes, name) for norm, entity, name in names],
-        )
-
-    def entities_named(self, norms: Collection[str]) -> list[tuple[str, UUID, str]]:
-        """Return those of this import that have these normalised names: that name, entity, and own name."""
-        found = self._rows.execute(
-            "select norm, entity, name from alias where norm in (select value from json_each(?))",
-            (orjson.dumps([*norms]).decode(),),
-        )
-        return [(norm, UUID(bytes=entity), name) for norm, entity, name in found]
-
     def relations(self) -> Iterator[Numbered[SpooledRelation]]:
         """Yield all relations, in order."""
         for number, body in self._rows.execute("select line, body from relation order by line"):
@@ -256,48 +228,10 @@ class Spool:
         for number, body in self._rows.execute("select line, body from decision order by line"):
             yield Numbered(number, DecisionLine.model_validate(orjson.loads(body)))
 
-    def note_subjects(self, ids: Iterable[UUID]) -> None:
-        """Note entities of which this import says something."""
-        self._rows.execute("begin")
-        self._rows.executemany(
-            "insert or ignore into subject values (?)", [(one.bytes,) for one in ids]
-        )
-        self._rows.execute("commit")
-
-    def subjects(self) -> Iterator[UUID]:
-        """Yield the entities that were noted, each once."""
-        for (one,) in self._rows.execute("select entity from subject order by entity"):
-            yield UUID(bytes=one)
-
-    def note_mentions(self, pairs: Sequence[tuple[UUID, UUID]]) -> list[bool]:
-        """Note that chunks mention entities; which of the pairs (entity, chunk) are new."""
-        query = "insert or ignore into mention values (?, ?)"
-        return [
-            self._rows.execute(query, (entity.bytes, chunk.bytes)).rowcount > 0
-            for entity, chunk in pairs
-        ]
-
     def chunk(self, external_id: str) -> UUID | None:
         """Return the id of a chunk of this import."""
         found = self._one("select uuid from chunk where id = ?", external_id)
         return UUID(bytes=found[0]) if found and found[0] else None
-
-    def entities_by_id(self, external_ids: Collection[str]) -> dict[str, tuple[UUID, str]]:
-        """Return the ids and names of those entities taken from this import that have these ids of the user's."""
-        found = self._rows.execute(
-            "select wanted.value, e.uuid, e.name from json_each(?) as wanted "
-            "cross join entity e on e.key = 'id ' || wanted.value and e.uuid is not null",
-            (orjson.dumps([*external_ids]).decode(),),
-        )
-        return {external_id: (UUID(bytes=one), name) for external_id, one, name in found}
-
-    def mentioned(self, entity_id: UUID) -> bool:
-        """Return whether a line of this import names the entity."""
-        query = (
-            "select 1 where exists (select 1 from mention where entity = ?1) "
-            "or exists (select 1 from entity where uuid = ?1)"
-        )
-        return self._one(query, entity_id.bytes) is not None
 
     def _one(self, query: str, key: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self._rows.execute(query, (key,)).fetchone()

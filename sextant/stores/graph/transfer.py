@@ -70,10 +70,20 @@ async def entities_by_external_id(
     return {row["external_id"]: Known(**row) for row in rows}
 
 
-async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> set[UUID]:
-    """Return those of these entities that exist, including merged ones."""
+async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Return the names of those of these entities that exist; "" for merged ones."""
     rows = await _rows(graph.connection, "known", graph.scope_id, ids=[*ids])
-    return {row["id"] for row in rows}
+    return {row["id"]: row["name"] for row in rows}
+
+
+async def find_stated_mentions(
+    graph: GraphTransaction, pairs: Sequence[tuple[UUID, UUID | None]]
+) -> set[tuple[UUID, UUID]]:
+    """Return those of these (entity, chunk) of which the chunk mentions the entity by the user's word."""
+    entities, chunks = [entity for entity, _ in pairs], [chunk for _, chunk in pairs]
+    key = {"entities": entities, "chunks": chunks}
+    rows = await _rows(graph.connection, "stated_mentions", graph.scope_id, **key)
+    return {(row["entity_id"], row["chunk_id"]) for row in rows}
 
 
 async def find_user_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, Known]:

@@ -16,6 +16,13 @@ select id, external_id, name from entities where scope_id = %(scope_id)s and id 
 union all
 select from_id, null, '' from entity_merges where scope_id = %(scope_id)s and from_id = any(%(ids)s);
 
+-- name: stated_mentions
+-- Which of these chunks mention which of these entities by the user's word.
+select m.entity_id, m.chunk_id
+from unnest(%(entities)s::uuid[], %(chunks)s::uuid[]) as asked (entity_id, chunk_id)
+join mentions m on m.scope_id = %(scope_id)s and m.entity_id = asked.entity_id
+  and m.chunk_id = asked.chunk_id and m.kind = 'import';
+
 -- name: owners
 -- Which of these entities the user has asserted, under which id of his own, and what he said of them.
 select entity_id as id, external_id, name, entity_type, description from mentions

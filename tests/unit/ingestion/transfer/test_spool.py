@@ -6,11 +6,8 @@ import resource
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from uuid import UUID
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sextant.domain.errors import DependencyError
 from sextant.ingestion.transfer.lines import EntityLine, RelationLine
@@ -32,20 +29,6 @@ def test_a_line_that_takes_anothers_place_is_told_and_counts_once() -> None:
     assert [(problem.line, problem.kept) for problem in again] == [(3, True)]
     assert lines.size == 2
     assert kept == ["UN", "World Health Organization"]
-
-
-@given(st.dictionaries(st.text(min_size=1), st.uuids(), max_size=20), st.text(min_size=1))
-def test_entities_are_found_by_exactly_the_ids_of_the_user(
-    ids: dict[str, UUID], other: str
-) -> None:
-    own = {EntityLine(id=f"e{key}", name="x").id or "": one for key, one in ids.items()}
-    with spool() as lines:
-        lines.add([Numbered(n, entity(key, f"N {n}")) for n, key in enumerate(own)])
-        lines.note_entities(enumerate(own.values()))
-
-        found = lines.entities_by_id([*own, f"none {other}"])
-
-    assert found == {key: (one, f"N {n}") for n, (key, one) in enumerate(own.items())}
 
 
 def test_relations_come_back_as_they_were_said() -> None:
