@@ -29,7 +29,6 @@ import orjson
 from benchmarks.load import world
 from benchmarks.load.client import Seen, pressing, request_of
 from benchmarks.load.machines import Serving, environment, serving
-from benchmarks.load.overhead import overhead
 from benchmarks.streaming import PACE, Asked, Clients, Model, Stream, report
 from sextant.domain.settings import Settings
 from sextant.evals.sets import parser_of
@@ -57,12 +56,6 @@ async def main(chunks: int, seconds: float, workers: int, folder: Path) -> None:
                 await searches(server, made, seconds)
                 async with Clients() as clients:
                     await streams(server, made, model, clients)
-            os.environ.update(variables)
-            by_http, by_call = await overhead(Settings(_env_file=None), made)
-            say(
-                f"HTTP over the Python call: {ms(by_http - by_call)} CPU (3 ms); "
-                f"the call {ms(by_call)}, both in the event loop's thread"
-            )
 
 
 async def searches(server: Serving, made: world.World, seconds: float) -> None:
