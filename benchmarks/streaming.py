@@ -32,7 +32,7 @@ from sextant.domain.settings import Settings
 from sextant.evals.dataset import CorpusPassage
 from sextant.evals.sets import load_corpus
 from sextant.facade import Sextant
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.stores.postgresql.database import Database
 from sextant.testing.http import LoopbackServer
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI

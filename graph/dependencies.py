@@ -19,8 +19,8 @@ from sextant.domain.configuration import load_settings
 from sextant.domain.errors import ModelUnavailable, TimedOut, Wording
 from sextant.domain.settings import Settings
 from sextant.models.chat.roles import ChatModels, Role
+from sextant.models.embedding import build_embedder
 from sextant.models.embedding.cache import WARM_UP
-from sextant.models.embedding.choice import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Embedder, Reranker
 from sextant.models.reranker import HttpReranker, open_judge

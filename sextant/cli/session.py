@@ -72,8 +72,8 @@ async def _loading(settings: Settings) -> CachedEmbedder:
     """Return the embedder, whose model loads in a thread of its own; its failure shows on first use."""
     import asyncio
 
+    from sextant.models.embedding import build_embedder
     from sextant.models.embedding.cache import WARM_UP
-    from sextant.models.embedding.choice import build_embedder
 
     embedder = await asyncio.to_thread(build_embedder, settings)
     loading = asyncio.create_task(embedder.embed_query(WARM_UP))

@@ -37,7 +37,7 @@ from sextant.domain.scope import Scope
 from sextant.evals.dataset import JUDGED, EvalQuestion, JudgedQuestion, read_judged
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.quotations import AnswerEvent, quote_sentences
 from sextant.nodes.context import Dependencies

@@ -36,7 +36,7 @@ from sextant.evals.dataset import JUDGED, EvalQuestion, read_judged
 from sextant.evals.metrics import estimate
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import QUERIES, names_of_sets, open_sets, parser_of_sets, sample
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.models.offline.extractive import AnswerWeights, ExtractiveAnswerer, Ranking
 from sextant.models.offline.features import (
     ANSWER_FEATURES,

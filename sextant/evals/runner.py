@@ -30,7 +30,7 @@ from sextant.evals.metrics import (
 )
 from sextant.evals.sets import add_triples, corpus_scope, load_corpus
 from sextant.ingestion.progress import OnStage, silent
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Embedder
 from sextant.retrievers.graph_retriever import GraphRetriever

@@ -30,7 +30,7 @@ from sextant.ingestion.progress import OnCount, silent
 from sextant.ingestion.transfer.documents import join_chunks
 from sextant.ingestion.transfer.line_reader import read_line
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, line_evidence
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.models.protocols import Embedder
 from sextant.nodes.context import Dependencies
 from sextant.stores.documents.document_store import DocumentStore

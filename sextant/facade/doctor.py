@@ -29,8 +29,8 @@ from sextant.ingestion.parsing import ocr_engine
 from sextant.models.chat.factory import build_chat_model, open_chat_model
 from sextant.models.chat.roles import Role, distinct_specs
 from sextant.models.chat.speed import READ_PER_WRITTEN
+from sextant.models.embedding import build_embedder
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
-from sextant.models.embedding.choice import build_embedder
 from sextant.models.embedding.prefixes import lacks_prefixes
 from sextant.retrievers.ranking.reranking import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors

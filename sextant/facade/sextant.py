@@ -25,8 +25,8 @@ from sextant.facade.knowledge.refresher import Refresher
 from sextant.facade.parts import Parts
 from sextant.facade.questions import Asking
 from sextant.models.chat.roles import ChatModels, Role
+from sextant.models.embedding import build_embedder
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.models.embedding.choice import build_embedder
 from sextant.stores.documents.document_reader import document_id_of
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database

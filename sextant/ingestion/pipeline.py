@@ -170,14 +170,23 @@ class Ingestor:
         return tuple(vanished)
 
     async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
-        """Take files in from memory; returns and raises what `ingest` does."""
+        """Take files in from memory, all registered at once; returns and raises what `ingest` does."""
+        refused = [self._refuse(upload) for upload in uploads]
+        fitting = [one for one, refusal in zip(uploads, refused, strict=True) if refusal is None]
+        registered = await self.documents.register_all(scope, fitting) if fitting else []
+        done = iter(
+            await _do_all(
+                [*zip(fitting, registered, strict=True)],
+                lambda pair: self._ingest_queued(scope, *pair, None),
+            )
+        )
+        return [refusal or next(done) for refusal in refused]
 
-        async def one(upload: Upload) -> Ingested:
-            with _outcome(upload.source, upload.filename) as outcome:
-                outcome.append(await self._ingest_upload(scope, upload, None))
-            return outcome[0]
-
-        return await _do_all(uploads, one)
+    def _refuse(self, upload: Upload) -> Ingested | None:
+        """Return what becomes of a file that is empty or too large; None for any other."""
+        with _outcome(upload.source, upload.filename) as outcome:
+            check_size(upload.content, upload.filename, self._limits)
+        return outcome[0] if outcome else None
 
     async def ingest_bytes(
         self,
@@ -270,11 +279,11 @@ class Ingestor:
             same_as=other,
             coverage=done.coverage,
             attachments=tuple(
-                [await self._ingest_attached(scope, *one, on_progress) for one in done.attached]
+                [await self._ingest_queued(scope, *one, on_progress) for one in done.attached]
             ),
         )
 
-    async def _ingest_attached(
+    async def _ingest_queued(
         self, scope: Scope, upload: Upload, registered: Registered, on_progress: OnProgress | None
     ) -> Ingested:
         with _outcome(upload.source, upload.filename) as outcome:

@@ -6,12 +6,11 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import defaultdict
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Generic, TypeVar
 from uuid import UUID
-from weakref import WeakValueDictionary
 
 from sextant.domain.documents import Job, JobStage
 from sextant.domain.errors import DependencyError, Superseded
@@ -135,9 +134,6 @@ class Heartbeats:
             await self._jobs.progress(job, noted.stage, noted.done, noted.total)
 
 
-T = TypeVar("T")
-
-
 class WorkShares:
     """Limit the documents of each user that are parsed and embedded at a time.
 
@@ -147,8 +143,8 @@ class WorkShares:
 
     def __init__(self) -> None:
         # While one file is embedded the next one is parsed; more at once would only cost memory.
-        self._parsing = _ByUser(lambda: asyncio.Semaphore(2))
-        self._embedding = _ByUser(asyncio.Lock)
+        self._parsing = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(2))
+        self._embedding = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._model = asyncio.Lock()
 
     @asynccontextmanager
@@ -165,17 +161,3 @@ class WorkShares:
         """
         async with self._embedding[user_id], self._model:
             yield
-
-
-class _ByUser(Generic[T]):
-    """One object for each user, for as long as somebody holds it."""
-
-    def __init__(self, create: Callable[[], T]) -> None:
-        self._create = create
-        self._objects = WeakValueDictionary[str, T]()
-
-    def __getitem__(self, user_id: str) -> T:
-        found = self._objects.get(user_id)
-        if found is None:
-            found = self._objects[user_id] = self._create()
-        return found

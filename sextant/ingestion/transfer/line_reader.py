@@ -37,7 +37,6 @@ from sextant.ingestion.transfer.lines import (
     LineInvalid,
     LineProblem,
     RelationLine,
-    Remark,
     SectionLine,
 )
 from sextant.ingestion.transfer.spool import Numbered, Spool, next_of
@@ -67,12 +66,12 @@ def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[LineProblem]:
     lines, problems = [], list[LineProblem]()
     for number, raw in batch:
         try:
-            line, remarks = read_line(raw)
+            line, remarks = read_line(raw, number)
         except LineInvalid as error:
             problems.append(LineProblem(number, error.coded))
             continue
         lines.append(Numbered(number, line))
-        problems += [LineProblem(number, *remark) for remark in remarks]
+        problems += remarks
     return problems + spool.add(lines)
 
 
@@ -132,8 +131,8 @@ _LISTS = ("entities", "triples", "aliases")
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
 
-def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
-    """Return one line, and remarks on what was passed over in it.
+def read_line(raw: bytes | Mapping[str, Any], number: int = 1) -> tuple[Line, list[LineProblem]]:
+    """Return line number `number`, and what was passed over in it.
 
     A triple whose ends are one entity is left out, and so are triples, entities and aliases that cannot be
     used; a key that is not known is too, with the known key that it resembles.
@@ -141,7 +140,7 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     Raises:
         LineInvalid: the line says nothing that can be used; why.
     """
-    line, lost = _check_line(_object(raw))
+    line, lost = _check_line(_object(raw), number)
     if isinstance(line, RelationLine | DecisionLine) and line.source == line.target:
         raise LineInvalid(
             WarningCode.LINE_JOINS_ITSELF, type=line.type, entity=f"{line.source!r:.80}"
@@ -155,20 +154,20 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
         remarks += [*loops, *_too_long(line.text)]
-    return line, [*lost, *map(Remark, remarks)]
+    return line, [*lost, *(LineProblem(number, remark, kept=True) for remark in remarks)]
 
 
-def _check_line(values: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
+def _check_line(values: Mapping[str, Any], number: int) -> tuple[Line, list[LineProblem]]:
     """Return the line without those items of its lists that cannot be used, and what is wrong with each."""
     try:
         return _LINES.validate_python(values), []
     except ValidationError as error:
         faults = error.errors(include_url=False)
-    lost = dict[tuple[str, int], Remark]()
+    lost = dict[tuple[str, int], LineProblem]()
     for fault in faults:
         match fault["loc"]:
             case _, str(key), int(place), *_ if key in _LISTS:
-                lost.setdefault((key, place), Remark(_fault_of(fault), kept=False))
+                lost.setdefault((key, place), LineProblem(number, _fault_of(fault)))
             case _:
                 raise LineInvalid(WarningCode.LINE_FAULT, **_fault_of(fault).params)
     left = {

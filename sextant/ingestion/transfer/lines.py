@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import (
@@ -57,18 +57,6 @@ class LineProblem:
     def __post_init__(self) -> None:
         """Word the reason."""
         object.__setattr__(self, "reason", str(self.coded))
-
-
-class Remark(NamedTuple):
-    """What is to be told of a line that was taken; `kept` as in `LineProblem`."""
-
-    coded: CodedWarning
-    kept: bool = True
-
-    @property
-    def reason(self) -> str:
-        """Return the sentence in English."""
-        return str(self.coded)
 
 
 class LineInvalid(ValueError):

@@ -1,5 +1,43 @@
 """Embedding models: the packaged one, any of sentence-transformers, or an endpoint's."""
 
-from sextant.models.embedding.choice import build_embedder
+from __future__ import annotations
+
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.settings import PACKAGED_EMBEDDING, Settings
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.models.protocols import Embedder
 
 __all__ = ["build_embedder"]
+
+
+def build_embedder(settings: Settings) -> CachedEmbedder:
+    """Return the embedder that `settings.embedding` names, with a cache of query vectors.
+
+    Nothing is loaded or called yet; a missing model shows on first use.
+
+    Raises:
+        SettingsInvalid: the setting has none of its three forms.
+    """
+    return CachedEmbedder(_build_uncached(settings), settings.query_cache)
+
+
+def _build_uncached(settings: Settings) -> Embedder:
+    scheme, _, model = settings.embedding.partition(":")
+    if settings.embedding == PACKAGED_EMBEDDING:
+        from sextant.models.embedding.packaged import PackagedEmbedder
+
+        return PackagedEmbedder()
+    if scheme == "sentence-transformers" and model:
+        from sextant.models.embedding.local import LocalEmbedder
+
+        return LocalEmbedder(model)
+    if scheme == "openai" and model:
+        from sextant.models.embedding.remote import RemoteEmbedder
+
+        return RemoteEmbedder(model, settings)
+    raise SettingsInvalid(
+        f"The embedding model {settings.embedding!r} is of no known form.",
+        next_step=f"Set SEXTANT_EMBEDDING to `{PACKAGED_EMBEDDING}`, "
+        "`sentence-transformers:<name or path>` or `openai:<model>`.",
+        field="embedding",
+    )

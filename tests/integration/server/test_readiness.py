@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from sextant.domain.settings import ModelSettings, RoleSettings, Settings, WorkerSettings
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.models.embedding.remote import RemoteEmbedder
 from sextant.models.protocols import Vectors
 from sextant.server.app import create_app

@@ -24,7 +24,7 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import Settings
 from sextant.graph import create_query_workflow
 from sextant.graph.dependencies import dependencies_over
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 
 LEAVE = "# Leave\n\nEmployees get twenty days of annual leave.\n"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -320,13 +320,15 @@ class ModelExtractor:
                 read = [_read_passage(passage) for passage in outcome.passages]
                 await writer.add(model_evidence(run.scope, read, outcome.found, self._types))
                 noted = [*outcome.found, *outcome.errors]
-                for at, usage in zip(noted, _shares(outcome.usage, len(noted)), strict=True):
+                usage = outcome.usage  # noted with the first: what counts is their sum
+                for at in noted:
                     chunk_id, error = outcome.passages[at].id, outcome.errors.get(at)
                     if error is None:
                         await note_done(writer, chunk_id, usage, PROMPT_VERSION)
                     else:
                         run.reasons.setdefault(error.code, error)
                         await note_failed(writer, chunk_id, usage, PROMPT_VERSION, error)
+                    usage = Usage()
         run.failed += sum(len(outcome.errors) for outcome in batch)
         run.done += sum(len(outcome.found) for outcome in batch)
         run.on_progress(run.done + run.failed, run.total)
@@ -369,16 +371,6 @@ def _read_passage(passage: PendingChunk) -> ReadPassage:
 def _plus(usage: Usage, more: Usage | None) -> Usage:
     """Return what a call and a further one have used; whether the first was cut off."""
     return replace(usage + (more or Usage()), truncated=usage.truncated)
-
-
-def _shares(usage: Usage, number: int) -> Iterator[Usage]:
-    """Yield what each of the passages read together has used."""
-    for at in range(number):
-        prompt, answer = (
-            total * (at + 1) // number - total * at // number
-            for total in (usage.prompt_tokens, usage.completion_tokens)
-        )
-        yield Usage(1, prompt, answer)
 
 
 def _difference(after: Usage, before: Usage) -> Usage:

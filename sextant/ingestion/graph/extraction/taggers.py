@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.graph import UNTYPED
@@ -48,26 +48,10 @@ class Tag(NamedTuple):
     entity_type: str
 
 
-class EntityTagger(Protocol):
-    """Finds names in texts, with their types.
+class EntityTagger(ABC):
+    """Finds names in texts, with their types, by a model: loaded by the first text, for one thread at a time.
 
-    `name` is the setting's; `kind` is what runs it.
-    """
-
-    name: str
-    kind: str
-
-    def tag(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]:
-        """Return the names of each text, in order.
-
-        Raises:
-            ModelUnavailable: the model is not installed, or cannot be loaded or run.
-        """
-        ...
-
-
-class _ModelTagger(ABC):
-    """A model that is loaded by the first text, and serves one thread at a time.
+    `kind` is what runs it.
 
     Args:
         name: what the setting says.
@@ -81,7 +65,11 @@ class _ModelTagger(ABC):
         self._lock = Lock()
 
     def tag(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]:
-        """Return the names of each text."""
+        """Return the names of each text, in order.
+
+        Raises:
+            ModelUnavailable: the model is not installed, or cannot be loaded or run.
+        """
         with self._lock:
             self._model = self._model or self._guard("cannot be loaded", self._load)
             return self._guard("failed", lambda: self._read(texts))
@@ -102,7 +90,7 @@ class _ModelTagger(ABC):
     def _read(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]: ...
 
 
-class SpacyTagger(_ModelTagger):
+class SpacyTagger(EntityTagger):
     """A spaCy pipeline by name (`en_core_web_sm`) or folder; texts in a script that it does not read have no names."""
 
     kind = "spaCy"
@@ -128,7 +116,7 @@ class SpacyTagger(_ModelTagger):
         return [tuple(_spacy_tags(one)) for one in self._model.pipe(readable, batch_size=64)]
 
 
-class GlinerTagger(_ModelTagger):
+class GlinerTagger(EntityTagger):
     """A GLiNER model by folder or name at the hub, which looks for the types that it is given."""
 
     kind = "GLiNER"

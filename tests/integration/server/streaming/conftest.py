@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from sextant.domain.scope import Scope
 from sextant.evals.sets import load_corpus
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 from sextant.stores.postgresql.database import Database
 from tests.integration.graph.conftest import PASSAGES
 from tests.integration.own_database import short_folder

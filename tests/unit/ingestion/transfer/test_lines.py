@@ -16,8 +16,8 @@ from sextant.ingestion.transfer.lines import (
     DocumentLine,
     EntityLine,
     LineInvalid,
+    LineProblem,
     RelationLine,
-    Remark,
     created_at,
 )
 
@@ -158,7 +158,7 @@ def test_a_line_that_is_no_json_is_told_with_the_character_where_it_breaks_off()
     assert "line 2" not in str(caught.value)
 
 
-def said_of(remarks: Sequence[Remark]) -> list[tuple[str, bool]]:
+def said_of(remarks: Sequence[LineProblem]) -> list[tuple[str, bool]]:
     return [(remark.reason, remark.kept) for remark in remarks]
 
 

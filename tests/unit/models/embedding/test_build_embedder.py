@@ -4,7 +4,7 @@ import pytest
 
 from sextant.domain.errors import SettingsInvalid
 from sextant.domain.settings import Settings
-from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding import build_embedder
 
 
 @pytest.mark.parametrize(
