@@ -17,7 +17,7 @@ _EDGE_ROWS = 4  # in which heads and feet stand
 _PAGES = 3  # on which a head stands, at least
 _LEAST_GAP = 0.8  # of the letters' size: the gap between a head and the text
 _STAMP = 2.0  # times the body's size
-_OF = r"(?:\s*(?:/|of|von|de|sur|，|,|共)\s*(?:共\s*)?\d{1,4}\s*页?)?"
+_OF = r"(?:\s*(?:/|of|von|de|sur|[/，,]?\s*共)\s*\d{1,4}\s*页?)?"
 _WORDED = rf"(?:page|seite|p\.|página|第)\s*(\d{{1,4}})\s*页?{_OF}"
 _PLAIN = rf"(\d{{1,4}}|[ivxlc]{{1,6}}){_OF}"
 _PAGE_NUMBER = re.compile(rf"[-–—|·\s]*(?:{_WORDED}|{_PLAIN})[-–—|·\s]*", re.IGNORECASE)
@@ -113,10 +113,11 @@ class _Judge:
 
     def _is_furniture(self, line: PdfLine) -> bool:
         label = self._labels[line]
-        counts = label.is_worded or self._counted[label.offset] > 1
+        if line.size > self._usual * LARGER:
+            return False
         if not label.words:
-            return counts
-        return line.size <= self._usual * LARGER and self._pages_of[label.key] >= _PAGES
+            return label.is_worded or self._counted[label.offset] > 1
+        return self._pages_of[label.key] >= _PAGES
 
     def _has_gap(self, head: PdfLine, inner: PdfLine) -> bool:
         if head.size < self._usual * SMALLER:

@@ -333,6 +333,21 @@ class TestRunningHeads:
 
         assert "\n".join(prose(read(pages))).count(clause) == 4
 
+    def test_figures_at_the_foot_that_happen_to_count_the_pages_stay(self) -> None:
+        """Page 1 has 1,284 and page 3 has 3: both would be "the page's place plus one"."""
+        told = [("Employees", "1,284"), ("Sites", "17"), ("Accidents", "3")]
+        large = [
+            [PdfText(70, 760, title, 24), PdfText(200, 500, "at the end of the year"), PdfText(70, 40, figure, 40)]
+            for title, figure in told
+        ]  # fmt: skip
+        assert [figure for _, figure in told if figure in prose(read(large))] == [
+            "1,284",
+            "17",
+            "3",
+        ]
+        small = [[PdfText(70, 760, title), PdfText(70, 40, figure)] for title, figure in told[:2]]
+        assert "1,284" in " ".join(prose(read(small)))
+
     def test_a_lone_number_near_an_edge_stays(self) -> None:
         assert "2026" in prose(read([[PdfText(70, 800, "2026"), *lines(["Annual report."], 600)]]))
 
