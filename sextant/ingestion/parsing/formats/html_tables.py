@@ -88,7 +88,19 @@ class Visibility:
             attributes.get("id") in self._opened
             or attributes.get("role") == "tabpanel"
             or attributes.get("hidden") == "until-found"
+            or _follows_opener(node)
         )
+
+
+def _follows_opener(node: LexborNode) -> bool:
+    """Return whether a button that opens something, alone or in a heading, stands right before an element."""
+    before = node.prev
+    while before is not None and not before.is_element_node:
+        before = before.prev
+    if before is None:
+        return False
+    button = before if before.tag == "button" else before.css_first("button[aria-expanded]")
+    return button is not None and "aria-expanded" in button.attributes
 
 
 def _is_opener(button: LexborNode) -> bool:

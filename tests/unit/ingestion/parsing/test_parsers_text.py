@@ -414,10 +414,11 @@ class TestHtml:
             "<main><form><p>In a form.</p><label>Name <input value='Alice'></label><input type=submit value=Go></form>"
             "<button aria-expanded=false>How to reset?</button><div hidden role=tabpanel>Hold the key.</div>"
             "<button aria-controls=x>More</button><p id=x style='display: none'>Behind it.</p><button>Send</button>"
+            "<h3><button aria-expanded=false>Where?</button></h3> <div hidden>In the shed.</div><p hidden>Secret.</p>"
             "<aside>Disconnect it first.</aside><details><summary>Why</summary>Because.</details></main>",
         ) == [
-            "In a form.", "Name Alice", "How to reset?", "Hold the key.", "More", "Behind it.", "Disconnect it first.",
-            "Why", "Because.",
+            "In a form.", "Name Alice", "How to reset?", "Hold the key.", "More", "Behind it.", "Where?", "In the shed.",
+            "Disconnect it first.", "Why", "Because.",
         ]  # fmt: skip
 
     def test_a_form_says_what_is_filled_in_and_chosen(self) -> None:
