@@ -189,6 +189,7 @@ class ProjectedGraph:
     def _note_behind(self, scope: Scope) -> None:
         warn(WarningCode.NEO4J_BEHIND, logged=scope not in self._behind)
         self._behind.add(scope)
+        self._checked_until.clear()  # what was there may be gone
 
     def _note_gone(self, error: Exception) -> None:
         self._paused_until = time.monotonic() + self._settings.neo4j_pause

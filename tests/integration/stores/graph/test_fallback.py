@@ -130,6 +130,23 @@ async def test_that_neo4j_is_behind_is_logged_when_it_begins_and_told_to_every_q
     assert [one.getMessage() for one in caplog.records].count(str(BEHIND)) == 2
 
 
+async def test_a_copy_that_is_found_gone_is_asked_nothing_until_it_is_back(
+    projector: Projector, database: Database, bolt: Bolt, impatient: Settings, scope: Scope
+) -> None:
+    await GraphRecord(database).add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    await projector.sync(scope)
+    trusting = impatient.model_copy(update={"neo4j_pause": 3600.0})
+    graph = ProjectedGraph(database, bolt, trusting)
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS"}, [])
+
+    await bolt.write(
+        [("MATCH (n {graph_key: $graph}) DETACH DELETE n", {"graph": str(graph_key(scope))})]
+    )
+    with collect_warnings():
+        assert await graph.state(scope) == ""
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS"}, [BEHIND])
+
+
 async def test_the_graph_of_a_database_that_was_made_anew_is_not_taken_for_the_old_one(
     graph: ProjectedGraph, projector: Projector, database: Database, bolt: Bolt, scope: Scope
 ) -> None:
