@@ -88,14 +88,13 @@ async def answer_from_reports(
     model: str,
     *,
     topic: bool = False,
-    share: float | None = None,
     openings: Sequence[Span] = (),
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the best findings of the best reports, without a model, each with the passage it rests on.
 
     A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
-    in particular. Yields nothing when that leaves none, or none that speaks of it, or that `share` of its terms; nor
-    where the question names by a code or a number what stands in none of `items`.
+    in particular. Yields nothing when that leaves none, or none that speaks of it; nor where the question
+    names by a code or a number what stands in none of `items`.
     Of a `topic` each of them speaks. Where there are `openings`, spans of `items`, each report gives one finding, and
     they tell the other documents.
     """
@@ -115,7 +114,7 @@ async def answer_from_reports(
     opened = (_open(items[at], at, start, end) for at, start, end in openings)
     findings += [one for one in opened if document_of(items[one.place]) not in told]
     is_of_one = not reports and len({document_of(items[one.place]) for one in findings}) == 1
-    if not findings or not _speaks_of(findings, question, share):
+    if not findings or not _speaks_of(findings, question):
         return
     yield given.token(title)
     for one in findings:
@@ -177,18 +176,11 @@ def _cite_findings(
                     break
 
 
-def _speaks_of(
-    findings: Sequence[_CitedFinding], question: str, share: float | None = None
-) -> bool:
-    """Return whether the findings are about what a question asks besides for the whole.
-
-    They are where they hold that share of its terms together. By default most of them, or one in a title, are enough.
-    """
+def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
+    """Return whether the findings are about what a question asks besides for the whole: most of its terms, or one in a title."""
     question_terms = terms_of(find_other_subjects(question))
     if not question_terms:
         return True
-    if share is not None:
-        return _count_terms(findings, question_terms) >= share * len(question_terms)
     titles = [Text(one.title) for one in findings]
     if any(title.has(term) == 1 for title in titles for term in question_terms):
         return True

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain, zip_longest
 
 from sextant.domain.answers import Done
-from sextant.domain.breadth import find_other_subjects, is_broad, is_request, may_ask_account
+from sextant.domain.breadth import find_other_subjects, is_broad, may_ask_account
 from sextant.domain.documents import DocumentStatus
 from sextant.domain.errors import DependencyError, SextantError, describe_reason
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
@@ -29,8 +29,6 @@ from sextant.nodes.state import State, reports_of
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.statements import definition_pattern
 
-# The share of a request's terms that findings hold together which answer it: one says that it is one ("describe", 介绍).
-_OF_REQUEST = 1 / 2
 # So many sentences tell what the documents are about, or one of each document.
 _SENTENCES = 8
 # Of so many documents each is told; of more, reports tell the topics.
@@ -124,10 +122,7 @@ class WithoutModel:
         reports = [item for item in found.graph_items if item.kind is ItemKind.COMMUNITY]
         passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
         items, answerer = await self._keep_stored(passages), self.deps.answerer
-        share = _OF_REQUEST if is_request(question) else None
-        from_reports = answer_from_reports(
-            question, reports, items, language, answerer.name, share=share
-        )
+        from_reports = answer_from_reports(question, reports, items, language, answerer.name)
         events = [event async for event in from_reports]
         if not events:
             events = [one async for one in quote_sentences(answerer, question, items, language, ())]

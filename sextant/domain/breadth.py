@@ -91,10 +91,10 @@ _ALL_THERE_IS = re.compile(
 )
 # What a question that is not broad may say of documents all the same, where reports were asked for it.
 _ABOUT_THE_WHOLE = re.compile(
-    r"\b(?:about|collection|contents?|cover(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|documents?|files?|ideas?"
+    r"\b(?:about|collection|contents?|cover(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|documents?|explain|files?|ideas?"
     r"|important|issues?|key|knowledge base|main|major|overall|overview|points?|said|say|subjects?|summari[sz]e"
     r"|summary|tell|texts?|themes?|topics?)\b"
-    r"|知识库|文档|文件|资料|材料|内容|主题|话题|要点|重点|主要|重要|关键|概述|概括|总结|摘要|介绍|涉及|包括|讨论|整体"
+    r"|知识库|文档|文件|资料|材料|内容|主题|话题|要点|重点|主要|重要|关键|概述|概括|总结|摘要|介绍|描述|说明|解释|涉及|包括|讨论|整体"
     r"|讲|说|谈",
     re.IGNORECASE,
 )
