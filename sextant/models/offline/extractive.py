@@ -43,7 +43,7 @@ from sextant.models.offline.summary import read_named_section, summary_of_named
 from sextant.models.offline.wording import respell
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned, names_code
-from sextant.text.statements import AnswerType
+from sextant.text.statements import AnswerType, orders_answerer
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")
@@ -220,7 +220,20 @@ class ExtractiveAnswerer:
         """
         if summary := summary_of_named(question, items):
             return Extraction(_quote(items, summary), None)
-        ranking = await self.rank(question, items, language=language)
+        found = await self._extract(question, items, language)
+        if found.quotations or not any(orders_answerer(item.text) for item in items):
+            return found
+        return await self._extract(question, items, language, with_doubtful=True)
+
+    async def _extract(
+        self,
+        question: str,
+        items: Sequence[RetrievedItem],
+        language: str,
+        *,
+        with_doubtful: bool = False,
+    ) -> Extraction:
+        ranking = await self.rank(question, items, language=language, with_doubtful=with_doubtful)
         if ranking is None:
             return Extraction((), 0 if items else None)
         ranking = self._settle_language(ranking)
@@ -250,10 +263,20 @@ class ExtractiveAnswerer:
         return min(estimate, shared) if is_blind else estimate
 
     async def rank(
-        self, question: str, items: Sequence[RetrievedItem], *, language: str
+        self,
+        question: str,
+        items: Sequence[RetrievedItem],
+        *,
+        language: str,
+        with_doubtful: bool = False,
     ) -> Ranking | None:
-        """Score the sentences that may answer; None where no passage speaks of what the question names."""
-        evidence = await asyncio.to_thread(_read_evidence, question, items, language)
+        """Score the sentences that may answer; None where no passage speaks of what the question names.
+
+        Those of passages that order how to answer are left out, unless `with_doubtful`.
+        """
+        evidence = await asyncio.to_thread(
+            _read_evidence, question, items, language, with_doubtful=with_doubtful
+        )
         if evidence is None:
             return None
         features = await asyncio.to_thread(evidence.measure_sentences)
@@ -333,7 +356,9 @@ def lacks_named(question: str, items: Sequence[RetrievedItem]) -> bool:
     return bool(find_unmentioned(question, documents)) or Siblings(question, items).stand_alone()
 
 
-def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str) -> Evidence | None:
+def _read_evidence(
+    question: str, items: Sequence[RetrievedItem], language: str, *, with_doubtful: bool
+) -> Evidence | None:
     """Return what the passages say that name all that the question names by a code or a model ("E47", "Heron 3").
 
     None where such a name stands in none of them. Words that are misspelt are read as the passages have them.
@@ -345,7 +370,8 @@ def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str)
     about = {index for index, count in enumerate(lacking) if count == min(lacking, default=0)}
     about -= _find_other_sections(question, items) | find_namesakes(question, items)
     spelled = respell(question, [item.text for item in items])
-    sentences = [one for one in read_sentences(spelled, items) if one.source in about]
+    readable = read_sentences(spelled, items, with_doubtful=with_doubtful)
+    sentences = [one for one in readable if one.source in about]
     return Evidence(spelled, items, sentences, language) if sentences else None
 
 

@@ -337,6 +337,7 @@ async def test_points_can_neither_end_the_prompts_data_nor_fill_its_context(benc
     ("question", "answered"),
     [
         ("描述一下尾款", True),  # a request
+        ("尾款测试", False),  # names of two things, of which one is told of
         ("门票要注意哪些？", False),  # of which they say nothing
         ("尾款的支付要看哪些？", True),  # and all
         ("尾款是谁收的？", False),  # a fact, which reports do not tell
