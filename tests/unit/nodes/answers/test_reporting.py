@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.domain.warnings import WarningCode
 from sextant.models.chat.chat_model import as_chat_model
-from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.extractive import ExtractiveAnswerer, load_weights
 from sextant.nodes.answers.report_answers import FOUND
 from sextant.nodes.generate import generate
 from sextant.nodes.state import State
@@ -333,11 +334,20 @@ async def test_points_can_neither_end_the_prompts_data_nor_fill_its_context(benc
     assert 100 < model.asked[-1].count("很多") < 200
 
 
+async def test_a_finding_that_has_one_of_two_things_that_are_named_answers_nothing(
+    bench: Build,
+) -> None:
+    retriever = ScriptedRetriever([[PAYMENT]], around=(report("合同", (PAYMENT.text, "合同.md")),))
+    quotes_nothing = ExtractiveAnswerer(weights=replace(load_weights(), bar=1.0))
+    at = bench(answerer=quotes_nothing, retriever=retriever)
+    update = await generate(asked("尾款测试", strategy="mix", items=[WEATHER]), at.runtime)
+    assert update["declined"]
+
+
 @pytest.mark.parametrize(
     ("question", "answered"),
     [
         ("描述一下尾款", True),  # a request
-        ("尾款测试", False),  # names of two things, of which one is told of
         ("门票要注意哪些？", False),  # of which they say nothing
         ("尾款的支付要看哪些？", True),  # and all
         ("尾款是谁收的？", False),  # a fact, which reports do not tell
