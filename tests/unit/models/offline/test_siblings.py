@@ -36,6 +36,12 @@ async def answers(question: str, *items: RetrievedItem) -> Sequence[str]:
         ),
         ("412实验室的负责人是谁？", ROOMS, "412实验室的负责人是赵敏。"),
         (
+            "When does the north gate open?",
+            "The south gate opens at eight. The gate in the north opens at six.",
+            "The gate in the north opens at six.",
+        ),
+        ("北门几点开？", "南门早上八点开。北门早上六点开。", "北门早上六点开。"),
+        (
             "3 型电池用什么充电？",
             "2 型电池用慢充充电。3 型电池用快充充电。",
             "3 型电池用快充充电。",
@@ -53,6 +59,11 @@ async def test_only_what_is_named_is_quoted(question: str, text: str, expected: 
         ("Who has the key to locker 3?", LOCKERS),
         ("415实验室的负责人是谁？", ROOMS),
         ("1 型电池用什么充电？", "2 型电池用慢充充电。3型电池用快充充电。"),
+        ("When does the north gate open?", "The south gate opens at eight in the morning."),
+        ("What does the winter ticket cost?", "The summer ticket costs 12 EUR."),
+        ("Who leads the Tuesday class?", "The Friday class is led by Ann."),
+        ("北门几点开？", "南门早上八点开。"),
+        ("下午几点开门？", "上午九点开门。"),
     ],
 )
 async def test_of_one_that_is_nowhere_nothing_is_quoted(question: str, text: str) -> None:
