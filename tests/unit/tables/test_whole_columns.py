@@ -100,6 +100,7 @@ def test_the_same_is_computed_of_chinese_questions(
         ("Which parts are not recyclable?", STOCK),
         ("How many parts may each driver carry?", STOCK),
         ("What is the difference between Norbolt and Keller?", STOCK),
+        ("List the prices of all suppliers.", STOCK),
         # Whose price, in which warehouse?
         ("How much more does BX-1 cost than CD-2?", STOCK),
         ("Which parts are not from Keller, Bergen?", STOCK),
