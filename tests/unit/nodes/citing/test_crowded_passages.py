@@ -1,0 +1,67 @@
+"""What is said of one thing in a passage that says the like of others beside it, in both languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from sextant.nodes.citing.assessment import AnswerEvidence
+from sextant.nodes.citing.evidence_index import Support
+from tests.unit.nodes.conftest import item
+
+MILL = (
+    "The mill was built in 1874 and grinds 3.2 tonnes of rye a day. Oats are ground on Fridays only, 900 kg at most. The miller"
+    " is Hanne Dahl; her deputy is Per Lund. The upper wheel turns at 9 rpm, the lower wheel at 14 rpm. Visitors pay 6 EUR,"
+    " children under 12 nothing. The lease ends on 30 June 2034 and costs EUR 18,500 a year. Flour is kept for eight months,"
+    " bran for six weeks. The mill must not run when the water is below 40 cm."
+)
+WAGES = (
+    "正式员工每月10日发放工资，实习生每月15日发放。加班费平日为1.5倍，周末为2倍，法定节假日为3倍。年终奖按考核等级发放："
+    "A级4个月，B级2个月，C级不发。财务负责人是吕青，审批人是周岚。餐补每天25元。"
+)
+
+
+def _is_supported(question: str, statement: str) -> bool:
+    passage = MILL if question.isascii() else WAGES
+    evidence = AnswerEvidence([item(passage, "a.md")], question)
+    return evidence.assess(statement).support is Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("How much rye does the mill grind a day?", "It grinds 3,200 kg of rye a day."),
+        ("Who is the miller?", "The miller is Hanne Dahl."),
+        ("What do visitors pay?", "Visitors pay six euros; children under twelve are free."),
+        ("When does the lease end?", "The lease runs out at the end of June 2034."),
+        ("When does the lease end?", "2034-06-30"),
+        ("What does the lease cost?", "€18.5k per year."),
+        ("How long is bran kept?", "Bran keeps for six weeks, flour for eight months."),
+        ("When may the mill run?", "Only with at least 40 cm of water."),
+        ("实习生几号发工资？", "每月15号。"),
+        ("周末加班费是几倍？", "周末加班费为两倍。"),
+        ("B级年终奖是多少？", "两个月工资。"),
+        ("餐补多少？", "每天二十五元。"),
+    ],
+)
+def test_what_is_said_of_it_is_supported(question: str, statement: str) -> None:
+    assert _is_supported(question, statement)
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("How much rye does the mill grind a day?", "It grinds 900 kg of rye a day."),
+        ("Who is the miller?", "Per Lund is the miller."),
+        ("How fast does the lower wheel turn?", "The lower wheel turns at 9 rpm."),
+        ("What do visitors pay?", "Children pay 6 EUR."),
+        ("When does the lease end?", "The lease ends on 30 July 2034."),
+        ("How long is bran kept?", "Bran is kept for eight months."),
+        ("When may the mill run?", "The mill may run when the water is below 40 cm."),
+        ("实习生几号发工资？", "实习生每月10日发工资。"),
+        ("周末加班费是几倍？", "周末加班费为3倍。"),
+        ("B级年终奖是多少？", "B级发4个月。"),
+        ("审批人是谁？", "审批人是吕青。"),
+    ],
+)
+def test_what_is_said_of_another_one_is_not(question: str, statement: str) -> None:
+    assert not _is_supported(question, statement)
