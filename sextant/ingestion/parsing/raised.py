@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.text.characters import has_cjk
-from sextant.text.units import CURRENCIES
 from sextant.text.values import normalise_values
 
 # Noncharacters of Unicode, which it sets aside for such inner use.
@@ -21,18 +20,8 @@ _RAISED, _LOWERED, _NOTE, _END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _INNER = f"[^{_RAISED}-{_END}]*"
 _MARK = re.compile(f"([{_RAISED}-{_NOTE}])({_INNER}){_END}")
 _LEADING = re.compile(rf"^\s*[{_RAISED}{_NOTE}]({_INNER}){_END}", re.MULTILINE)
-# A note whose figure stands on the line: "1 after probation", "[2] unless agreed", "注3：".
-_ON_THE_LINE = re.compile(
-    r"^\s*[\[(（【]?(?:(?:foot)?note\s?|注)?(\d{1,2})(?![.,]?\d)[\])）】.、:：]{0,2}\s*(?=[^\W\d_])",
-    re.MULTILINE | re.IGNORECASE,
-)
 _LEFT_OVER = re.compile(f"[{_RAISED}-{_END}]")
 _TOUCHING = re.compile(rf"([{_RAISED}{_LOWERED}])({_INNER}(?:{_END}\1{_INNER})+){_END}")
-# What is raised behind the number that a cell is.
-_BEHIND_NUMBER = re.compile(
-    rf"\W{{0,3}}\d[\d.,]*(?<!\b10)\s?[^\W\d]{{0,4}}[%‰€$£¥]?\s?{_RAISED}({_INNER}){_END}\s*"
-)
-_NO_NOTES = frozenset("eo")  # 2e and 1o only count
 _CLOSING = tuple(")]）］〕】")
 _BRACKETS = " \t()[]（）［］〔〕【】"
 _LABEL = re.compile(r"(?:\w{1,3}|[*†‡§¶#]{1,3})")
@@ -48,9 +37,6 @@ _FORMULA = re.compile(r"=(?:[a-zA-Zα-ωΑ-Ω]{0,2}[\W\d])*[a-zA-Zα-ωΑ-Ω]{1,
 _STOPS = re.compile(r"[.,;:!?。，；：！？、]+$")
 _COUNTED = re.compile(r"\s?(?:[^\W\d_]+|[%‰€$£])")
 _NUMBER = re.compile(r"\d[\d.,]*$")
-_CENTS = re.compile(r"([.,]?)(\d\d)")
-_WHOLE = re.compile(r"\d+|\d{1,3}(?:(?P<mark>[.,])\d{3})+")
-_MOST_POWER_OF_TEN = 24
 _LONGEST = 24  # characters; what is longer is a style and no mark
 
 
@@ -73,10 +59,8 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
     """Write out what was marked: `10^6`, `H2O`, `25 days [note 1]`.
 
     A raised figure is a reference where a block of the same page (or of the document, if it has no pages) begins
-    with the same figure raised, or where it stands between a number and what that counts and any block begins with
-    that figure (or it is a one, which is no power); so is a letter, or a figure from one on, behind the number that a
-    cell is. Two figures behind an amount of money are its cents; any other is written behind a `^`, so that it never
-    melts into a number.
+    with the same figure raised, and a one, which is no power, also between a number and what that counts. Any other is
+    written behind a `^`, so that it never melts into a number.
     """
     read = list(blocks)
     marked = [index for index, block in enumerate(read) if _is_marked(block)]
@@ -86,35 +70,9 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
             notes[read[index].page].update(
                 label for found in _LEADING.findall(text) for label in _labels(found)
             )
-    anywhere = frozenset[str]().union(*notes.values(), _find_on_the_line(read) if marked else ())
     for index in marked:
-        block = read[index]
-        raised = notes[block.page] | (_find_marks(block) if isinstance(block, Table) else set())
-        read[index] = _rewritten(block, _Notes(raised, anywhere))
+        read[index] = _rewritten(read[index], notes[read[index].page])
     return read
-
-
-@dataclass(frozen=True, slots=True)
-class _Notes:
-    """The labels of the notes: those that stand raised on the page of a block, and all of the document."""
-
-    raised: Set[str]
-    anywhere: Set[str]
-
-
-def _find_marks(table: Table) -> set[str]:
-    """Return the marks of notes behind the numbers of a table, wherever the notes stand: letters, and figures from one on."""
-    cells = filter(None, (_BEHIND_NUMBER.fullmatch(cell) for row in table.rows for cell in row))
-    marks = {mark for cell in cells for mark in _labels(cell[1])}
-    letters = {mark for mark in marks if len(mark) == 1 and mark.islower()}
-    figures = {mark for mark in marks if mark.isdigit()} if "1" in marks else set[str]()
-    return figures | (set() if letters <= _NO_NOTES else letters)
-
-
-def _find_on_the_line(blocks: Iterable[Block]) -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block, Paragraph | Caption):
-            yield from _ON_THE_LINE.findall(block.text)
 
 
 def _mark(kind: str, text: str) -> str:
@@ -138,7 +96,7 @@ def _texts(block: Block) -> Iterator[str]:
             yield block.alt
 
 
-def _rewritten(block: Block, notes: _Notes) -> Block:
+def _rewritten(block: Block, notes: Set[str]) -> Block:
     match block:
         case HeadingBlock() | Paragraph() | Caption():
             return replace(block, text=_write(block.text, notes))
@@ -158,7 +116,7 @@ def _labels(text: str) -> Sequence[str]:
     return parts if all(map(_LABEL.fullmatch, parts)) else ()
 
 
-def _write(text: str, notes: _Notes) -> str:
+def _write(text: str, notes: Set[str]) -> str:
     text = _TOUCHING.sub(_join_touching, text)
     word = "注" if has_cjk(text) else "note "
     written, rest = "", text
@@ -166,9 +124,7 @@ def _write(text: str, notes: _Notes) -> str:
         kind, inner = found.groups()
         written, rest = written + rest[: found.start()], rest[found.end() :]
         labels = _labels(inner)
-        if kind == _RAISED and (cents := _find_cents(written, rest, inner, notes)):
-            written += cents
-        elif kind == _NOTE or (
+        if kind == _NOTE or (
             kind == _RAISED
             and (_is_bracketed(written, inner) or _is_reference(written, rest, labels, notes))
         ):
@@ -194,44 +150,23 @@ def _is_bracketed(before: str, raised: str) -> bool:
     return is_label and not _VARIABLE.search(before[-_BASE_CHARS:])
 
 
-def _is_reference(before: str, after: str, labels: Sequence[str], notes: _Notes) -> bool:
+def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str]) -> bool:
     base = before[-_BASE_CHARS:]
-    if not (labels and set(labels) <= notes.raised):
+    if not (labels and set(labels) <= notes):
         # A one is no power: its note is known by nothing but the mark.
-        is_known = labels == ["1"] or set(labels) <= notes.anywhere
-        return is_known and _parts_from_unit(base, after, labels)
+        return labels == ["1"] and _parts_from_unit(base, after)
     could_be_power = labels != ["1"] and labels[0].isdigit()
     return not (could_be_power and (_POWER_BASE.search(base) or _FORMULA.search(base)))
 
 
-def _find_cents(before: str, after: str, raised: str, notes: _Notes) -> str:
-    """Return raised cents with the mark ahead of them (".99" of "4⁹⁹ EUR"); "" for what is none."""
-    cents, number = _CENTS.fullmatch(raised), _NUMBER.search(before)
-    if not (cents and number) or raised in notes.raised:
-        return ""
-    mark, digits = cents.groups()
-    whole = _WHOLE.fullmatch(number[0].rstrip(".,"))
-    if not whole or (number[0] == "10" and int(digits) <= _MOST_POWER_OF_TEN):
-        return ""
-    counted = _COUNTED.match(after)
-    amount = f"{before[: number.start()][-_BASE_CHARS:]}{whole[0].replace('.', ',')}.{digits}{counted[0] if counted else ''}"
-    units = {one.value.unit.lower() for one in normalise_values(amount)[-1:]}
-    if CURRENCIES.isdisjoint({*units, counted[0].strip().lower() if counted else ""}):
-        return ""
-    if number[0] != whole[0]:  # the mark stands on the line
-        return digits
-    return f"{mark or (',' if whole['mark'] == '.' else '.')}{digits}"
-
-
-def _parts_from_unit(before: str, after: str, labels: Sequence[str]) -> bool:
-    """Return whether a mark stands between a number and its unit ("25¹ days"), where nobody writes a power."""
+def _parts_from_unit(before: str, after: str) -> bool:
+    """Return whether a mark stands between a number and its unit ("25¹ days"), or ends a cell that is a number."""
     number, counted = _NUMBER.search(before), _COUNTED.match(after)
-    if not (labels and labels[0].isdigit() and number and counted) or _POWER_BASE.search(before):
+    is_cell = number is not None and number[0] == before and not after
+    if not (number and (counted or is_cell)) or _POWER_BASE.search(before):
         return False
-    # No number is raised to the power of one.
-    is_power = labels != ["1"] or len(number[0]) == 1
-    found = normalise_values(number[0] + counted[0])
-    return not is_power or any(one.value.unit for one in found)
+    found = normalise_values(number[0] + (counted[0] if counted else ""))
+    return len(number[0]) > 1 or any(one.value.unit for one in found)
 
 
 def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
