@@ -32,13 +32,12 @@ from sextant.domain.errors import (
 )
 from sextant.domain.settings import Settings
 from sextant.domain.system import give_back
-from sextant.domain.warnings import CodedWarning
+from sextant.domain.warnings import CodedWarning, attachments_not_read
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.metadata.offline_descriptions import Described, describe_in_parts
 from sextant.ingestion.ocr import OcrReader
-from sextant.ingestion.parsing.attachments import not_read
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import Describe, ParserHosts, Recognise, parse_file
@@ -215,7 +214,7 @@ class JobRunner:
             job.scope, job.document_id, uploads, deepest=_MAIL_IN_MAIL
         )
         if registered is None:
-            return (), not_read([one.name for one in parsed.attachments])
+            return (), attachments_not_read([one.name for one in parsed.attachments])
         return [*zip(uploads, registered, strict=True)], ()
 
     async def _extract(self, job: Job, report: OnProgress) -> tuple[CodedWarning, ...]:

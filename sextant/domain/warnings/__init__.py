@@ -21,6 +21,7 @@ __all__ = [
     "CodedWarning",
     "Warned",
     "WarningCode",
+    "attachments_not_read",
     "collect_warnings",
     "count",
     "distinct",
@@ -102,6 +103,12 @@ def names(given: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
     """Return names as a parameter: the first five, shortened, and how many others there are."""
     shown = [name[:_NAME_CHARS] for name in given[:_MOST_NAMES]]
     return {"names": shown, "others": len(given) - len(shown)}
+
+
+def attachments_not_read(given: Sequence[str]) -> tuple[CodedWarning, ...]:
+    """Return the warning that attachments of these names are not read, if there are any."""
+    params = {"number": len(given), "names": names(given)}
+    return (CodedWarning(WarningCode.ATTACHMENTS_NOT_READ, params),) if given else ()
 
 
 def distinct(warnings: Iterable[CodedWarning]) -> list[CodedWarning]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 
 from sextant.domain.documents import Coverage
 from sextant.domain.warnings import CodedWarning, WarningCode, count
@@ -31,7 +31,6 @@ from sextant.text.characters import normalise
 _TOLERATED = 0.04  # of the text: spelling of numbers, marks of lists, names of columns
 _LEAST_MISSING = 40  # letters and digits
 _LOST = 0.5  # of the words of a part
-_WORDS_TRIED = 50  # of a part
 _NUMBER = re.compile(r"[^\s|]*\d[^\s|]*")
 _WORD = re.compile(r"[^\W_]{2,}")
 
@@ -132,10 +131,10 @@ def _warn_of_missing(
 def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
     """Return the names of parts of which most words are not stored, judged by words that no other part has."""
     words = [set(_WORD.findall(normalise(part.text))) for part in parts]
-    parts_of = Counter(word for each in words for word in each)
-    stored, lost = "".join(normalise(text).split()), list[str | int]()
+    parts_of = Counter(chain.from_iterable(words))
+    stored, lost = set(_WORD.findall(normalise(text))), list[str | int]()
     for part, each in zip(parts, words, strict=True):
-        special = list(islice((word for word in each if parts_of[word] == 1), _WORDS_TRIED))
+        special = [word for word in each if parts_of[word] == 1]
         if part.name and sum(word not in stored for word in special) > _LOST * len(special):
             lost.append(part.name)
     return lost

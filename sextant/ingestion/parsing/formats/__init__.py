@@ -20,15 +20,17 @@ class Parser(Protocol):
         ...
 
 
-# Formats that another's module reads.
-_MODULES = {
-    FileType.ODT: "odf",
-    FileType.ODS: "odf",
-    FileType.ODP: "odf",
+# Formats that another's module reads, and by which function.
+_PARSERS = {
+    FileType.ODT: ("odf", "parse"),
+    FileType.ODS: ("odf", "parse"),
+    FileType.ODP: ("odf", "parse"),
+    FileType.MHTML: ("eml", "parse_web_archive"),
 }
 
 
 def parser_for(file_type: FileType) -> Parser:
     """Import only the one format's module, so that a parser process starts fast."""
-    name = _MODULES.get(file_type, file_type.value)
-    return cast("Parser", import_module(f"sextant.ingestion.parsing.formats.{name}").parse)
+    name, function = _PARSERS.get(file_type, (file_type.value, "parse"))
+    module = import_module(f"sextant.ingestion.parsing.formats.{name}")
+    return cast("Parser", getattr(module, function))

@@ -1,5 +1,7 @@
-"""E-mail: who wrote to whom, when and about what, all its text, and the names of what was attached (RFC 5322, MIME)."""
+"""E-mail: who wrote to whom, when and about what, all its text, and the names of what was attached (RFC 5322, MIME).
 
+Also here: web pages that were saved in the form of a mail.
+"""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -10,16 +12,19 @@ from email.message import Message
 from email.parser import BytesParser
 from email.policy import compat32
 from mimetypes import guess_extension
+from pathlib import PurePosixPath
 from typing import TypeAlias
+from urllib.parse import urljoin
 
 from sextant.domain.documents import AttachedFile, printable_name
-from sextant.domain.errors import FileTypeUnknown
-from sextant.ingestion.parsing.attachments import choose_attachments, not_read
+from sextant.domain.errors import FileBroken, FileRejected, FileTypeUnknown
+from sextant.domain.warnings import attachments_not_read
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph
-from sextant.ingestion.parsing.encodings import decode
-from sextant.ingestion.parsing.formats.html import fragment_blocks
+from sextant.ingestion.parsing.detect import FileType, detect
+from sextant.ingestion.parsing.encodings import META_CHARSET, decode
+from sextant.ingestion.parsing.formats.html import fragment_blocks, read_page
 from sextant.ingestion.parsing.formats.txt import text_blocks
-from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.ingestion.parsing.lines import join_lines
 from sextant.ingestion.parsing.structure import Omissions, build_structure, finish_blocks
 from sextant.text.characters import clean_text
@@ -50,8 +55,8 @@ def read_mail(message: Part, limits: Limits) -> Blocks:
     if reader.attached:
         names = ", ".join(one.name for one in reader.attached)
         blocks.append(Paragraph(f"Attachments: {names}"))
-    read, others = choose_attachments(reader.attached, limits)
-    title, missing = _header(message, "Subject"), not_read(others)
+    read, others = _choose_attachments(reader.attached, limits)
+    title, missing = _header(message, "Subject"), attachments_not_read(others)
     finished = finish_blocks(blocks, reader.omissions, title, warnings=missing)
     return replace(finished, attachments=tuple(read))
 
@@ -235,3 +240,81 @@ def decode_part(content: bytes, charset: str | None) -> str:
         return decode(content, charset).text
     except FileTypeUnknown:
         return content.decode("utf-8", "replace")
+
+
+def _choose_attachments(
+    attached: Sequence[AttachedFile], limits: Limits
+) -> tuple[list[AttachedFile], list[str]]:
+    """Return those that are documents of a kind that we read, as many as may be, and the names of the others."""
+    readable = [one for one in attached if _is_readable(one, limits)][: limits.attachments]
+    chosen = {id(one) for one in readable}
+    return [*_rename_equals(readable)], [one.name for one in attached if id(one) not in chosen]
+
+
+def _is_readable(attached: AttachedFile, limits: Limits) -> bool:
+    """Return whether an attachment is a document of a kind that we read."""
+    try:
+        check_size(attached.content, attached.name, limits)
+        found = detect(attached.content, attached.name)
+    except FileRejected:
+        return False
+    return found is not FileType.IMAGE or limits.images > 0
+
+
+def _rename_equals(attached: Sequence[AttachedFile]) -> Iterator[AttachedFile]:
+    """Yield attachments each under a name of its own: the second `a.pdf` is `a (2).pdf`."""
+    taken = set[str]()
+    for one in attached:
+        path, name, number = PurePosixPath(one.name.replace("/", "_")), "", 1
+        while not name or name in taken:
+            name = path.name if number == 1 else f"{path.stem} ({number}){path.suffix}"
+            number += 1
+        taken.add(name)
+        yield AttachedFile(name, one.content)
+
+
+def parse_web_archive(content: bytes, limits: Limits) -> Blocks:
+    """Read a web page that was saved with its pictures (MHTML, RFC 2557); those in its frames only where it says nothing itself.
+
+    Raises:
+        FileBroken: no page is in it.
+    """
+    message = parse_mime(content)
+    parts = [part for part in message.walk() if not part.is_multipart()]
+    files = {name: part for part in parts for name in _addresses(part)}
+    start = str(message.get_param("start") or "").strip("<>")
+    pages = [
+        part for part in parts if part.get_content_type() in {"text/html", "application/xhtml+xml"}
+    ]
+    first = files.get(f"cid:{start}")
+    if first in pages:
+        pages.insert(0, first)
+    if not pages:
+        raise FileBroken(
+            "There is no page in the file.", next_step="Save the page again, and retry."
+        )
+    read = (_read_saved(page, files, limits) for page in pages)
+    return next((page for page in read if page.blocks), Blocks([]))
+
+
+def _read_saved(page: Part, files: dict[str, Part], limits: Limits) -> Blocks:
+    content = page.get_payload(decode=True)
+    content = content if isinstance(content, bytes) else b""
+    declared = META_CHARSET.search(content[:4096])
+    charset = page.get_content_charset() or (declared[1].decode("ascii") if declared else None)
+    base = page.get("Content-Location", "")
+
+    def load(address: str) -> bytes | None:
+        part = files.get(address) or files.get(urljoin(base, address))
+        found = part.get_payload(decode=True) if part is not None else None
+        return found if isinstance(found, bytes) else None
+
+    return read_page(decode_part(content, charset), limits, load)
+
+
+def _addresses(part: Part) -> list[str]:
+    """Return the addresses by which pages refer to a part."""
+    content_id, location = part.get("Content-ID", ""), part.get("Content-Location", "")
+    return [
+        *filter(None, [content_id and f"cid:{content_id.strip().strip('<>')}", location.strip()])
+    ]

@@ -1,22 +1,33 @@
-"""Excel workbooks: one section a sheet, in it the tables that a reader sees."""
+"""Excel workbooks (SpreadsheetML, ECMA-376 part 1, 18): one section a sheet, in it the tables that a reader sees.
+
+Read part by part, so that damaged styles cost no values and a damaged sheet none of another.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import BytesIO
 
-from openpyxl.utils.cell import range_boundaries
+from lxml import etree
+from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format
+from openpyxl.utils.cell import column_index_from_string, range_boundaries
+from openpyxl.utils.datetime import from_ISO8601, to_excel
+from openpyxl.utils.escape import unescape
 
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
-from sextant.ingestion.parsing.formats.workbook import Cell, Sheet, SheetRanges, Workbook
 from sextant.ingestion.parsing.grids import fill_merges, sheet_blocks
 from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
+from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
 _RANGE = re.compile(r"[A-Z]{1,3}\d{1,7}(?::[A-Z]{1,3}\d{1,7})?")
 
@@ -151,3 +162,221 @@ def _show(cell: Cell, first_day: int) -> str:
         return "TRUE" if value else "FALSE"
     value = value.strip() if isinstance(value, str) else value
     return format_value(value, cell.number_format, first_day)
+
+
+GENERAL = "General"
+CellValue = str | bool | int | float
+_ROW, _CELL, _VALUE, _FORMULA = "{*}row", "{*}c", "{*}v", "{*}f"
+_MERGED, _LINK = "{*}mergeCell", "{*}hyperlink"
+_MOST_MERGES = 10_000
+_REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
+_RAISED = {"superscript": mark_raised, "subscript": mark_lowered}
+_MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell holds, the code of its number format, and its column from 1."""
+
+    column: int
+    value: CellValue
+    number_format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A worksheet by its name, and the part that it is in; None where that is missing. `is_chart`: it has no cells."""
+
+    title: str
+    part: PackagePart | None
+    is_chart: bool = False
+
+
+@dataclass(slots=True)
+class SheetRanges:
+    """What a sheet says behind its rows, and the formulas in them without a value: programs that write workbooks compute none.
+
+    `merges`: ranges of merged cells; `links`: names of cells, with the id of the address that a link in it has.
+    """
+
+    merges: list[str] = field(default_factory=list[str])
+    links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    not_computed: int = 0
+
+
+class Workbook:
+    """A workbook, read as its formulas were when it was last saved."""
+
+    def __init__(self, package: Package, omissions: Omissions) -> None:
+        """Read what all sheets share.
+
+        Raises:
+            FileBroken: there is no workbook.
+        """
+        self._main = package.main()
+        self._omissions = omissions
+        properties = self._main.root.find("{*}workbookPr")
+        is_mac = properties is not None and properties.get("date1904") in {"1", "true"}
+        self.first_day = _MAC_DAY if is_mac else 0
+        calculation = self._main.root.find("{*}calcPr")
+        # Programs that compute nothing say so, and some of them write 0 for each result.
+        self._is_computed = calculation is None or calculation.get("fullCalcOnLoad") not in {
+            "1",
+            "true",
+        }
+        self._strings = [*map(self._text, self._shared("sharedStrings", "{*}si"))]
+        codes = {
+            one.get("numFmtId", ""): one.get("formatCode", "")
+            for one in self._shared("styles", "{*}numFmts/{*}numFmt")
+        }
+        codes = {str(key): code for key, code in BUILTIN_FORMATS.items()} | codes
+        styles = self._shared("styles", "{*}cellXfs/{*}xf")
+        self._formats = [codes.get(one.get("numFmtId", ""), GENERAL) for one in styles]
+        fonts = [*map(_is_struck, self._shared("styles", "{*}fonts/{*}font"))]
+        numbers = (_number(one.get("fontId")) or 0 for one in styles)
+        self._struck = [number < len(fonts) and fonts[number] for number in numbers]
+
+    def sheets(self) -> list[Sheet]:
+        """Return the sheets in their order; of a file that no longer lists them, those that are there, by number."""
+        listed = self._main.root.findall("{*}sheets/{*}sheet")
+        kinds = {part.name: part for part in self._main.related("worksheet")}
+        charts = {part.name for part in self._main.related("chartsheet", "dialogsheet")}
+        found = list[Sheet]()
+        for one in listed:
+            part = self._main.target(one.get(qn("r:id")))
+            is_chart = part is not None and part.name in charts
+            found.append(Sheet(one.get("name", ""), part, is_chart))
+        if any(sheet.part for sheet in found):
+            return found
+        self._main.package.damaged[self._main.name] = None
+        parts = [*kinds.values()] or self._main.package.parts_in("xl/worksheets")
+        names = [one.get("name", "") for one in listed] if len(listed) == len(parts) else []
+        return [Sheet(names[at] if names else f"#{at + 1}", part) for at, part in enumerate(parts)]
+
+    def rows(
+        self, sheet: Sheet, xml: bytes, ranges: SheetRanges
+    ) -> Iterator[tuple[int, list[Cell]]]:
+        """Yield rows with their numbers from 1, of damaged XML those that can be read; `ranges` is filled on the way."""
+        number = 0
+        events = etree.iterparse(
+            BytesIO(xml),
+            tag=(_ROW, _MERGED, _LINK),
+            recover=True,
+            resolve_entities=False,
+            no_network=True,
+            remove_comments=True,
+        )
+        for _, element in events:
+            if element.tag.endswith("hyperlink"):
+                ranges.links.append((element.get("ref", ""), element.get(qn("r:id"), "")))
+            elif element.tag.endswith("mergeCell"):
+                ranges.merges += [element.get("ref", "")][: _MOST_MERGES - len(ranges.merges)]
+            else:
+                number = _number(element.get("r")) or number + 1
+                yield number, [*self._cells(element, ranges)]
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+        is_sheet = events.root is not None and events.root.tag.endswith("}worksheet")
+        if len(events.error_log) or not is_sheet:
+            self._omissions.add_part("damaged sheet", sheet.title)
+            self._omissions.add_damaged([sheet.part.name] if sheet.part is not None else [])
+
+    def _cells(self, row: Element, ranges: SheetRanges) -> Iterator[Cell]:
+        column = 0
+        for cell in row.iterchildren(_CELL):
+            reference = _REFERENCE.fullmatch(cell.get("r", ""))
+            column = column_index_from_string(reference[1]) if reference else column + 1
+            if column > MAX_COLUMNS:
+                return
+            style = _number(cell.get("s")) or 0
+            code = self._formats[style] if style < len(self._formats) else GENERAL
+            value = self._value(cell, code)
+            has_formula = cell.find(_FORMULA) is not None
+            if style < len(self._struck) and self._struck[style]:
+                self._omissions.add_text("struck through", str(value or ""))
+            elif value is not None and not (has_formula and value == 0 and not self._is_computed):
+                yield Cell(column, value, code)
+            elif cell.get("t") != "str":  # which is an empty text that was computed
+                ranges.not_computed += has_formula
+
+    def _value(self, cell: Element, code: str) -> CellValue | None:
+        kind, text = cell.get("t", "n"), cell.findtext(_VALUE)
+        inline = cell.find("{*}is") if kind == "inlineStr" else None
+        if inline is not None:
+            return self._text(inline)
+        return self._read(kind, text, code) if text else None
+
+    def _read(self, kind: str, text: str, code: str) -> CellValue | None:
+        match kind:
+            case "s":
+                return self._string(_number(text))
+            case "b":
+                return text.strip() not in {"0", "false"}
+            case "n":
+                return _numeric(text)
+            case "d":
+                return self._date(text) if is_date_format(code) else text
+            case _:
+                return _unescaped(text)
+
+    def _text(self, element: Element) -> str:
+        """Return the text of a string with its runs, without the reading of its ideographs (`rPh`)."""
+        parts = [one.text or "" for one in element.iterfind("{*}t")]
+        for run in element.iterfind("{*}r"):
+            text = run.findtext("{*}t") or ""
+            look = run.find("{*}rPr")
+            align = look.find("{*}vertAlign") if look is not None else None
+            if look is not None and _is_struck(look):
+                self._omissions.add_text("struck through", text)
+            elif align is None:
+                parts.append(text)
+            else:
+                mark = _RAISED.get(align.get("val", ""), str)
+                parts.append(mark(text))
+        return _unescaped("".join(parts))
+
+    def _string(self, index: int | None) -> str | None:
+        if index is not None and index < len(self._strings):
+            return self._strings[index]
+        self._omissions.add_part("shared text")
+        return None
+
+    def _date(self, text: str) -> CellValue:
+        """Return a day that is written out as a number of days."""
+        found: CellValue = text
+        with suppress(ValueError):
+            found = to_excel(from_ISO8601(text)) - self.first_day
+        return found
+
+    def _shared(self, kind: str, path: str) -> list[Element]:
+        """Return elements of a part that all sheets share."""
+        part = next(self._main.related(kind), None) or PackagePart(
+            self._main.package, f"xl/{kind}.xml"
+        )
+        if part.root is None:
+            return []
+        found: list[Element] = part.root.findall(path)
+        return found
+
+
+def _numeric(text: str) -> CellValue:
+    try:
+        return float(text) if any(sign in text for sign in ".eE") else int(text)
+    except ValueError:
+        return text
+
+
+def _is_struck(font: Element) -> bool:
+    strike = font.find("{*}strike")
+    return strike is not None and strike.get("val") not in {"0", "false"}
+
+
+def _unescaped(text: str) -> str:
+    """Return text with the characters that XML cannot hold, which are written `_x000D_`."""
+    found: str = unescape(text) if "_x" in text else text
+    return found
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
