@@ -137,8 +137,7 @@ def _table(rows: Rows, region: Region, merged: Merged) -> Block:
         for column in range(region.left, region.right)
         if (number, column) in merged.repeated
     )
-    once = ["" if (0, at) in repeated else cell for at, cell in enumerate(cells[0])]
-    if filled := fill_group_names([once, *cells[1:]], is_merged=bool(across)):
+    if not across and (filled := fill_group_names(cells)):
         cells, across = filled, {0}
     return Table(cells, header_rows(cells, across), repeated=repeated)
 
@@ -155,9 +154,6 @@ def find_regions(rows: Rows) -> Iterator[Region]:
     of it. The cuts go on inside each part.
     """
     width = max(map(len, rows.values()), default=0)
-    if width > 1 and (plain := _plain(rows, width)):
-        yield plain
-        return
     todo = [Region(tuple(sorted(rows)), 0, width)]
     while todo:
         region = _trim(rows, todo.pop())
@@ -165,20 +161,6 @@ def find_regions(rows: Rows) -> Iterator[Region]:
         if len(parts) == 1:
             yield region
         todo.extend(reversed(parts) if len(parts) > 1 else ())
-
-
-def _plain(rows: Rows, width: int) -> Region | None:
-    """Return the whole of a sheet whose rows follow each other under a full one, without a remark below; else None."""
-    numbers = tuple(sorted(rows))
-    whole = Region(numbers, 0, width)
-    follow = numbers[-1] - numbers[0] + 1 == len(numbers)
-    if (
-        not follow
-        or len(find_filled_cells(rows, whole, numbers[0])) < width
-        or _is_note(rows, whole)
-    ):
-        return None
-    return whole if all("".join(row).strip() for row in rows.values()) else None
 
 
 def find_filled_cells(rows: Rows, region: Region, number: int) -> list[int]:

@@ -189,18 +189,12 @@ def _series(cells: Sequence[str]) -> Decimal | str | None:
     return steps.pop() if is_one_kind and len(values) > 2 and len(steps) == 1 else None
 
 
-def fill_group_names(
-    rows: Sequence[Sequence[str]], *, is_merged: bool = False
-) -> list[list[str]] | None:
+def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Return the rows with the names of groups repeated, where the first row names groups of the second's columns.
 
     As two rows of names are written without merged cells: a name of the first row stands for the blank cells on
     its right, and those of the second row are not told apart without it; or anywhere above columns of which each
     group has the same. None where that is not so.
-
-    Args:
-        rows: the table.
-        is_merged: whether other cells of the first row are merged, so that blank ones on the right say nothing.
     """
     if len(rows) < 3:
         return None
@@ -212,7 +206,7 @@ def fill_group_names(
     if not is_grouped or any(map(_NUMBER.match, filter(None, names))):
         return None
     name, result = "", _spread_groups(groups, names)
-    for at in range(len(names)) if not (result or is_merged) else ():
+    for at in range(len(names)) if not result else ():
         group = groups[at] if at < len(groups) else ""
         name = group or (name if names[at] else "")
         result.append(name)

@@ -138,11 +138,8 @@ class _StoryReader:
         if style.is_contents:
             self._context.omissions.add_furniture("in a table of contents", text)
         elif text:
-            numbering = self._context.numbering
             depth = style.list_depth
-            if depth is None:
-                depth = numbering.depth(style.list_id, style.style_id)
-            label = numbering.label(style.list_id, depth)
+            label = self._context.numbering.label(style.list_id, depth)
             level = 0 if style.is_title else style.level or None
             yield self._context.paragraph(
                 text, line.looks, label=label, depth=depth, level=level, size=style.size

@@ -41,12 +41,6 @@ class Numbering:
             if shared is not None:
                 self._lists[element.get(qn("w:numId"))] = _overridden(element, shared)
 
-    def depth(self, list_id: str | None, style_id: str) -> int:
-        """Return the depth (from 0) at which a list has paragraphs of a style that names none."""
-        numbered = self._lists.get(list_id or "")
-        levels = numbered.levels if numbered else {}
-        return next((depth for depth, level in levels.items() if level.style == style_id), 0)
-
     def label(self, list_id: str | None, depth: int) -> str:
         """Return the next label of a list at a depth (from 0)."""
         return self._lists[list_id].label(depth) if list_id in self._lists else ""
@@ -62,7 +56,6 @@ def _levels(element: Element) -> dict[int, ListLevel]:
             int(start) if start.isdigit() else 0,
             node.find(qn("w:isLgl")) is not None,
             int(restart) if restart.isdigit() else None,
-            _value(node, "w:pStyle", "") or None,
         )
     return levels
 
@@ -84,7 +77,6 @@ def _value(node: Element, name: str, default: str) -> str:
     return default if found is None else found.get(_VAL, default)
 
 
-_MOVED = 4  # half points; less is a correction of the line
 _OFF = {"0", "false", "off"}
 _RAISED = {"superscript": "super", "subscript": "sub", "baseline": "none"}
 _NUMERALS = "一二三四五六七八九"
@@ -111,11 +103,10 @@ _CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.
 class Style(Look):
     """What a paragraph and its runs look like. `level`: of a heading, from 1."""
 
-    style_id: str = ""
     name: str = ""
     level: int | None = None
     list_id: str | None = None
-    list_depth: int | None = None
+    list_depth: int = 0
 
     @property
     def is_title(self) -> bool:
@@ -180,11 +171,11 @@ class Styles:
         name = value_of(element, "w:name") or ""
         parent = self._style(value_of(element, "w:basedOn") or "")
         level = heading_level(name) or parent.level
-        style = replace(parent, style_id=element.get(qn("w:styleId"), ""), name=name, level=level)
+        style = replace(parent, name=name, level=level)
         look = _with_look(style, element.find(qn("w:rPr")))
         properties = element.find(qn("w:pPr"))
         if properties is not None and properties.find(qn("w:numPr")) is not None:
-            look = replace(look, list_depth=None)
+            look = replace(look, list_depth=0)
         return _with_properties(look, properties)
 
 
@@ -222,21 +213,8 @@ def _with_look(style: Style, look: Element | None) -> Style:
         bold=is_on(look, "w:b", inherited=style.bold),
         struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
         hidden=is_on(look, "w:vanish", inherited=style.hidden),
-        raised=_RAISED.get(value_of(look, "w:vertAlign") or "")
-        or _by_position(look)
-        or style.raised,
+        raised=_RAISED.get(value_of(look, "w:vertAlign") or "") or style.raised,
     )
-
-
-def _by_position(look: Element) -> str:
-    """Return whether letters were moved up or down by hand, by so much that they stand for an index (`w:position`)."""
-    try:
-        half_points = int(value_of(look, "w:position") or 0)
-    except ValueError:
-        return ""
-    if abs(half_points) < _MOVED:
-        return ""
-    return "super" if half_points > 0 else "sub"
 
 
 def _with_properties(style: Style, properties: Element | None) -> Style:

@@ -2,6 +2,7 @@
 
 Also here: web pages that were saved in the form of a mail.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -71,7 +71,6 @@ def markdown_blocks(text: str, limits: Limits, omissions: Omissions) -> list[Blo
     """Return blocks of Markdown inside any format, what is raised in them still marked (see `raised`)."""
     written = _markdown()
     tokens = written.parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
-    _number_items(tokens)
     _strip_attributes(tokens)
     page = str(written.renderer.render(tokens, written.options, {}))
     return [_with_lines(block) for block in fragment_blocks(page, limits, omissions)]
@@ -182,16 +181,3 @@ def _join(text: str) -> str:
 def _join_line(line: str) -> str:
     indent = line[: len(line) - len(line.lstrip())]
     return indent + with_fields(line.split(_SOFT_BREAK))
-
-
-def _number_items(tokens: Sequence[Token]) -> None:
-    """Give the items of lists the numbers that their reader sees: 1, 2, 3 where the author wrote 1, 1, 1."""
-    numbers = list[int]()
-    for token in tokens:
-        if token.type == "ordered_list_open":
-            numbers.append(-1)
-        elif token.type == "ordered_list_close":
-            numbers.pop()
-        elif token.type == "list_item_open" and token.info:
-            numbers[-1] = max(int(token.info), numbers[-1] + 1)
-            token.attrSet("value", str(numbers[-1]))

@@ -21,7 +21,6 @@ class ListLevel:
         start: its first number.
         is_legal: whether the numbers of all levels are written in figures.
         restart: the level, from 1, behind which it begins anew; 0: behind none, None: behind any above it.
-        style: the paragraph style that stands for it.
     """
 
     format: str = "decimal"
@@ -29,7 +28,6 @@ class ListLevel:
     start: int = 1
     is_legal: bool = False
     restart: int | None = None
-    style: str | None = None
 
 
 @dataclass(slots=True)

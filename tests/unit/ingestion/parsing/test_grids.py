@@ -136,10 +136,9 @@ def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:
 
 
 def test_the_name_of_a_group_stands_anywhere_above_the_columns_that_every_group_has() -> None:
-    """Here above the last one, beside a unit that is merged over the first."""
+    """Here above the last one."""
     [table] = sheet(
         [["In CHF", _, "First half", _, "Second half"], [_, "Sales", "Cost", "Sales", "Cost"], ["North", 1, 2, 3, 4]],
-        "A1:B1",
     )  # fmt: skip
     assert build_structure([table]).text.split("\n")[0] == (
         "| In CHF | First half Sales | First half Cost | Second half Sales | Second half Cost |"
