@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from openpyxl.utils.escape import unescape
+
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph
 from sextant.ingestion.parsing.formats.charts import read_chart
@@ -199,7 +201,7 @@ def paragraph_text(paragraph: Element, part: PackagePart, omissions: Omissions) 
 
 
 def _run(run: Element, part: PackagePart, omissions: Omissions) -> tuple[str, str]:
-    text = run.findtext(qn("a:t")) or ""
+    text = unescape(run.findtext(qn("a:t")) or "")
     look = run.find(qn("a:rPr"))
     if look is None:
         return text, ""

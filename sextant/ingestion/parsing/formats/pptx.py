@@ -100,8 +100,10 @@ class _Slide:
     def blocks(self, furniture: Sequence[str]) -> Iterator[Block]:
         """Yield the slide's heading, what stands on it, `furniture`, its notes and comments."""
         elements = list(_shapes(self._tree))
-        title = next((text for element in elements if (text := self._title(element))), "")
-        shapes = list(self._read(elements))
+        titles = (element for element in elements if self._title(element))
+        titled = next(titles, None)
+        title = self._title(titled) if titled is not None else ""
+        shapes = list(self._read(one for one in elements if one is not titled))
         margin = (Paragraph(text, self._page, kind=TextKind.MARGIN) for text in furniture)
         below = [*margin, *self._notes()]
         read = order_shapes(shapes, are_headed=not below)
@@ -149,8 +151,7 @@ class _Slide:
 
     def _read(self, elements: Iterable[Element]) -> Iterator[PlacedShape]:
         for element in elements:
-            kind = _kind(element)
-            if kind in _FURNITURE or (kind in _TITLES and self._title(element)):
+            if _kind(element) in _FURNITURE:
                 continue
             if element.tag == qn("p:grpSp"):
                 inner = order_shapes(self._read(_shapes(element)))

@@ -172,6 +172,14 @@ class TestText:
 
         assert shown(read(content)) == ["Energy: E = m"]
 
+    def test_a_second_title_is_read_and_an_escaped_line_break_breaks_the_line(self) -> None:
+        title = '<p:ph type="title"/>'
+        content = deck(
+            shape(line(run("Plans")), holder=title)
+            + shape(line(run("one_x000B_two")), holder=title)
+        )
+        assert [block.text for block in read(content).blocks] == ["Plans", "one\ntwo"]
+
     def test_footers_stand_once_and_the_slide_number_never(self) -> None:
         def slide(text: str) -> str:
             return (
