@@ -29,14 +29,14 @@ from sextant.text.characters import ideographs
 _BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details",
     "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
-    "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search",
+    "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "ol", "p", "pre", "search",
     "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 })  # fmt: skip
 _WORDLESS = frozenset({"script", "style", "template", "head"})
 _MENUS = frozenset({"nav", "footer", "button"})
 _IN_MENUS = "in menus and feet of the page"
 _FIELDS = frozenset({"input", "select", "textarea"})
-_LISTS = frozenset({"ul", "ol", "dl"})
+_LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _RAISED_TAGS, _STYLED = frozenset({"sup", "sub", "rt"}), frozenset({"span", "font", "small"})

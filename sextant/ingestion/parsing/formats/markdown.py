@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.admon import admon_plugin
 from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
@@ -117,6 +118,7 @@ def _write_field(value: object) -> str:
 def _markdown() -> MarkdownIt:
     written = MarkdownIt("commonmark", {"alerts": True}).enable(["table", "strikethrough"])
     written.use(admon_plugin).use(deflist_plugin)
+    written.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_write_math)
     for mark, opening in _BOXES.items():
         written.use(
             container_plugin,
@@ -130,6 +132,12 @@ def _markdown() -> MarkdownIt:
     written.add_render_rule("softbreak", lambda *_: _SOFT_BREAK)
     written.add_render_rule("html_inline", _write_tag)
     return written
+
+
+def _write_math(formula: str, options: Mapping[str, bool]) -> str:
+    """Return a formula as it is written, in which signs of Markdown mean nothing."""
+    sign = "$$" if options["display_mode"] else "$"
+    return escape(f"{sign}{formula.strip()}{sign}")
 
 
 def _write_tag(_: RendererProtocol, tokens: Sequence[Token], at: int, *__: object) -> str:

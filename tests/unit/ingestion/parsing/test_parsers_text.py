@@ -152,6 +152,12 @@ class TestMarkdown:
             "We met. Note: it rained.",
         ]
 
+    def test_formulas_are_read_as_they_are_written(self) -> None:
+        text = "Take $a*b*c$ and $\\{x_1\\}$ for $5 or $6.\n\n$$\na_1 * b_2 < *c*\n$$\n"
+        assert prose_of(FileType.MARKDOWN, text) == [
+            "Take $a*b*c$ and $\\{x_1\\}$ for $5 or $6.", "$$a_1 * b_2 < *c*$$",
+        ]  # fmt: skip
+
     def test_front_matter_gives_the_title_and_fields(self) -> None:
         parsed = parser_for(FileType.MARKDOWN)(
             b"---\ntitle: 'The Guide'\nowner: Dana\ntags: [a, \"b\"]\nread by:\n  - Ann\n  - Bob\n"
