@@ -178,7 +178,9 @@ class TestText:
             shape(line(run("Plans")), holder=title)
             + shape(line(run("one_x000B_two")), holder=title)
         )
-        assert [block.text for block in read(content).blocks] == ["Plans", "one\ntwo"]
+        heading, paragraph = read(content).blocks
+        assert heading == HeadingBlock("Plans", 1, page=1)
+        assert paragraph == Paragraph("one\ntwo", page=1)
 
     def test_footers_stand_once_and_the_slide_number_never(self) -> None:
         def slide(text: str) -> str:
