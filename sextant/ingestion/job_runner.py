@@ -1,8 +1,5 @@
 """One job's way through the stages: parse → embed and store in batches → publish → graph.
 
-Describing a document takes all of it, and a second per 600 chunks. So the first chunks of a long one become
-searchable undescribed, and are described afterwards.
-
 Each batch is committed, so a worker that is killed loses at most two batches: whoever takes the job over
 parses again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
 document is stored and published in one step.
@@ -56,8 +53,6 @@ from sextant.stores.work.jobs import JobStore
 
 log = logging.getLogger(__name__)
 
-# A passage takes 30–50 ms to embed: the first of a long document are searchable after half a second.
-_FIRST_BATCH = 8
 # Two batches of a document are written at the same time: the server's work is the larger part.
 _STORED_AT_ONCE = 2
 # Up to here a document is stored and published in one transaction instead of four.
@@ -230,35 +225,20 @@ class JobRunner:
 
     async def _store(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> Described:
         """Make the document searchable, and describe it; the job stays open for what follows."""
-        small = min(_SMALL, self._settings.ingestion.embed_batch)
-        is_small = job.attempts == 1 and len(parsed.chunks) <= small
-        if _is_new(job) and not is_small:
-            await self._store_first(job, parsed, report)
         described = await describe_in_parts(parsed)
-        if is_small:
+        small = min(_SMALL, self._settings.ingestion.embed_batch)
+        if job.attempts == 1 and len(parsed.chunks) <= small:
             await self._store_at_once(job, described.parsed, report)
         else:
             await self._store_in_batches(job, described.parsed, report)
         return described
-
-    async def _store_first(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
-        """Make the first chunks searchable undescribed; `begin` describes them later."""
-        first = parsed.chunks[: min(_FIRST_BATCH, self._settings.ingestion.embed_batch)]
-        total = len(parsed.chunks)
-        report(Progress(job.filename, JobStage.EMBED, 0, total))
-        where = job.scope, job.document_id
-        await self._documents.begin(*where, parsed, version=job.version)
-        vectors = await self._vectors(job, parsed, first)
-        await self._documents.add_chunks(*where, first, vectors, version=job.version)
-        report(Progress(job.filename, JobStage.EMBED, len(first), total))
 
     async def _store_in_batches(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
         stored = await self._documents.begin(
             job.scope, job.document_id, parsed, version=job.version
         )
         total = len(parsed.chunks)
-        if not _is_new(job):
-            report(Progress(job.filename, JobStage.EMBED, len(stored), total))
+        report(Progress(job.filename, JobStage.EMBED, len(stored), total))
         await self._embed(job, parsed, stored, report)
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
         await self._documents.publish(
@@ -379,11 +359,6 @@ class JobRunner:
                 where = job.scope, job.document_id
                 await self._documents.fail(*where, version=job.version, error=error)
             await self._jobs.fail(job, error)
-
-
-def _is_new(job: Job) -> bool:
-    """Return whether nothing of the document is stored, so that each batch is searchable at once."""
-    return job.version == 1 and job.attempts == 1
 
 
 def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:

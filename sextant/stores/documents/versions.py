@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from psycopg import AsyncCursor
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
@@ -25,7 +24,6 @@ from sextant.stores.scopes import ScopeRow, share_scope
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
-_DESCRIPTION_SQL = load_queries("descriptions")
 _MODEL_SQL = load_queries("model_descriptions")
 _DESCRIPTION_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
 
@@ -202,10 +200,7 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
 async def write_parsed(
     connection: Connection, opened: OpenVersion, parsed: ParsedDocument
 ) -> set[UUID]:
-    """Write text and sections; return which of the chunks an earlier attempt has stored.
-
-    Stored chunks without descriptions get theirs now.
-    """
+    """Write text and sections; return which of the chunks an earlier attempt has stored."""
     await connection.execute(_SQL["save_parsed"], {**opened.key, **_document_values(parsed)})
     await connection.execute(_SQL["clear_sections"], opened.key)
     async with connection.cursor() as cursor:
@@ -214,20 +209,7 @@ async def write_parsed(
             [{**opened.key, **_section_values(section)} for section in parsed.sections],
         )
     await connection.execute(_SQL["mark_ingesting"], opened.key)
-    stored = await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
-    async with connection.cursor() as cursor:
-        described = [chunk for chunk in parsed.chunks if chunk.id in stored]
-        await describe_chunks(cursor, opened.key, described)
-    return stored
-
-
-async def describe_chunks(
-    cursor: AsyncCursor[Any], key: Mapping[str, Any], chunks: Sequence[Chunk]
-) -> None:
-    """Write the descriptions of stored chunks that have none."""
-    await cursor.executemany(
-        _DESCRIPTION_SQL["describe_chunk"], [{**key, **_chunk_values(chunk)} for chunk in chunks]
-    )
+    return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
 
 
 async def copy_chunks(
@@ -280,14 +262,6 @@ def _document_values(parsed: ParsedDocument) -> dict[str, Any]:
         "metadata": Jsonb(parsed.metadata),
         "boxes": parsed.boxes or None,
         "coverage": None if parsed.coverage is None else Jsonb(asdict(parsed.coverage)),
-    }
-
-
-def _chunk_values(chunk: Chunk) -> dict[str, Any]:
-    return {
-        "id": chunk.id,
-        "summary": chunk.summary,
-        **{name: list(getattr(chunk, name)) for name in _DESCRIPTION_LISTS},
     }
 
 

@@ -26,15 +26,14 @@ copy incoming from stdin (format binary);
 
 -- name: add_chunks
 -- A batch becomes searchable: text, vector and grams appear together. A chunk that is there stays.
--- It may be of several documents. Of which nothing is said, not even its language, is described later.
+-- It may be of several documents.
 with fresh as (
   insert into chunks (scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
     end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
-    topics, keywords, entities, topic_labels, neighbours, external_id, created_at, described_by)
+    topics, keywords, entities, topic_labels, neighbours, external_id, created_at)
   select %(scope_id)s, id, %(user_id)s, document_id, section_id, ordinal, start_offset,
     end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
-    topics, keywords, entities, topic_labels, neighbours, external_id, coalesce(created_at, now()),
-    case when summary = '' and tags = '{}' and keywords = '{}' then '' else 'extract' end
+    topics, keywords, entities, topic_labels, neighbours, external_id, coalesce(created_at, now())
   from incoming on conflict do nothing returning id, document_id
 ), vectors as (
   insert into chunk_vectors (partition_key, scope_id, chunk_id, user_id, embedding)

@@ -1,7 +1,7 @@
 -- Chunks: the slices of documents that are indexed, found and cited.
 
 -- Chunks of live versions (and of a first version while it is being ingested). described_by: who wrote title,
--- summary and the lists ('': nobody yet, 'extract': the offline extraction, 'llm': a chat model).
+-- summary and the lists ('extract': the offline extraction, 'llm': a chat model).
 -- describe_tries: how often a chat model failed to.
 create table chunks (
   scope_id int not null,
@@ -33,7 +33,6 @@ create table chunks (
   primary key (scope_id, id)
 );
 create index on chunks (document_id, ordinal);
-create index chunks_to_describe on chunks (scope_id, document_id) where described_by = '';
 select tenant_table('chunks');
 grant select, insert, update, delete on chunks to sextant_app;
 create policy owner_counts on chunks for select to current_user using (true);
