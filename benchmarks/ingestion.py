@@ -30,6 +30,7 @@ from sextant.ingestion.progress import Progress
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registration import Upload
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from tests.pdf_writer import Drawn, OutlineItem, PdfText, write_pdf
@@ -115,9 +116,8 @@ async def measure_book(ingestor: Ingestor, pages: int) -> None:
         if progress.stage is JobStage.EMBED and progress.done and not first:
             first.append(time.perf_counter() - started)
 
-    result = await ingestor.ingest_bytes(
-        Scope("bench", f"book-{pages}"), content, "book.pdf", on_progress=watch
-    )
+    upload = Upload("book.pdf", "book.pdf", "application/pdf", content)
+    result = await ingestor.ingest_upload(Scope("bench", f"book-{pages}"), upload, watch)
     total = time.perf_counter() - started
     limits = (5, 30) if pages == 300 else (None, None)
     print(f"a PDF of {pages} pages has {result.chunks} chunks")

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from sextant.domain.documents import Coverage, Job, JobStage
@@ -188,37 +188,18 @@ class Ingestor:
             check_size(upload.content, upload.filename, self._limits)
         return outcome[0] if outcome else None
 
-    async def ingest_bytes(
-        self,
-        scope: Scope,
-        content: bytes,
-        filename: str,
-        *,
-        source: str | None = None,
-        external_id: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        identity: bytes = b"",
-        on_progress: OnProgress | None = None,
+    async def ingest_upload(
+        self, scope: Scope, upload: Upload, on_progress: OnProgress | None
     ) -> Ingested:
-        """Take one file in from memory; `source` names it for replacement (default: its file name).
-
-        `external_id` and `metadata` are the user's own, and come back with the document; `identity` is
-        what else makes it another one than others of the same bytes.
+        """Take one file in from memory.
 
         Raises:
             FileRejected: it is empty or too large, or its parser refused it.
             DependencyError: as for `ingest`.
         """
-        upload = Upload(
-            source or filename,
-            filename,
-            media_type(filename),
-            content,
-            external_id,
-            metadata,
-            identity,
-        )
-        return await self._ingest_upload(scope, upload, on_progress)
+        check_size(upload.content, upload.filename, self._limits)
+        [registered] = await self.documents.register_all(scope, [upload])
+        return await self._ingest_registered(scope, upload, registered, on_progress)
 
     async def run_next(self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]) -> bool:
         """Do the next job of a user; return whether there was one to do.
@@ -247,15 +228,8 @@ class Ingestor:
         with _outcome(source, name) as outcome:
             content = await asyncio.to_thread(read_file, file, self._limits.file_bytes)
             upload = Upload(source, name, media_type(name), content)
-            outcome.append(await self._ingest_upload(scope, upload, on_progress))
+            outcome.append(await self.ingest_upload(scope, upload, on_progress))
         return outcome[0]
-
-    async def _ingest_upload(
-        self, scope: Scope, upload: Upload, on_progress: OnProgress | None
-    ) -> Ingested:
-        check_size(upload.content, upload.filename, self._limits)
-        [registered] = await self.documents.register_all(scope, [upload])
-        return await self._ingest_registered(scope, upload, registered, on_progress)
 
     async def _ingest_registered(
         self, scope: Scope, upload: Upload, registered: Registered, on_progress: OnProgress | None

@@ -25,7 +25,6 @@ from sextant.stores.scopes import ScopeRow, share_scope
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
 _MODEL_SQL = load_queries("model_descriptions")
-_DESCRIPTION_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing, fence_json
 from tests.integration.ingestion.transferred import stream
+from tests.integration.ingestion.uploading import ingest_bytes
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
 Chat = Callable[[ApiRequest], Reply | str]
@@ -303,7 +304,8 @@ async def test_tags_that_the_user_changed_cost_no_call_and_those_taken_back_do_n
     """The model is sent titles and texts, no tags."""
     requests = list[int]()
     for by_user in given:
-        await ingestor.ingest_bytes(
+        await ingest_bytes(
+            ingestor,
             scope,
             HANDBOOK.encode(),
             "handbook.md",
@@ -342,7 +344,7 @@ async def test_passages_are_counted_only_where_there_are_many(
 
     monkeypatch.setattr(ModelDescriptions, "count_undescribed", noted)
     text = "\n\n".join(f"# Part {n}\n\nSomething about part {n}." for n in range(paragraphs))
-    await ingestor.ingest_bytes(scope, text.encode(), "parts.md")
+    await ingest_bytes(ingestor, scope, text.encode(), "parts.md")
     told_of = list[tuple[str, int, int]]()
     async with describer(database, settings, told) as (own, _):
         await own.describe(scope, lambda *how: told_of.append(how))

@@ -20,6 +20,7 @@ from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.uploading import ingest_bytes
 
 SHARE = 0.5
 ROUNDS = 12
@@ -93,7 +94,7 @@ class History:
         told = [f"热控系统{self.number}给回路{n}供电。" for n in range(self.number % 3 + 1)]
         sections = (f"# 第{n}节\n\n{text}" for n, text in enumerate([*told, end]) if text)
         name = f"{self.number}.md"
-        return await ingestor.ingest_bytes(self.scope, "\n\n".join(sections).encode(), name)
+        return await ingest_bytes(ingestor, self.scope, "\n\n".join(sections).encode(), name)
 
     def _added(self, done: Ingested) -> None:
         assert done.document_id is not None

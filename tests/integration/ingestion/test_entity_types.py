@@ -18,6 +18,7 @@ from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.uploading import ingest_bytes
 
 TOOLS = """# Building
 
@@ -69,7 +70,7 @@ async def rows(database: Database, scope: Scope, query: str) -> list[Any]:
 
 async def ingest(graphed: Ingestor, scope: Scope, **files: str) -> None:
     for name, text in files.items():
-        await graphed.ingest_bytes(scope, text.encode(), f"{name}.md")
+        await ingest_bytes(graphed, scope, text.encode(), f"{name}.md")
 
 
 async def test_names_and_definitions_give_types_and_descriptions(

@@ -37,6 +37,7 @@ from sextant.testing.replies import (
 )
 from tests.integration.ingestion.extracting_model import read_passages
 from tests.integration.ingestion.transferred import Line, stream
+from tests.integration.ingestion.uploading import ingest_bytes
 
 CURIE = {
     "entities": [
@@ -96,7 +97,7 @@ class World:
         self.graph = PostgresGraph(database)
 
     async def ingest(self, scope: Scope, content: bytes, name: str = "curie.md") -> Ingested:
-        return await self.ingestor().ingest_bytes(scope, content, name)
+        return await ingest_bytes(self.ingestor(), scope, content, name)
 
     def ingestor(self) -> Ingestor:
         return Ingestor(

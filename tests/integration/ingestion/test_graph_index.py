@@ -24,6 +24,7 @@ from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.resuming import resumed
+from tests.integration.ingestion.uploading import ingest_bytes
 
 HEATER = "# 热控系统（TCS）\n\n加热回路由蓄电池供电。蓄电池的温度由热控系统控制。\n"
 REPORT = "# 检修报告\n\n王思佳检查了热控系统，确认TCS工作正常。\n"
@@ -34,7 +35,7 @@ WORLD = {"heater": HEATER, "report": REPORT, "city": CITY, "state": STATE, "powe
 
 
 async def add(ingestor: Ingestor, scope: Scope, name: str, text: str) -> UUID:
-    result = await ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+    result = await ingest_bytes(ingestor, scope, text.encode(), f"{name}.md")
     assert result.document_id is not None
     return result.document_id
 
@@ -236,7 +237,7 @@ async def test_a_document_whose_graph_failed_enters_it_when_it_is_ingested_again
         failing = Ingestor(documents, JobStore(database), HashEmbedder(384), settings, broken)
         with pytest.raises(ValueError, match="a bug"):
             await add(failing, scope, "report", REPORT)
-    results = [await graphed.ingest_bytes(scope, REPORT.encode(), "report.md") for _ in range(2)]
+    results = [await ingest_bytes(graphed, scope, REPORT.encode(), "report.md") for _ in range(2)]
     assert [(one.unchanged, one.error) for one in results] == [(False, None), (True, None)]
 
 

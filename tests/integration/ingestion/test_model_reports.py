@@ -27,6 +27,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing
+from tests.integration.ingestion.uploading import ingest_bytes
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
 Chat = Callable[[ApiRequest], Reply | str]
@@ -234,7 +235,7 @@ async def test_instructions_in_a_document_are_material_and_what_obeys_them_is_th
         hacked = {"title": "HACKED", "summary": "HACKED", "findings": [{"text": "HACKED"}]}
         return orjson.dumps(hacked).decode()
 
-    await graphed.ingest_bytes(scope, INJECTED.encode(), "pumps.md")
+    await ingest_bytes(graphed, scope, INJECTED.encode(), "pumps.md")
     async with upkeep(database, settings, obedient) as (own, server):
         await own.refresh(scope)
     requests = asked(server)

@@ -33,6 +33,7 @@ from sextant.stores.documents.document_store import DocumentStore, OcrPageStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.uploading import ingest_bytes
 from tests.pdf_writer import PdfPicture, PdfText, write_pdf
 from tests.scanned import as_pdf, as_tiff, sheet
 
@@ -80,7 +81,7 @@ async def test_a_scan_that_lies_askew_is_read_page_by_page(
 ) -> None:
     scan = as_pdf([sheet(HOURS, turn=1.5), sheet(VISITORS, turn=180)])
     progress = list[Progress]()
-    found = await ingestor.ingest_bytes(scope, scan, "scan.pdf", on_progress=progress.append)
+    found = await ingest_bytes(ingestor, scope, scan, "scan.pdf", on_progress=progress.append)
     assert not found.warnings
     told = [(one.done, one.total) for one in progress if one.stage is JobStage.OCR]
     assert told == [(0, 2), (1, 2), (2, 2)]
@@ -94,7 +95,7 @@ async def test_a_scan_that_lies_askew_is_read_page_by_page(
 
 
 async def test_a_fax_is_read(database: Database, scope: Scope, ingestor: Ingestor) -> None:
-    await ingestor.ingest_bytes(scope, as_tiff([sheet(VISITORS)]), "fax.tif")
+    await ingest_bytes(ingestor, scope, as_tiff([sheet(VISITORS)]), "fax.tif")
     assert await texts_of(database, scope, "visitors") == VISITORS
 
 
@@ -102,7 +103,7 @@ async def test_a_resumed_job_reads_no_page_twice(
     database: Database, scope: Scope, ingestor: Ingestor
 ) -> None:
     scan = as_pdf([sheet(VISITORS)])
-    found = await ingestor.ingest_bytes(scope, scan, "scan.pdf")
+    found = await ingest_bytes(ingestor, scope, scan, "scan.pdf")
     assert found.document_id is not None
     pages = OcrPageStore(database, ENGINE)
     reader = OcrReader(pages, database.settings, NoHosts())
@@ -136,7 +137,7 @@ async def test_damaged_models_refuse_a_scan_and_name_the_extra(
     scope: Scope, ingestor: Ingestor
 ) -> None:
     with pytest.raises(FileEmpty) as caught:
-        await ingestor.ingest_bytes(scope, as_pdf([sheet(VISITORS)]), "scan.pdf")
+        await ingest_bytes(ingestor, scope, as_pdf([sheet(VISITORS)]), "scan.pdf")
     assert "extra `ocr`" in caught.value.message
     assert "rapidocr" in caught.value.next_step
 
@@ -144,7 +145,7 @@ async def test_damaged_models_refuse_a_scan_and_name_the_extra(
 @pytest.mark.usefixtures("damaged_models")
 async def test_damaged_models_leave_the_pages_with_text(scope: Scope, ingestor: Ingestor) -> None:
     content = write_pdf([[PdfText(60, 700, "The written page.")], [PdfPicture(0, 0, 800)]])
-    found = await ingestor.ingest_bytes(scope, content, "mixed.pdf")
+    found = await ingest_bytes(ingestor, scope, content, "mixed.pdf")
     assert found.chunks == 1
     [warning] = found.warnings
     assert "OCR could not read 1 page (2)" in str(warning)
@@ -158,7 +159,7 @@ async def test_a_page_past_its_memory_is_left_out(database: Database, scope: Sco
     reader._limits = replace(reader._limits, memory_bytes=20_000_000)
     hosts = ParserHosts()
     content = write_pdf([[PdfText(60, 700, "The written page.")], [PdfPicture(0, 0, 800)]])
-    found = await ingestor_of(database, reader, hosts).ingest_bytes(scope, content, "mixed.pdf")
+    found = await ingest_bytes(ingestor_of(database, reader, hosts), scope, content, "mixed.pdf")
     hosts.close()
     [warning] = found.warnings
     assert "OCR could not read 1 page (2)" in str(warning)

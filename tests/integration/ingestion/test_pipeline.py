@@ -35,6 +35,7 @@ from sextant.stores.work.queue import UploadStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.replies import data_uri, picture
 from tests.integration.ingestion.resuming import resumed
+from tests.integration.ingestion.uploading import ingest_bytes
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"
 
@@ -193,7 +194,7 @@ async def test_a_refused_file_keeps_its_reason_until_it_is_taken_in(
     assert refused.error is not None
     assert (listed.status, listed.error) == (DocumentStatus.FAILED, str(refused.error))
     file.write_bytes(GUIDE.encode())
-    await ingestor.ingest_bytes(scope, GUIDE.encode(), "guide.md", source=file.as_posix())
+    await ingest_bytes(ingestor, scope, GUIDE.encode(), "guide.md", source=file.as_posix())
     [listed] = await documents.list(scope)
     assert (listed.status, listed.error) == (DocumentStatus.READY, None)
 
@@ -213,7 +214,7 @@ async def test_the_job_of_a_killed_worker_of_this_machine_is_taken_over_at_once(
     killed.kill()
     await killed.wait()
 
-    result = await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.md")
+    result = await ingest_bytes(ingestor, scope, GUIDE.encode(), "a.md")
 
     assert (result.document_id, result.chunks) == (registered.document_id, 2)
     [job] = await jobs.list(scope)
@@ -330,7 +331,7 @@ async def test_a_knowledge_base_that_is_deleted_meanwhile_is_no_fault_for_the_lo
 
     ingestor = Ingestor(DocumentStore(database), JobStore(database), Deleting(384), settings)
     with pytest.raises(DocumentNotFound):
-        await ingestor.ingest_bytes(scope, GUIDE.encode(), "guide.md")
+        await ingest_bytes(ingestor, scope, GUIDE.encode(), "guide.md")
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
@@ -378,7 +379,7 @@ async def test_who_waited_for_anothers_work_on_a_file_hears_that_it_was_cancelle
         content=GUIDE.encode(),
     )
     assert await jobs.claim("another worker", user_id=scope.user_id)
-    waiting = asyncio.create_task(ingestor.ingest_bytes(scope, GUIDE.encode(), "guide.md"))
+    waiting = asyncio.create_task(ingest_bytes(ingestor, scope, GUIDE.encode(), "guide.md"))
     await asyncio.sleep(0.2)
     await UploadStore(database).cancel(scope, registered.document_id)
     with pytest.raises(
@@ -392,7 +393,7 @@ async def test_who_waited_for_anothers_work_on_a_file_hears_what_it_lacks_too(
 ) -> None:
     page = f'<p>A chart:</p><img src="{data_uri(picture())}">'.encode()
     one, other = await asyncio.gather(
-        *(ingestor.ingest_bytes(scope, page, "chart.html") for _ in range(2))
+        *(ingest_bytes(ingestor, scope, page, "chart.html") for _ in range(2))
     )
     assert [str(warning)[:18] for warning in one.warnings] == ["1 image not looked"]
     assert other.warnings == one.warnings
@@ -435,10 +436,10 @@ async def test_metadata_of_the_users_own_stands_beside_what_the_parser_finds_out
     ingestor: Ingestor, documents: DocumentStore, scope: Scope
 ) -> None:
     own = {"format": "memo", "team": "ops"}
-    await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.txt", metadata=own)
+    await ingest_bytes(ingestor, scope, GUIDE.encode(), "a.txt", metadata=own)
     [document] = await documents.list(scope)
     assert document.metadata == own | {"encoding": "utf-8"}
-    again = await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.txt", metadata=own)
+    again = await ingest_bytes(ingestor, scope, GUIDE.encode(), "a.txt", metadata=own)
     assert again.unchanged
 
 
@@ -446,7 +447,7 @@ async def test_tags_that_the_user_gives_a_file_are_those_of_its_passages(
     ingestor: Ingestor, database: Database, scope: Scope
 ) -> None:
     """Only imported documents had them; a search filtered by such a tag found no passage of an upload."""
-    await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.md", metadata={"tags": ["clinic"]})
+    await ingest_bytes(ingestor, scope, GUIDE.encode(), "a.md", metadata={"tags": ["clinic"]})
     store = ChunkStore(database)
     found = await store.get(scope, [one.id for one in await store.passages(scope)])
     assert {chunk.tags for chunk in found} == {("clinic", "zh", "markdown")}

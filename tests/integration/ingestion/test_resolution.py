@@ -41,6 +41,7 @@ from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing
+from tests.integration.ingestion.uploading import ingest_bytes
 
 WORLD = {
     "who": "# World Health Organization\n\nThe World Health Organization (WHO) fights malaria.\n",
@@ -66,7 +67,7 @@ class Library:
         self.there: dict[str, UUID] = {}
 
     async def add(self, name: str) -> None:
-        found = await self.ingestor.ingest_bytes(self.scope, WORLD[name].encode(), f"{name}.md")
+        found = await ingest_bytes(self.ingestor, self.scope, WORLD[name].encode(), f"{name}.md")
         assert found.document_id is not None
         self.there[name] = found.document_id
 
@@ -237,7 +238,7 @@ async def test_candidates_are_listed_once_and_a_model_may_judge_them(
         "c": "# Johann Sebastian Back\n\nHe did not.\n",
     }
     for name, text in bachs.items():
-        await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+        await ingest_bytes(library.ingestor, scope, text.encode(), f"{name}.md")
     done = await resolve(database, scope)
     store = ResolutionStore(database)
     listed = await store.candidates(scope, 10)
@@ -263,7 +264,7 @@ async def add_three_alike(library: Library) -> None:
     """Documents of three whose names are alike."""
     for name in ("Johann Sebastian Bach", "Johan Sebastian Bach", "Johann Sebastian Back"):
         text = f"# {name}\n\nHe composed.\n"
-        await library.ingestor.ingest_bytes(library.scope, text.encode(), f"{name}.md")
+        await ingest_bytes(library.ingestor, library.scope, text.encode(), f"{name}.md")
 
 
 async def pairs_of_three_alike(library: Library, database: Database, scope: Scope) -> int:

@@ -27,6 +27,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.characters import normalise
+from tests.integration.ingestion.uploading import ingest_bytes
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
 NEW = """# 热控系统
@@ -126,7 +127,7 @@ async def test_the_same_documents_stored_anew_have_the_same_reports(
     told = []
     for order in (trades, trades[::-1], trades[3:] + trades[:3]):
         for trade in order:
-            await graphed.ingest_bytes(scope, files[f"{trade}.md"].encode(), f"{trade}.md")
+            await ingest_bytes(graphed, scope, files[f"{trade}.md"].encode(), f"{trade}.md")
         await graphed.ingest(scope, [SAMPLES / "spare-parts-inventory.csv"])
         await upkeep.refresh(scope)
         found = await graph.communities(scope)
@@ -150,7 +151,7 @@ async def test_one_more_document_leaves_most_reports_as_they_are_and_so_does_del
     await upkeep.refresh(scope)
     before = said(await graph.communities(scope))
 
-    added = await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    added = await ingest_bytes(graphed, scope, NEW.encode(), "tcs.md")
     done = await upkeep.refresh(scope)
     after = said(await graph.communities(scope))
     assert not done.full_run
@@ -174,7 +175,7 @@ async def test_deleting_everything_leaves_no_community(
     documents: DocumentStore,
     scope: Scope,
 ) -> None:
-    added = await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    added = await ingest_bytes(graphed, scope, NEW.encode(), "tcs.md")
     await upkeep.refresh(scope)
     assert await graph.communities(scope)
     assert added.document_id is not None
@@ -187,8 +188,8 @@ async def test_communities_of_another_tenant_are_neither_seen_nor_touched(
     graphed: Ingestor, upkeep: GraphUpkeep, graph: PostgresGraph, scope: Scope
 ) -> None:
     other = Scope(f"{scope.user_id}-other", scope.graph_id)
-    await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
-    await graphed.ingest_bytes(other, NEW.encode(), "tcs.md")
+    await ingest_bytes(graphed, scope, NEW.encode(), "tcs.md")
+    await ingest_bytes(graphed, other, NEW.encode(), "tcs.md")
     await upkeep.refresh(scope)
     assert await graph.communities(other) == []
     own = await graph.communities(scope)
@@ -265,7 +266,7 @@ async def test_a_refresh_that_is_killed_between_reports_goes_on_where_it_was(
 async def test_communities_can_be_turned_off(
     graphed: Ingestor, settings: Settings, graph: PostgresGraph, scope: Scope
 ) -> None:
-    await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    await ingest_bytes(graphed, scope, NEW.encode(), "tcs.md")
     off = settings.model_copy(update={"communities": CommunitySettings(enabled=False)})
     async with await Database.open(off) as database:
         await GraphUpkeep(database, HashEmbedder(384)).refresh(scope)
@@ -277,7 +278,8 @@ async def test_every_entity_that_is_shown_has_a_vector(
     graphed: Ingestor, upkeep: GraphUpkeep, database: Database, scope: Scope
 ) -> None:
     for name in ("one", "two"):
-        await graphed.ingest_bytes(
+        await ingest_bytes(
+            graphed,
             scope,
             f"# {name}\n\nThe pump of Ada Marsh is near the Foo Works.".encode(),
             f"{name}.md",
@@ -292,7 +294,7 @@ async def test_every_entity_that_is_shown_has_a_vector(
 async def test_entities_beyond_the_most_that_may_have_a_vector_are_told(
     graphed: Ingestor, settings: Settings, database: Database, scope: Scope
 ) -> None:
-    await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    await ingest_bytes(graphed, scope, NEW.encode(), "tcs.md")
     few = settings.model_copy(update={"communities": CommunitySettings(entity_vectors=2)})
     async with await Database.open(few) as limited:
         done = await GraphUpkeep(limited, HashEmbedder(384)).refresh(scope)
@@ -329,7 +331,7 @@ async def test_after_any_history_reports_cite_what_is_there_and_name_who_is_in_t
                 await documents.delete(scope, there.pop(path))
             else:
                 text = path.read_bytes()
-                added = await graphed.ingest_bytes(scope, text, path.name)
+                added = await ingest_bytes(graphed, scope, text, path.name)
                 assert added.document_id is not None
                 there[path] = added.document_id
         await upkeep.refresh(scope)
@@ -358,7 +360,7 @@ async def test_communities_of_a_large_graph_wait_until_enough_is_new_but_not_whe
     there = await ChunkStore(database).count(scope)
 
     async def ingest_one(number: int) -> Ingested:
-        return await graphed.ingest_bytes(scope, f"{NEW}\n第{number}号。".encode(), f"{number}.md")
+        return await ingest_bytes(graphed, scope, f"{NEW}\n第{number}号。".encode(), f"{number}.md")
 
     first = await ingest_one(0)
     assert 0 < first.chunks < 0.05 * there
@@ -369,7 +371,7 @@ async def test_communities_of_a_large_graph_wait_until_enough_is_new_but_not_whe
     assert first.document_id is not None
     await DocumentStore(database).delete(scope, first.document_id)
     assert (await upkeep.refresh(scope, patient=True)).communities
-    await graphed.ingest_bytes(scope, NEW.encode(), "1.md")  # another version of it
+    await ingest_bytes(graphed, scope, NEW.encode(), "1.md")  # another version of it
     assert (await upkeep.refresh(scope, patient=True)).communities
     await ingest_one(99)
     assert not (await upkeep.refresh(scope, patient=True)).communities

@@ -28,6 +28,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.text.characters import language_of
+from tests.integration.ingestion.uploading import ingest_bytes
 from tests.sentences import sentence
 
 CONTRACT = """# 合同
@@ -80,10 +81,10 @@ async def filled(database: Database, settings: Settings) -> Scope:
         settings,
         graph=GraphIndexer(database),
     )
-    await ingestor.ingest_bytes(
-        scope, CONTRACT.encode(), "contract.md", metadata={"tags": ["legal"]}
+    await ingest_bytes(
+        ingestor, scope, CONTRACT.encode(), "contract.md", metadata={"tags": ["legal"]}
     )
-    await ingestor.ingest_bytes(scope, HANDBOOK.encode(), "handbook.md")
+    await ingest_bytes(ingestor, scope, HANDBOOK.encode(), "handbook.md")
     return scope
 
 
@@ -317,7 +318,7 @@ async def test_a_page_moves_by_nothing_that_was_added_and_lacks_what_is_gone(
 ) -> None:
     scope = Scope(f"user-{uuid4()}", "pages")
     documents = [
-        await ingestor.ingest_bytes(scope, f"付款节点 {n} {'约定 ' * n}".encode(), f"{n}.txt")
+        await ingest_bytes(ingestor, scope, f"付款节点 {n} {'约定 ' * n}".encode(), f"{n}.txt")
         for n in range(6)
     ]
     whole = [hit.chunk_id for hit in (await ask(search, scope, "付款节点", limit=6)).results]
@@ -325,7 +326,7 @@ async def test_a_page_moves_by_nothing_that_was_added_and_lacks_what_is_gone(
         hit.chunk_id: hit.document_id for hit in (await ask(search, scope, "付款节点")).results
     }
     first = await ask(search, scope, "付款节点", limit=2)
-    await ingestor.ingest_bytes(scope, "付款节点".encode(), "new.txt")
+    await ingest_bytes(ingestor, scope, "付款节点".encode(), "new.txt")
     gone = next(one for one in documents if str(one.document_id) == owners[whole[3]])
     assert gone.document_id is not None
     await DocumentStore(database).delete(scope, gone.document_id)

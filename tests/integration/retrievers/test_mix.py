@@ -26,6 +26,7 @@ from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from tests.integration.ingestion.uploading import ingest_bytes
 from tests.integration.retrievers.test_scope_index import CountingChunks
 
 DOCUMENTS = {
@@ -42,7 +43,7 @@ QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
 @pytest_asyncio.fixture
 async def filled(graphed: Ingestor, scope: Scope) -> Ingestor:
     for name, text in DOCUMENTS.items():
-        await graphed.ingest_bytes(scope, text.encode(), f"{name}.md")
+        await ingest_bytes(graphed, scope, text.encode(), f"{name}.md")
     return graphed
 
 
@@ -74,7 +75,7 @@ async def test_the_passage_that_restates_the_question_is_first_however_few_are_w
         "bread": DOCUMENTS["bread"],
     }
     for name, text in texts.items():
-        await graphed.ingest_bytes(scope, text.encode(), f"{name}.md")
+        await ingest_bytes(graphed, scope, text.encode(), f"{name}.md")
     retriever = over(database, embedder, settings)
     question = "Who rebuilt the mill of Arta?"
     all_of_them = await found(retriever, scope, question, k=3)
@@ -124,8 +125,8 @@ async def test_a_document_added_or_deleted_is_seen_by_the_next_question(
     retriever = over(database, embedder, settings)
     question = "What is the capital of Ruritania?"
     assert "ruritania.md" not in await found(retriever, scope, question)
-    added = await filled.ingest_bytes(
-        scope, b"# Ruritania\n\nThe capital of Ruritania is Strelsau.\n", "ruritania.md"
+    added = await ingest_bytes(
+        filled, scope, b"# Ruritania\n\nThe capital of Ruritania is Strelsau.\n", "ruritania.md"
     )
     assert (await found(retriever, scope, question))[0] == "ruritania.md"
     assert added.document_id is not None
@@ -144,8 +145,8 @@ async def test_another_tenants_passages_are_never_found(
 async def test_a_scope_without_a_graph_is_ranked_by_words_and_meaning(
     ingestor: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
 ) -> None:
-    await ingestor.ingest_bytes(scope, DOCUMENTS["rust"].encode(), "rust.md")
-    await ingestor.ingest_bytes(scope, DOCUMENTS["bread"].encode(), "bread.md")
+    await ingest_bytes(ingestor, scope, DOCUMENTS["rust"].encode(), "rust.md")
+    await ingest_bytes(ingestor, scope, DOCUMENTS["bread"].encode(), "bread.md")
     retriever = over(database, embedder, settings)
     assert (await found(retriever, scope, "Who frees memory?", 1)) == ["rust.md"]
 
@@ -167,7 +168,7 @@ async def test_the_scopes_asked_longest_ago_are_forgotten_first(
 ) -> None:
     assert filled
     other = Scope(scope.user_id, "other")
-    await filled.ingest_bytes(other, DOCUMENTS["rust"].encode(), "rust.md")
+    await ingest_bytes(filled, other, DOCUMENTS["rust"].encode(), "rust.md")
     chunks = ChunkStore(database)
     indexes = ScopeIndexes(chunks, GraphRecord(database), passages=len(DOCUMENTS))
     first = await indexes.get(scope)
@@ -200,7 +201,7 @@ class Plane(HashEmbedder):
 
 
 async def added(ingestor: Ingestor, scope: Scope, name: str, text: str) -> UUID:
-    registered = await ingestor.ingest_bytes(scope, text.encode(), name)
+    registered = await ingest_bytes(ingestor, scope, text.encode(), name)
     assert registered.document_id is not None
     return registered.document_id
 

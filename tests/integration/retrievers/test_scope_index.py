@@ -25,6 +25,7 @@ from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.communities import keep
+from tests.integration.ingestion.uploading import ingest_bytes
 
 WORDS = ("bread", "dough", "chess", "rust", "tide", "comet", "loom", "violet")
 
@@ -50,7 +51,7 @@ async def add(graphed: Ingestor, scope: Scope, *words: str) -> list[UUID]:
     ids = []
     for word in words:
         text = f"# About {word}\n\nHere {word} meets {word} and the other things.\n"
-        registered = await graphed.ingest_bytes(scope, text.encode(), f"{word}.md")
+        registered = await ingest_bytes(graphed, scope, text.encode(), f"{word}.md")
         assert registered.document_id is not None
         ids.append(registered.document_id)
     return ids

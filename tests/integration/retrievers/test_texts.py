@@ -23,6 +23,7 @@ from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.communities import keep
+from tests.integration.ingestion.uploading import ingest_bytes
 
 WORDS = ("Bread", "Dough", "Chess", "Rust", "Tide", "Comet", "面包", "潮汐")
 QUESTIONS = (
@@ -60,7 +61,7 @@ async def write(graphed: Ingestor, scope: Scope, word: str, rng: Random) -> None
     text = (
         f"# {word}\n\nHere {word} meets {others}.\n\n## More of {word}\n\n{word} likes {others}.\n"
     )
-    await graphed.ingest_bytes(scope, text.encode(), f"{word}.md")
+    await ingest_bytes(graphed, scope, text.encode(), f"{word}.md")
 
 
 async def change(database: Database, graphed: Ingestor, scope: Scope, rng: Random) -> None:
