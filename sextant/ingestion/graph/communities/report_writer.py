@@ -8,20 +8,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 from uuid import UUID
-
-import numpy as np
 
 from sextant.domain.graph import Relation
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.model_reports import Material, ReportWriter
-from sextant.ingestion.graph.communities.network import Floats, Network
+from sextant.ingestion.graph.communities.network import Network
 from sextant.ingestion.graph.communities.outlines import Outline, outlines
 from sextant.ingestion.graph.communities.reports import (
     CommunityEvidence,
@@ -32,7 +30,7 @@ from sextant.ingestion.progress import OnStage
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.communities.store import Basis, CommunityStore, KnownReport, StoredReport
+from sextant.stores.graph.communities.store import CommunityStore, KnownReport, StoredReport
 from sextant.stores.graph.ids import relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
@@ -41,112 +39,73 @@ from sextant.stores.postgresql.database import Database
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
 
-# The share of the weight, of the entities, of the passages or of the relations, from which on a report
+# The share of the weight, of the names, of the passages or of the statements, from which on a report
 # lacks too much. A third member of two, a fourth passage beside three is more; a tenth of ten is less.
 NEWS = 0.2
 # Those who lead a community, and how many a report can be expected to name.
 _LEADING, NAMED = 3, 12
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
-    """What reports rest on, as it is now: relations and texts of passages by id, numbers of entities."""
+def stays(
+    evidence: CommunityEvidence, chunks: Mapping[UUID, StoredChunk], known: KnownReport | None
+) -> bool:
+    """Return whether a report can stay: what it tells is there still, and nearly all of what is there now was then.
 
-    arrays: GraphArrays
-    relations: Mapping[UUID, Relation]
-    passages: Mapping[UUID, str]
-    entities: Mapping[UUID, int]
-
-    @classmethod
-    def of(
-        cls,
-        arrays: GraphArrays,
-        entities: Iterable[UUID],
-        relations: Mapping[UUID, Relation],
-        passages: Mapping[UUID, str],
-    ) -> Present:
-        """Look up the numbers of these entities and of the relations' ends at once."""
-        ends = chain.from_iterable((one.source_id, one.target_id) for one in relations.values())
-        ids = list({*entities, *ends})
-        numbers = dict(zip(ids, arrays.entity_indices(ids).tolist(), strict=True))
-        return cls(arrays, relations, passages, numbers)
-
-    def words(
-        self, entities: Sequence[UUID], relations: Sequence[UUID], cited: Iterable[UUID]
-    ) -> UUID:
-        """Return a hash of what a report of these may tell: names, statements, passages."""
-        digest = hashlib.md5(usedforsecurity=False)
-        names = [self._name(entity_id) for entity_id in entities[:NAMED]]
-        stated = [self._statement(entity_id) for entity_id in relations]
-        passages = [self.passages.get(entity_id, "") for entity_id in sorted(set(cited))]
-        for text in chain(names, ("",), stated, ("",), passages):
-            digest.update(text.encode() + b"\0")
-        return UUID(bytes=digest.digest())
-
-    def holds(self, outline: Outline, basis: Basis) -> bool:
-        """Return whether whom a report names, and the ends of its relations, are members still."""
-        relations = [
-            self.relations[relation_id]
-            for relation_id in basis.relations
-            if relation_id in self.relations
-        ]
-        ends = chain.from_iterable((one.source_id, one.target_id) for one in relations)
-        numbers = [
-            self.entities[relation_id] for relation_id in chain(basis.entities[:NAMED], ends)
-        ]
-        return bool(np.isin(numbers, outline.group.members).all())
-
-    def _name(self, entity_id: UUID) -> str:
-        number = self.entities[entity_id]
-        return self.arrays.names[number] if number >= 0 else ""
-
-    def _statement(self, relation_id: UUID) -> str:
-        relation = self.relations.get(relation_id)
-        if relation is None:
-            return ""
-        ends = self._name(relation.source_id), self._name(relation.target_id)
-        return f"{ends[0]}\0{relation.description}\0{ends[1]}"
-
-
-def stays(present: Present, outline: Outline, known: KnownReport) -> bool:
-    """Return whether a report can stay as it is."""
-    basis = known.basis
+    Args:
+        evidence: the community as it is now.
+        chunks: with the passages that the report cites, as far as they are there.
+        known: the report; None where there is none.
+    """
+    if known is None:
+        return False
+    sources = _sources_of(evidence)
+    leading = [*sources[0]][:_LEADING]
+    there = {*map(_passage_key, chunks.values())}.union(*sources)
+    told, then = set(known.told), set(known.sources)
     return (
-        basis is not None
-        and lacks_little(present.arrays, outline, basis)
-        and present.holds(outline, basis)
-        and cites_members(present.arrays, outline, known.cited)
-        and present.words(basis.entities, basis.relations, known.cited) == basis.words
+        told <= there
+        and told.issuperset(leading)
+        and all(news(kind, then) < NEWS for kind in sources)
     )
 
 
-def lacks_little(arrays: GraphArrays, outline: Outline, basis: Basis) -> bool:
-    """Return whether nearly all of what there is now was there when the report was made."""
-    entities, passages, relations = ids_of(arrays, outline)
-    weights = arrays.relation_weight[outline.relations]
-    return (
-        set(entities[:_LEADING]) <= set(basis.entities[:NAMED])
-        and news(entities, outline.weights, set(basis.entities)) < NEWS
-        and news(passages, outline.telling, set(basis.passages)) < NEWS
-        and news(relations, weights, set(basis.relations)) < NEWS
-    )
+def news(now: Mapping[UUID, float], then: Set[UUID]) -> float:
+    """Return how much of the weight of what is there `now` was not there `then`, 0..1."""
+    fresh = sum(weight for key, weight in now.items() if key not in then)
+    return fresh / sum(now.values()) if now else 0.0
 
 
-def news(now: Sequence[UUID], weights: Floats, then: Set[UUID]) -> float:
-    """Return how much of the weight of what is there `now` is of what was not there `then`, 0..1; `weights` are those of `now`."""
-    fresh = np.array([one not in then for one in now], np.bool_)
-    return float(weights[fresh].sum() / weights.sum()) if len(now) else 0.0
+def _sources_of(evidence: CommunityEvidence) -> list[dict[UUID, float]]:
+    """Return what a report is made from, hashed, with weights: names, statements, passages, the weightiest first."""
+    outline = evidence.outline
+    names = zip(evidence.names, outline.weights.tolist(), strict=True)
+    passages = zip(evidence.chunks, outline.telling.tolist(), strict=False)
+    return [
+        {_hash(name): weight for name, weight in names},
+        {
+            _hash(source, one.relation_type, one.description, target): one.weight
+            for source, one, target in evidence.relations
+        },
+        {_passage_key(chunk): weight for chunk, weight in passages},
+    ]
 
 
-def cites_members(arrays: GraphArrays, outline: Outline, cited: Sequence[UUID]) -> bool:
-    """Return whether all these passages are there and mention a member."""
-    return bool(np.isin(arrays.chunk_indices(cited), outline.mentioned).all())
+def note_sources(
+    report: StoredReport, evidence: CommunityEvidence, chunks: Mapping[UUID, StoredChunk]
+) -> StoredReport:
+    """Return a report that is written now with what it is made from, and what of it it may tell.
+
+    That is who leads, what is stated, and of `chunks` the passages it cites.
+    """
+    sources = _sources_of(evidence)
+    names, statements, _ = sources
+    cited = [_passage_key(chunks[one]) for one in report.cited if one in chunks]
+    told = [*[*names][:NAMED], *statements, *cited]
+    return replace(report, told=told, sources=[key for kind in sources for key in kind])
 
 
-def basis_of(present: Present, outline: Outline, cited: Iterable[UUID]) -> Basis:
-    """Return what a report is made from that is written now and cites these passages."""
-    entities, passages, relations = ids_of(present.arrays, outline)
-    return Basis(entities, passages, relations, present.words(entities, relations, cited))
+def _passage_key(chunk: StoredChunk) -> UUID:
+    return _hash(str(chunk.id), chunk.text)
 
 
 def ids_of(
@@ -235,65 +194,33 @@ class ReportKeeper:
     async def _write_some(self, part: Sequence[Outline]) -> int:
         ids = [one.group.id for one in part]
         known = await self._communities.known(self._scope, ids)
-        staying = set() if self._full else await self._staying(part, known)
-        due = [one for one in part if one.group.id not in staying]
-        evidence = await self._evidence(due)
+        evidence = await self._evidence(part)
+        cited = await self._texts({chunk_id for one in known.values() for chunk_id in one.cited})
+        due = evidence
+        if not self._full:
+            due = await asyncio.to_thread(self._without_staying, evidence, cited, known)
         if self._writer is None:
-            fresh = await asyncio.to_thread(_by_extraction, evidence, known)
+            fresh = await asyncio.to_thread(_by_extraction, due, known)
         else:
-            fresh = await self._by_model(evidence, known, self._writer)
-        cited = {id_: one.cited for id_, one in known.items()} | {
-            one.id: one.cited for one in fresh
-        }
-        bases = await self._bases(due, cited)
-        written = [replace(one, basis=bases.pop(one.id)) for one in fresh]
-        await self._communities.write(self._scope, self._arrays.version, written)
-        await self._communities.settle(
-            self._scope, self._arrays.version, dict.fromkeys(sorted(staying)) | bases
-        )
+            fresh = await self._by_model(due, known, self._writer)
+        chunks = await self._texts({chunk_id for one in fresh for chunk_id in one.cited})
+        its = {one.outline.group.id: one for one in due}
+        written = {one.id: note_sources(one, its[one.id], chunks) for one in fresh}
+        await self._communities.write(self._scope, self._arrays.version, [*written.values()])
+        staying = [one for one in ids if one not in written]
+        await self._communities.settle(self._scope, self._arrays.version, staying)
         return len(written)
 
-    async def _staying(
-        self, part: Sequence[Outline], known: Mapping[UUID, KnownReport]
-    ) -> set[UUID]:
-        """Return communities whose reports are still correct and lack little."""
+    def _without_staying(
+        self,
+        evidence: Sequence[CommunityEvidence],
+        cited: Mapping[UUID, StoredChunk],
+        known: Mapping[UUID, KnownReport],
+    ) -> list[CommunityEvidence]:
+        """Return the communities whose reports are another's, not correct any more, or lack much."""
         writer = self._writer.name if self._writer else ""
-        candidates = [one for one in known.values() if one.writer == writer and one.basis]
-        bases = [one.basis for one in candidates if one.basis]
-        present = await self._present(
-            chain.from_iterable(one.entities for one in bases),
-            chain.from_iterable(one.relations for one in bases),
-            chain.from_iterable(one.cited for one in candidates),
-        )
-        its = {one.id: one for one in candidates}
-        pairs = [(one, its[one.group.id]) for one in part if one.group.id in its]
-        return await asyncio.to_thread(
-            lambda: {known.id for outline, known in pairs if stays(present, outline, known)}
-        )
-
-    async def _bases(
-        self, part: Sequence[Outline], cited: Mapping[UUID, Sequence[UUID]]
-    ) -> dict[UUID, Basis]:
-        """Return what the reports of some communities are made from now, which cite these passages."""
-        drawn = [ids_of(self._arrays, one) for one in part]
-        present = await self._present(
-            chain.from_iterable(entities for entities, _, _ in drawn),
-            chain.from_iterable(relations for _, _, relations in drawn),
-            chain.from_iterable(cited[one.group.id] for one in part),
-        )
-        return {
-            group_id: basis_of(present, one, cited[group_id])
-            for one in part
-            for group_id in [one.group.id]
-        }
-
-    async def _present(
-        self, entities: Iterator[UUID], relations: Iterator[UUID], passages: Iterator[UUID]
-    ) -> Present:
-        stated = await self._load_relations(set(relations))
-        chunks = await self._texts(set(passages))
-        texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
-        return Present.of(self._arrays, entities, stated, texts)
+        its = {id_: one for id_, one in known.items() if one.writer == writer}
+        return [one for one in evidence if not stays(one, cited, its.get(one.outline.group.id))]
 
     async def _by_model(
         self,

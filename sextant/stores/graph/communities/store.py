@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import DictRow, args_row, class_row, dict_row, scalar_row, tuple_row
+from psycopg.rows import DictRow, class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
 from sextant.domain.graph import Finding
@@ -34,30 +34,15 @@ class ReportText:
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
-    """The material of a report: entities, passages and relations, heaviest first.
-
-    `words` is a hash of the names, statements and passages that the report may mention.
-    """
-
-    entities: tuple[UUID, ...]
-    passages: tuple[UUID, ...]
-    relations: tuple[UUID, ...]
-    words: UUID
-
-
-@dataclass(frozen=True, slots=True)
 class KnownReport:
-    """A stored report without its text; `cited` are passages.
-
-    `writer` and `evidence` are those of `StoredReport`; `basis` is None if it was not stored.
-    """
+    """A stored report without its text; `cited` are passages, all else as in `StoredReport`."""
 
     id: UUID
     writer: str
     evidence: UUID
-    cited: tuple[UUID, ...]
-    basis: Basis | None
+    cited: Sequence[UUID]
+    told: Sequence[UUID]
+    sources: Sequence[UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +54,8 @@ class StoredReport:
         writer: the chat model's name; empty for a report assembled from sentences.
         note: why the report is not what was requested; empty if it is.
         evidence: a hash of its material.
+        told: hashes of the names, statements and passages that it may mention.
+        sources: hashes of all that it was made from.
     """
 
     id: UUID
@@ -79,7 +66,8 @@ class StoredReport:
     writer: str = ""
     note: str = ""
     evidence: UUID | None = None
-    basis: Basis | None = None
+    told: Sequence[UUID] = ()
+    sources: Sequence[UUID] = ()
 
     @property
     def cited(self) -> tuple[UUID, ...]:
@@ -103,7 +91,7 @@ class CommunityStore:
 
     async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
         """Return the stored reports of these communities, by community, without their texts."""
-        query, factory = _STORE_SQL["known"], args_row(_read_known)
+        query, factory = _STORE_SQL["known"], class_row(KnownReport)
         known = await rows_of(self._database, scope, factory, query, ids=list(ids))
         return {report.id: report for report in known}
 
@@ -143,7 +131,7 @@ class CommunityStore:
                 key
                 | _report_values(one)
                 | {"writer": one.writer, "note": one.note, "hash": one.evidence}
-                | _basis(one.basis)
+                | {"told": [*one.told], "sources": [*one.sources]}
                 for one in reports
             ]
             async with connection.cursor() as cursor:
@@ -151,30 +139,13 @@ class CommunityStore:
             ids = [one.id for one in reports]
             await connection.execute(_STORE_SQL["note_projection"], key | {"ids": ids})
 
-    async def settle(
-        self, scope: Scope, version: int, reports: Mapping[UUID, Basis | None]
-    ) -> None:
-        """Confirm that these reports are still correct as of this version of the graph.
-
-        Args:
-            scope: the knowledge base.
-            version: the version of the graph.
-            reports: the current material by community; None if the stored one is unchanged.
-        """
+    async def settle(self, scope: Scope, version: int, ids: Sequence[UUID]) -> None:
+        """Confirm that the reports of these communities are still correct as of this version of the graph."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_graph(connection, scope)
-            if found is None or not reports:
-                return
-            key = {"scope_id": found.scope_id, "version": version}
-            unchanged = [community_id for community_id, basis in reports.items() if basis is None]
-            await connection.execute(_STORE_SQL["settle"], key | {"ids": unchanged})
-            rows = [
-                key | {"id": community_id} | _basis(one)
-                for community_id, one in reports.items()
-                if one
-            ]
-            async with connection.cursor() as cursor:
-                await cursor.executemany(_STORE_SQL["confirm"], rows)
+            if found is not None and ids:
+                key = {"scope_id": found.scope_id, "version": version, "ids": list(ids)}
+                await connection.execute(_STORE_SQL["settle"], key)
 
     async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
         """Return up to `limit` reports without vectors."""
@@ -206,33 +177,6 @@ def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
     return tuple(
         Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
     )
-
-
-def _read_known(  # noqa: PLR0917 - a row
-    community_id: UUID,
-    writer: str,
-    evidence: UUID,
-    cited: list[UUID],
-    entities: list[UUID] | None,
-    passages: list[UUID],
-    relations: list[UUID],
-    words: UUID,
-) -> KnownReport:
-    basis = (
-        None
-        if entities is None
-        else Basis(tuple(entities), tuple(passages), tuple(relations), words)
-    )
-    return KnownReport(community_id, writer, evidence, tuple(cited), basis)
-
-
-def _basis(basis: Basis | None) -> dict[str, Any]:
-    return {
-        "entities": list(basis.entities) if basis else None,
-        "passages": list(basis.passages) if basis else None,
-        "relations": list(basis.relations) if basis else None,
-        "words": basis.words if basis else None,
-    }
 
 
 def _report_values(report: StoredReport) -> dict[str, Any]:

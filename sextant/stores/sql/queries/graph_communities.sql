@@ -7,8 +7,7 @@ select id from communities where scope_id = %(scope_id)s and dirty order by leve
 -- that it is of.
 update communities c set title = %(title)s, summary = %(summary)s, findings = %(findings)s,
   rating = %(rating)s, writer = %(writer)s, note = %(note)s, evidence = %(hash)s,
-  basis_entities = %(entities)s::uuid[], basis_passages = %(passages)s::uuid[],
-  basis_relations = %(relations)s::uuid[], basis_words = %(words)s, updated_at = now(),
+  told = %(told)s::uuid[], sources = %(sources)s::uuid[], updated_at = now(),
   dirty = not exists (select from graph_versions v
     where v.scope_id = c.scope_id and v.version = %(version)s),
   embedding = case when (c.title, c.summary) = (%(title)s, %(summary)s) then c.embedding end
@@ -20,20 +19,12 @@ update communities set dirty = false
 where scope_id = %(scope_id)s and id = any(%(ids)s) and exists (select from graph_versions v
   where v.scope_id = communities.scope_id and v.version = %(version)s);
 
--- name: confirm
--- A report that would be the same if it were written now, and from what; unless the graph has changed
--- since it was read.
-update communities c set basis_entities = %(entities)s::uuid[], basis_passages = %(passages)s::uuid[],
-  basis_relations = %(relations)s::uuid[], basis_words = %(words)s, dirty = not exists (
-    select from graph_versions v where v.scope_id = c.scope_id and v.version = %(version)s)
-where c.scope_id = %(scope_id)s and c.id = %(id)s;
-
 -- name: known
 -- Who wrote which report from what, and which passages it cites.
 select c.id, c.writer, c.evidence, array(
     select distinct chunk::uuid from jsonb_array_elements(c.findings) as finding,
       jsonb_array_elements_text(finding -> 'chunk_ids') as chunk) as cited,
-  c.basis_entities, c.basis_passages, c.basis_relations, c.basis_words
+  c.told, c.sources
 from communities c
 where c.scope_id = %(scope_id)s and c.id = any(%(ids)s::uuid[]) and c.evidence is not null;
 

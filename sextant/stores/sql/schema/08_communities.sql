@@ -2,8 +2,8 @@
 
 -- dirty: something about a member has changed since. writer: the chat model that wrote the report; empty for one
 -- that is composed of sentences. note: why it is not what was asked for. evidence: a hash of what the report was
--- written from. basis_*: what that was, the weightiest first (basis_words: a hash of the names, statements and
--- passages), so that a report is written again only when it has changed by more than a little.
+-- written from. sources: hashes of the names, statements and passages that were this, and told: of those that it may
+-- mention, so that a report is written again only when it has changed by more than a little.
 create table communities (
   scope_id int not null references graphs on delete cascade,
   id uuid not null,
@@ -20,10 +20,8 @@ create table communities (
   writer text not null default '',
   note text not null default '',
   evidence uuid,
-  basis_entities uuid[],
-  basis_passages uuid[],
-  basis_relations uuid[],
-  basis_words uuid,
+  told uuid[] not null default '{}',
+  sources uuid[] not null default '{}',
   primary key (scope_id, id)
 );
 select tenant_table('communities');

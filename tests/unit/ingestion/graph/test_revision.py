@@ -6,159 +6,84 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-import numpy as np
 import pytest
 
-from sextant.domain.graph import MentionKind, Relation
-from sextant.ingestion.graph.communities.membership import CommunityGroup
-from sextant.ingestion.graph.communities.network import network_of
-from sextant.ingestion.graph.communities.outlines import Outline, outlines
-from sextant.ingestion.graph.communities.report_writer import Present, basis_of, news, stays
-from sextant.stores.graph.arrays import GraphArrays, halves_of
-from sextant.stores.graph.communities.store import KnownReport
-from sextant.stores.graph.ids import relation_id
-from tests.unit.ingestion.graph.test_communities import arrays
+from sextant.domain.graph import Finding, Relation
+from sextant.ingestion.graph.communities.report_writer import news, note_sources, stays
+from sextant.ingestion.graph.communities.reports import CommunityEvidence
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.graph.communities.store import KnownReport, StoredReport
+from tests.unit.ingestion.graph.test_reports import chunk, evidence
 
 OWN = UUID(int=9)
+TEXTS = [f"Passage {number}." for number in range(8)]
+CITED = (UUID(int=1), UUID(int=3))
 
 
-def graph(
-    size: int,
-    edges: Sequence[tuple[int, int, float]],
-    mentions: Sequence[tuple[int, int]] = (),
-    chunks: int = 0,
-) -> GraphArrays:
-    """Return entities 0..size-1 that know each other; passages 0..chunks-1."""
-    made = arrays(
-        size,
-        [(a, b, "KNOWS", weight) for a, b, weight in edges],
-        [(entity, chunk, MentionKind.TERM) for entity, chunk in mentions],
-    )
-    return replace(made, chunks=halves_of(UUID(int=n + 1) for n in range(chunks)))
+def named(number: int) -> list[str]:
+    return [f"Entity {n}" for n in range(number)]
 
 
-def ring(size: int, weight: float = 1.0) -> list[tuple[int, int, float]]:
-    return [(n, (n + 1) % size, weight + n / 100) for n in range(size)]
+def stating(names: Sequence[str], words: str = "so") -> list[tuple[str, Relation, str]]:
+    ids = [UUID(int=n) for n in range(3)]
+    return [(names[0], Relation(ids[0], ids[1], ids[2], "KNOWS", words, 1.0), names[1])]
 
 
-def outline_of(made: GraphArrays, members: int) -> Outline:
-    group = CommunityGroup(OWN, 0, None, np.arange(members))
-    return outlines(made, network_of(made), [group], made.chunks)[0]
+def found(of: CommunityEvidence) -> dict[UUID, StoredChunk]:
+    return {one.id: one for one in of.chunks}
 
 
-def present(made: GraphArrays, words: str = "", passages: Sequence[str] = ()) -> Present:
-    stated = {}
-    for row in range(len(made.relation_source)):
-        ends = made.entity_id(made.relation_source[row]), made.entity_id(made.relation_target[row])
-        own = relation_id(*ends, "KNOWS")
-        stated[own] = Relation(own, *ends, "KNOWS", words, float(made.relation_weight[row]))
-    texts = {UUID(int=n + 1): text for n, text in enumerate(passages)}
-    everyone = [made.entity_id(n) for n in range(len(made.entities))]
-    return Present.of(made, everyone, stated, texts)
+def known(of: CommunityEvidence) -> KnownReport:
+    """Return the report that is written of a community: it cites the first passage and the third."""
+    stored = StoredReport(OWN, "T", "S", (Finding("It is so.", CITED),), 5.0, evidence=OWN)
+    noted = note_sources(stored, of, found(of))
+    return KnownReport(OWN, "", OWN, noted.cited, noted.told, noted.sources)
 
 
-def known(
-    made: GraphArrays,
-    members: int,
-    cited: Sequence[int] = (),
-    *,
-    words: str = "",
-    passages: Sequence[str] = (),
-) -> KnownReport:
-    """Return a report that is written now."""
-    ids = tuple(UUID(int=n + 1) for n in cited)
-    basis = basis_of(present(made, words, passages), outline_of(made, members), ids)
-    return KnownReport(OWN, "", OWN, ids, basis)
+def is_kept(then: CommunityEvidence, now: CommunityEvidence) -> bool:
+    return stays(now, found(now), known(then))
+
+
+BEFORE = evidence(named(20), TEXTS, stating(named(20)))
 
 
 def test_a_report_of_which_nothing_has_changed_stays() -> None:
-    made = graph(6, ring(6))
-    assert stays(present(made), outline_of(made, 6), known(made, 6))
-
-
-def test_a_report_of_which_the_basis_was_not_kept_does_not() -> None:
-    made = graph(6, ring(6))
-    assert not stays(present(made), outline_of(made, 6), replace(known(made, 6), basis=None))
-
-
-def test_heavier_relations_and_another_order_of_names_change_no_report() -> None:
-    before = graph(6, ring(6))
-    after = graph(6, [(a, b, weight * (3 - a / 3)) for a, b, weight in ring(6)])
-    assert outline_of(before, 6).entities.tolist() != outline_of(after, 6).entities.tolist()
-    assert stays(present(after), outline_of(after, 6), known(before, 6))
+    assert is_kept(BEFORE, BEFORE)
+    assert not stays(BEFORE, found(BEFORE), None)
 
 
 def test_a_member_at_the_edge_changes_no_report_and_a_leading_one_does() -> None:
-    # The seventh is there all along, joined to nobody in the beginning: its number does not shift.
-    before, ids = graph(13, ring(12)), known(graph(13, ring(12)), 12)
-    edge = graph(13, [*ring(12), (12, 3, 0.2)])
-    assert stays(present(edge), outline_of(edge, 13), ids)
-    hub = graph(13, [*ring(12), *((12, n, 5.0) for n in range(12))])
-    assert not stays(present(hub), outline_of(hub, 13), ids)
-    assert stays(present(before), outline_of(before, 12), ids)
+    names = named(20)
+    assert is_kept(BEFORE, evidence([*names, "Late"], TEXTS, stating(names)))
+    assert is_kept(BEFORE, evidence(names[:-1], TEXTS, stating(names)))
+    assert not is_kept(BEFORE, evidence(["New", *names], TEXTS, stating(names)))
+    assert not is_kept(BEFORE, evidence([*names[:5], *names[6:]], TEXTS, stating(names)))
 
 
 def test_a_third_member_of_two_is_news() -> None:
-    before = graph(3, [(0, 1, 1.0)])
-    after = graph(3, [(0, 1, 1.0), (1, 2, 1.0)])
-    assert not stays(present(after), outline_of(after, 3), known(before, 2))
-
-
-def test_what_has_come_adds_up() -> None:
-    written = known(graph(40, ring(12)), 12)
-    kept = 0
-    for size in range(13, 40):
-        grown = graph(40, [*ring(12), *((n, n % 12, 0.3) for n in range(12, size))])
-        if not stays(present(grown), outline_of(grown, size), written):
-            break
-        kept += 1
-    assert 0 < kept < 15
-
-
-def test_a_report_that_names_who_has_left_is_written_anew() -> None:
-    made = graph(6, ring(6))
-    assert not stays(present(made), outline_of(made, 5), known(made, 6))
+    pair = evidence(named(2), TEXTS, stating(named(2)))
+    assert not is_kept(pair, evidence(named(3), TEXTS, stating(named(2))))
 
 
 def test_a_report_that_states_what_is_said_otherwise_now_is_written_anew() -> None:
-    made = graph(6, ring(6))
-    written = known(made, 6, words="met in 1999")
-    assert stays(present(made, words="met in 1999"), outline_of(made, 6), written)
-    assert not stays(present(made, words="met in 2001"), outline_of(made, 6), written)
+    assert not is_kept(BEFORE, evidence(named(20), TEXTS, stating(named(20), "otherwise")))
+    assert not is_kept(BEFORE, evidence(named(20), TEXTS))
 
 
-def test_an_entity_that_is_called_otherwise_now_changes_the_report() -> None:
-    made = graph(6, ring(6))
-    renamed = replace(made, names=[f"{name}!" for name in made.names])
-    assert not stays(present(renamed), outline_of(renamed, 6), known(made, 6))
+@pytest.mark.parametrize(("changed", "kept"), [(0, False), (1, True), (2, False)])
+def test_a_cited_passage_must_be_there_unchanged(changed: int, *, kept: bool) -> None:
+    texts = [f"{text} Changed." if n == changed else text for n, text in enumerate(TEXTS)]
+    assert is_kept(BEFORE, evidence(named(20), texts, stating(named(20)))) is kept
 
 
-@pytest.mark.parametrize(
-    ("mentions", "texts", "same"),
-    [
-        ([(0, 0), (1, 1)], ["a", "b"], True),
-        ([(0, 0), (1, 1)], ["other words", "b"], False),
-        ([(0, 1), (1, 1)], ["a", "b"], False),
-    ],
-)
-def test_a_cited_passage_must_be_there_unchanged_and_speak_of_a_member(
-    mentions: list[tuple[int, int]], texts: list[str], same: bool
-) -> None:
-    before = graph(6, ring(6), [(0, 0), (1, 1)], 2)
-    written = known(before, 6, [0], passages=["a", "b"])
-    after = graph(6, ring(6), mentions, 2)
-    assert stays(present(after, passages=texts), outline_of(after, 6), written) is same
-
-
-def test_a_cited_passage_that_is_gone_changes_the_report() -> None:
-    before = graph(6, ring(6), [(0, 0), (1, 1)], 2)
-    after = graph(6, ring(6), [(1, 1)], 2)
-    left = replace(after, chunks=after.chunks[1:], mention_chunk=after.mention_chunk - 1)
-    written = known(before, 6, [0], passages=["a", "b"])
-    assert not stays(present(left, passages=["a", "b"]), outline_of(left, 6), written)
+def test_a_cited_passage_may_be_none_of_the_best_any_more() -> None:
+    chunks = [chunk(30, "Another.") if one.id == CITED[1] else one for one in BEFORE.chunks]
+    now = replace(BEFORE, chunks=chunks)
+    assert stays(now, found(now) | found(BEFORE), known(BEFORE))
+    assert not stays(now, found(now), known(BEFORE))
 
 
 def test_news_is_the_share_of_the_weight_that_was_not_there() -> None:
-    ids = [UUID(int=n) for n in range(4)]
-    assert news(ids, np.array([4.0, 3.0, 2.0, 1.0]), set(ids[:2])) == pytest.approx(0.3)
-    assert news([], np.empty(0), set()) == 0.0
+    keys = [UUID(int=n) for n in range(3)]
+    assert news(dict(zip(keys, (1.0, 1.0, 2.0), strict=True)), {keys[0], keys[1]}) == 0.5
+    assert news({}, set()) == 0.0
