@@ -53,6 +53,8 @@ from sextant.stores.work.jobs import JobStore
 
 log = logging.getLogger(__name__)
 
+# A passage takes 30–50 ms to embed: the first of a long document do not wait for a whole batch.
+_FIRST_BATCH = 8
 # Two batches of a document are written at the same time: the server's work is the larger part.
 _STORED_AT_ONCE = 2
 # Up to here a document is stored and published in one transaction instead of four.
@@ -362,6 +364,9 @@ class JobRunner:
 
 
 def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
+    """Yield chunks in batches, the first of them a small one."""
     remaining = iter(chunks)
-    while batch := list(islice(remaining, size)):
+    batch = list(islice(remaining, min(_FIRST_BATCH, size)))
+    while batch:
         yield batch
+        batch = list(islice(remaining, size))
