@@ -14,10 +14,10 @@ from functools import cached_property
 from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
-from sextant.tables.query.lexicon import Lexicon
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.tokens import WORD, Question, QuestionToken, find_all, match_at
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
+from sextant.text.lexicon import Lexicon
 from sextant.text.segmenter import words_of
 from sextant.text.word_forms import stem
 
@@ -31,7 +31,7 @@ _UNIT = re.compile(
     r"|[(（](?:单位[:：])?[百千万亿]*元?[)）]"
 )
 _DAY = re.compile(r"(?<![\d.,$])\d{1,2}(?!\d|[.,]\d|%)")
-_WORDS = Lexicon("statements.txt")
+_WORDS = Lexicon(__package__, "statements.txt")
 _SAYS_NOTHING = _WORDS.phrases("time") | _WORDS.phrases("filler")
 # How a question relates items and years, in the order in which that is looked for.
 _FORMS = (
