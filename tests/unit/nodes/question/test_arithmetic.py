@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.question.wording import compute_term
+from sextant.nodes.question.arithmetic import compute_term
 
 
 @pytest.mark.parametrize(
