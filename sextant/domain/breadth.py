@@ -46,7 +46,7 @@ _CHINESE_ACCOUNT = re.compile("u|[ds]i?v?[yb].{0,20}?[ypq]")
 _OF_THE_WHOLE = frozenset("kptudsby")
 _NAMES_SOMETHING = frozenset("xplt")
 _ALL_THERE_IS = re.compile(
-    r"(?:documents|docs|files|everything.*)$|(?!以上|上述|那).*(?:文档|文件|资料|材料)"
+    r"\b(?:documents|docs|files)$|^everything|^(?!以上|上述|那).*(?:文档|文件|资料|材料)"
 )
 
 _HOW = re.compile(
@@ -172,5 +172,5 @@ def is_of_all(question: str) -> bool:
         return False
     spans = words.spans[slice(*whole.span())]
     return (
-        "s" in whole[0] or _ALL_THERE_IS.match(words.text[spans[0][0] : spans[-1][1]]) is not None
+        "s" in whole[0] or _ALL_THERE_IS.search(words.text[spans[0][0] : spans[-1][1]]) is not None
     )

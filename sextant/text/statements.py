@@ -22,9 +22,18 @@ _POLAR = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|ha[sd]|have|can|could|will|would|shall|should|may|might|must)\b(?! you\b)"
 )
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
+# 八角 and 统一 are no numbers.
 _NUMBER_WORD = re.compile(
-    r"[一二三四五六七八九十百千万亿半两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
+    r"[一二三四五六七八九十百千万亿半两]{2,}|[一二三四五六七八九十百千万亿半两几数][余多]?[年月日号时点分秒天周个人名位次元块升度种条件层楼岁代届米公克斤吨项级倍成家所台本篇勺根片颗只]"
+    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
     r"|million|half|twice)\b"
+)
+# "Article 8", 第八条 and 表一 name a place in a text, and are no number of anything.
+_LABEL = re.compile(
+    r"第[\d零〇一二三四五六七八九十百千]+[条條章节節款项項编編篇页頁部分]|[图圖表注][\d一二三四五六七八九十]+(?![\d一二三四五六七八九十]*[个個张張项項])"
+    r"|^\W*(?:\d{1,2}(?:\.\d{1,2})*|[一二三四五六七八九十]{1,3})[.、)]"
+    r"|\b(?:section|article|chapter|clause|paragraph|part|table|figure|page|note|item|step|appendix|exhibit|annex) \d+(?:\.\d+)*",
+    re.MULTILINE,
 )
 _DATE_FORM = re.compile(
     r"\d{3,4}年|\d{1,2}月|\d{1,2}[日号点]|\b1\d{3}\b|\b20\d\d\b|\d{1,2}:\d\d|世纪|centur|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
@@ -41,6 +50,14 @@ SURNAMES = frozenset(
 """The commonest Chinese surnames of one character, simplified."""
 
 
+_EITHER = re.compile(r"(\w)[不没]\1|是否|能否|可否|吗\W*$|有没有")
+
+
+def is_polar(question: str) -> bool:
+    """Return whether either answer settles a question: "Is it lit?", 能不能."""
+    return bool(_POLAR.match(plain_of(question)) or _EITHER.search(question))
+
+
 class AnswerType:
     """The kind of thing that a question asks for.
 
@@ -53,6 +70,7 @@ class AnswerType:
         kinds = () if _POLAR.match(plain) else _ASKED_KINDS.items()
         self.kind = next((kind for kind, form in kinds if form.search(plain)), "")
         self._figures = set(_FIGURES.findall(plain))
+        self._asks_place = "第几" in plain
         self._names = set(_CAPITALISED.findall(question))
 
     @property
@@ -62,7 +80,7 @@ class AnswerType:
 
     def is_in(self, text: str) -> bool | None:
         """Return whether a text holds such a thing beside those of the question; None: it cannot be told."""
-        plain = plain_of(text)
+        plain = plain_of(text) if self._asks_place else _LABEL.sub(" ", plain_of(text))
         new_figures = bool(set(_FIGURES.findall(plain)) - self._figures)
         if self.kind == DATE:
             return new_figures and _DATE_FORM.search(plain) is not None

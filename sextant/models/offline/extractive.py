@@ -47,6 +47,7 @@ from sextant.text.statements import AnswerType, orders_answerer
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")
+NOTHING_NEW = SENTENCE_FEATURES.index("says_nothing_new")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,8 @@ logger = logging.getLogger(__name__)
 MOST_QUOTES = 3
 # Sentences whose meaning is compared: the best by words, and further ones in the other language.
 _BY_WORDS, _IN_OTHER_LANGUAGE = 20, 15
+# Sentences that are quoted behind one that says nothing new.
+_BEHIND = 3
 # Two sentences that share so many of their words say the same.
 _SAME_WORDS = 0.7
 
@@ -250,6 +253,7 @@ class ExtractiveAnswerer:
         if not (title or self._is_enough(ranking)):
             return Extraction((), ranking.best.source)
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
+        chosen[1:1] = [span for span in _read_behind(ranking) if span not in chosen]
         return Extraction(_quote(items, complete_notes(items, chosen)), None)
 
     def _estimate(self, ranking: Ranking) -> float:
@@ -411,6 +415,16 @@ def _rank_sentences(
 ) -> Ranking:
     measures = evidence.measure_answer(sentences, features, scores)
     return Ranking(evidence, sentences, features, scores, measures, by_words)
+
+
+def _read_behind(ranking: Ranking) -> list[Span]:
+    """Return what stands behind the best sentence where that only repeats the question: the price below an article's name."""
+    best = ranking.best
+    if not ranking.features[int(ranking.scores.argmax()), NOTHING_NEW]:
+        return []
+    sentences = ranking.evidence.sentences
+    behind = [one.span for one in sentences if one.source == best.source and one.start >= best.end]
+    return behind[:_BEHIND]
 
 
 def _shortlist(features: Numbers, scores: Numbers) -> list[int]:

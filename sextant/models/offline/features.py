@@ -31,6 +31,7 @@ from sextant.models.offline.wording import (
     Paraphrases,
     content_words,
     find_borrowed_part,
+    find_capitals,
     is_question,
     strip_borrowed_part,
     terms,
@@ -41,7 +42,10 @@ from sextant.text.characters import language_of, normalise, plain_of, simplify
 from sextant.text.statements import (
     AnswerType,
     asks_of_orders,
+    clauses,
     definition_pattern,
+    is_polar,
+    negates,
     orders_answerer,
 )
 
@@ -61,10 +65,15 @@ SENTENCE_FEATURES = (
     "follows_question",
     "length",
     "says_nothing_new",
+    "denial",
     "other_language",
     "similarity",
 )
 ANSWER_FEATURES = (
+    "overlap",
+    "heading_overlap",
+    "says_nothing_new",
+    "denial",
     "passage_overlap",
     "longest_run",
     "missing",
@@ -220,6 +229,8 @@ class Evidence:
         self._missing = [self._count_missing(text) for text in texts]
         self._type = AnswerType(question)
         self._definition = definition_pattern(question)
+        asked = simplify(strip_borrowed_part(question))
+        self._either, self._denies = is_polar(asked), negates(asked)
 
     @property
     def asks_of_kind(self) -> bool:
@@ -297,9 +308,20 @@ class Evidence:
                 (said <= heading or said <= self._weights.keys())
                 and not introduces(self._items[source].text, sentence.start, sentence.end)
             ),
+            "denial": float(self._is_opposite(sentence)),
             "other_language": float(sentence.language != self._language),
             "similarity": 0.0,
         }
+
+    def _is_opposite(self, sentence: Sentence) -> bool:
+        """Return whether a sentence denies what the question does not, or the reverse, where it speaks most of it."""
+        if self._either or not (self._denies or negates(sentence.text)):
+            return False
+        parts = clauses(simplify(sentence.text))
+        covered = [self._cover(self._paraphrases.read_terms(part)) for part in parts]
+        most = max(covered, default=0.0)
+        nearest = [part for part, share in zip(parts, covered, strict=True) if share == most]
+        return most > 0 and all(negates(part) != self._denies for part in nearest)
 
     def _find_question_above(self, index: int) -> frozenset[str]:
         """Return the terms of the passage's last question before a sentence, which stands over it like a title."""
@@ -375,7 +397,8 @@ def _weigh_terms(question: str, sentences: Sequence[Sentence]) -> dict[str, floa
 
     A term weighs its inverse document frequency over the sentences at hand: `log(1 + (n + 1) / (df + 0.5))`.
     """
-    stated = frozenset(terms(simplify(strip_borrowed_part(question))))
+    stated_part = simplify(strip_borrowed_part(question))
+    stated = frozenset(terms(stated_part)) | find_capitals(stated_part)
     borrowed = frozenset(terms(simplify(find_borrowed_part(question)))) - stated
     frequency = Counter(
         term for sentence in sentences for term in sentence.terms & (stated | borrowed)

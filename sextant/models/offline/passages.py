@@ -216,6 +216,7 @@ def heads_in(text: str) -> list[str]:
 
 # A longer list, or a table of more rows, is left as it is.
 _MOST_ITEMS, _MOST_ROWS = 12, 8
+_MOST_BETWEEN = 3  # lines between two items of a numbered list
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _INTRODUCES = re.compile(r"[:：][*_]*\s*$")
@@ -328,20 +329,30 @@ def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
 
 
 def _read_items(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """Yield the items of a list without their marks; lines indented below an item belong to it.
+    """Yield the items of a list without their marks; code and lines indented below an item belong to it.
 
-    A line with another mark, such as a bullet behind "五、", ends it.
+    So do a few lines behind it that the next number follows. A line with another mark, such as a bullet behind "五、",
+    ends the list.
     """
-    found, sign = list[tuple[int, int]](), ""
+    found, sign, between, in_code = list[tuple[int, int]](), "", list[re.Match[str]](), False
     for line in lines:
-        mark = _MARK.match(line[0])
+        mark = None if in_code else _MARK.match(line[0])
+        is_fence = line[0].lstrip().startswith(FENCE)
         if mark and sign in ("", mark[0].rstrip()[-1]):
+            if between and mark[0].strip(" .)、．") != str(len(found) + 1):
+                break
+            if between:
+                found[-1] = (found[-1][0], _strip(between[-1])[1])
+            between.clear()
             sign = mark[0].rstrip()[-1]
             found.append((line.start() + mark.end(), _strip(line)[1]))
-        elif found and line[0][0].isspace():
+        elif found and not between and (in_code or is_fence or line[0][0].isspace()):
             found[-1] = (found[-1][0], _strip(line)[1])
+        elif found and not mark and len(between) < _MOST_BETWEEN:
+            between.append(line)
         else:
             break
+        in_code ^= is_fence
     yield from found if len(found) <= _MOST_ITEMS else ()
 
 

@@ -15,6 +15,8 @@ _LETTER = rf"(?:(?![{IDEOGRAPHS}])[^\W_])"
 _LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 WORD = re.compile(rf"[{IDEOGRAPHS}]+|{_LETTERS}(?:[-.'’&]{_LETTERS})*")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
+# "US", "IT" and "WHO" are names, whatever they are in small letters.
+_CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
 _POSSESSIVE = re.compile(r"['’]s$")
 # "Which year?", "what is he called?": the answer need not repeat these.
 _ASKED_FOR_WORDS = """
@@ -63,6 +65,12 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def find_capitals(text: str) -> frozenset[str]:
+    """Return the abbreviations in capitals that are stop words in small letters; none of a text all in capitals."""
+    found = () if text.isupper() else _CAPITALS.findall(text)
+    return frozenset(one for one in found if one.lower() in ENGLISH_STOP_WORDS)
+
+
 class Paraphrases:
     """Reads texts in the words of one question: of a "managing director" as of the CEO that it asks for.
 
@@ -86,7 +94,7 @@ class Paraphrases:
 
     def read_terms(self, text: str) -> frozenset[str]:
         """Return what `text` speaks of, in the words of the question too."""
-        return frozenset(terms(self.read(text)))
+        return frozenset(terms(self.read(text))) | find_capitals(text)
 
 
 def content_words(question: str) -> list[str]:

@@ -27,6 +27,7 @@ from sextant.tables.query.tokens import (
     match_at,
 )
 from sextant.tables.query.units import find_unit
+from sextant.text.word_forms import stem
 
 _RANKS = (
     "before_behind NUMBER",
@@ -318,10 +319,17 @@ class QueryChooser(QuestionParts):
             return self._count_groups()
         distinct = self.subject if self.subject in near else None
         telling = distinct is not None or any(not self.names_row(one) for one in self.where)
-        if not (self._has("rows") or telling):
+        if not (self._has("rows") or telling or self._counts_entries()):
             return None
         select = () if distinct is None else (distinct,)
         return TableQuery(select, Operation.COUNT, self.where, subject=self.subject)
+
+    def _counts_entries(self) -> bool:
+        """Return whether "how many orders" asks of a table that is of orders by its title, and has a number for each."""
+        place = next(at for at, one in enumerate(self.tokens) if one.kind == "count")
+        behind = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
+        is_title = behind is not None and behind.kind == WORD and stem(behind.text) in self.title
+        return is_title and any(map(is_code, self._columns))
 
     def _count_groups(self) -> TableQuery | None:
         """Return rows, or what another column names, for each value of a column: "how many parts per supplier"."""

@@ -107,7 +107,7 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
     conditions.reduce()
     if conditions.is_unsure or FinancialStatement(table).leading:
         return None
-    chooser = QueryChooser(table, linker, conditions, asked.text)
+    chooser = QueryChooser(table, linker, conditions, asked.text, about)
     found = chooser.choose()
     if found is None or Leftovers(question, table, chooser, about).exist():
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ from sextant.tables.query.column_kinds import asks_for_other, find_by_kind, is_c
 from sextant.tables.query.conditions import CONDITION, Conditions
 from sextant.tables.query.linker import Linker, names_column
 from sextant.tables.query.tokens import COLUMN, HARMLESS, VALUE, QuestionToken, match_at
+from sextant.text.characters import plain_of
+from sextant.text.word_forms import stem
 
 _OPERATIONS = {
     "mean": Operation.MEAN,
@@ -20,6 +23,7 @@ _OPERATIONS = {
     "min": Operation.MIN,
     "count": Operation.COUNT,
 }
+_TITLE_WORD = re.compile(r"[^\W\d_]+")
 EXTREMES = (Operation.MAX, Operation.MIN)
 # What several tokens are together, in this order.
 _TOGETHER = {
@@ -36,11 +40,15 @@ class QuestionParts:
         tokens: all tokens.
         left: those that are not accounted for yet.
         used: the columns that the query is over.
+        title: the stems of the words that the table stands under.
     """
 
-    def __init__(self, table: DataTable, linker: Linker, conditions: Conditions, text: str) -> None:
+    def __init__(
+        self, table: DataTable, linker: Linker, conditions: Conditions, text: str, about: str
+    ) -> None:
         self._table, self._columns, self._text = table, table.columns, text
         self.where = tuple(conditions.found)
+        self.title = {stem(word) for word in _TITLE_WORD.findall(plain_of(about))}
         self._positions = conditions.named
         self.named = [at for _, at in conditions.named]
         both = ({one.column, one.other} for one in self.where)

@@ -241,3 +241,18 @@ async def test_a_title_quoted_in_another_language_does_not_keep_a_sentence_from_
         "What is ownership in Rust?", [item(sentence), item(note)], language="en"
     )
     assert [quote.sentence for quote in found.quotations] == [sentence]
+
+
+async def test_what_only_repeats_the_question_is_quoted_with_what_stands_below() -> None:
+    """On a receipt the price stands some lines below the article."""
+    receipt = "Cotton bag\nLinen towel\nART-2241\n1 @ 28.90\nTotal 41.40"
+    answerer = ExtractiveAnswerer(AngleEmbedder(E5, {"Linen towel": 0.99}, otherwise=0.7))
+    found = await answerer.extract(
+        "What is the price of the linen towel?", [item(receipt)], language="en"
+    )
+    assert [one.sentence for one in found.quotations] == [
+        "Linen towel",
+        "ART-2241",
+        "1 @ 28.90",
+        "Total 41.40",
+    ]

@@ -120,3 +120,55 @@ def test_the_best_sentence_is_told_by_its_lead_and_by_what_its_passage_lacks() -
     assert told["lead"] == 1.0
     assert told["rarest_missing"] > 0
     assert told["missing"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "number"),
+    [
+        ("产假有多少天？", "第八条 产假期间的津贴按平均工资支付。", "第七条 产假共九十八天。"),
+        ("产假有多少天？", "表二 产假与八角。", "产假有三十天。"),
+        ("How many seats has the hall?", "Article 8 is of seats of the hall.", "The hall has 80."),
+    ],
+)
+def test_the_number_of_an_article_is_no_number_of_anything(
+    question: str, label: str, number: str
+) -> None:
+    named, counted = measure(question, label, number)
+    assert (named["answer_type"], counted["answer_type"]) == (-1.0, 1.0)
+
+
+def test_which_article_it_is_asks_for_the_number_of_one() -> None:
+    (said,) = measure("产假在第几条？", "第八条 产假。")
+    assert said["answer_type"] == 1.0
+
+
+def test_us_in_capitals_is_a_country() -> None:
+    ours, theirs = measure(
+        "How do US colleagues ask for leave?", "US colleagues call.", "They ask us by mail."
+    )
+    (plain,) = measure("HOW DO US COLLEAGUES ASK?", "They tell us.")
+    assert ours["overlap"] > theirs["overlap"]
+    assert plain["overlap"] == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "denied", "said"),
+    [
+        ("什么情况视为工伤？", "醉酒的不得视为工伤。", "抢险时受伤的，视为工伤。"),
+        ("Which rooms are closed?", "Room A is not closed.", "Room B is closed."),
+        ("Which rooms are not closed?", "Room B is closed.", "Room A is not closed."),
+    ],
+)
+def test_a_sentence_may_say_the_opposite_of_what_is_asked(
+    question: str, denied: str, said: str
+) -> None:
+    opposite, same = measure(question, denied, said)
+    assert (opposite["denial"], same["denial"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("question", ["Is room A closed?", "A室是否关闭？", "A室关了吗？"])
+def test_either_settles_what_asks_whether(question: str) -> None:
+    assert [one["denial"] for one in measure(question, "Room A is not closed. A室没有关闭。")] == [
+        0,
+        0,
+    ]

@@ -37,8 +37,21 @@ def complete(text: str, said: str, *others: str, question: str = "") -> list[str
             ["时间：三月", "地点：R 栋"],
         ),
         ("Rules:\n- Rooms\n  1. big ones\n- Keys", "Rules:", ["Rooms\n  1. big ones", "Keys"]),
+        (
+            "Steps:\n\n1. Stop it:\n\n```bash\n- stop\n```\n\nNote: data is kept.\n2. Start it.\nThe end.",
+            "Steps:",
+            ["Stop it:\n\n```bash\n- stop\n```\n\nNote: data is kept.", "Start it."],
+        ),
     ],
-    ids=["bullets", "code", "Chinese numbers", "lines that go on", "another mark", "inner list"],
+    ids=[
+        "bullets",
+        "code",
+        "Chinese numbers",
+        "lines that go on",
+        "another mark",
+        "inner list",
+        "code and notes within steps",
+    ],
 )
 def test_what_a_colon_introduces_is_told_with_it(text: str, said: str, told: list[str]) -> None:
     assert complete(text, said) == [said, *told]
