@@ -37,13 +37,14 @@ from sextant.evals.metrics import estimate
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import QUERIES, names_of_sets, open_sets, parser_of_sets, sample
 from sextant.models.embedding import build_embedder
-from sextant.models.offline.extractive import AnswerWeights, ExtractiveAnswerer, Ranking
+from sextant.models.offline.extractive import ExtractiveAnswerer, Ranking
 from sextant.models.offline.features import (
     ANSWER_FEATURES,
     OF_SIMILARITY,
     SENTENCE_FEATURES,
     Numbers,
 )
+from sextant.models.offline.weights import AnswerWeights
 from sextant.text.characters import language_of
 
 NOMIRACL, ACROSS, FEW = "nomiracl", "across languages", "few passages"

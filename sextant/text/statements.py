@@ -50,14 +50,6 @@ SURNAMES = frozenset(
 """The commonest Chinese surnames of one character, simplified."""
 
 
-_EITHER = re.compile(r"(\w)[不没]\1|是否|能否|可否|吗\W*$|有没有")
-
-
-def is_polar(question: str) -> bool:
-    """Return whether either answer settles a question: "Is it lit?", 能不能."""
-    return bool(_POLAR.match(plain_of(question)) or _EITHER.search(question))
-
-
 class AnswerType:
     """The kind of thing that a question asks for.
 

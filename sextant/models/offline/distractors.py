@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sextant.domain.retrieval import RetrievedItem
@@ -23,7 +22,7 @@ from sextant.text.statements import SURNAMES, clauses, find_denied, negates
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 if TYPE_CHECKING:
-    from sextant.models.offline.features import Sentence
+    from sextant.models.offline.candidates import Sentence
 
 _PREFIX = re.compile(r"[a-z]+")
 # "Unit 148", "plan B", "Relay 2.5"; a word that ends like a verb ("costs 300") counts something.
@@ -205,104 +204,67 @@ def _has_both(texts: Sequence[str], name: str, body: str) -> bool:
 
 
 # Whether something is so is answered by either; which things are so is not.
+_EITHER = re.compile(r"(\w)[不没]\1|是否|能否|可否")
 _ASKS_WHICH = re.compile(
     r"\b(?:which|what|who|whom|whose|where|when|why|how)\b|[哪谁何几]|什么|多少|怎", re.I
 )
-_ASKS_WHO = re.compile(r"\b(?:which|who|whom)\b|[哪谁]|什么(?:人|样)", re.I)
-_EITHER = re.compile(r"(\w)[不没]\1|是否|能否|可否")
-_AUXILIARY = re.compile(
-    r"\b(?:is|are|was|were|may|can|could|must|should|shall|will|do|does|did|ha[sd]|have)\b|可以?|能够?|允许|必须|应当?",
-    re.I,
-)
+_ASKS_WHO = re.compile(r"\b(?:which|who|whom)\b|[哪谁]|什么(?:人|样|情况|情形|条件)", re.I)
 # Such a sentence denies in other words, or in part.
 _IN_PART = re.compile(
     r"\b(?:only|except\w*|unless|until|before|fail\w*|lack\w*|refus\w*|avoid\w*|exclud\w*|exempt\w*|instead|rather)\b"
     r"|[除仅只才拒缺免]|以前|之前|以外|避免",
     re.I,
 )
-# Of what is asked, the least that a clause has to say to speak of it.
-_LEAST_SHARED = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class _PolarStatement:
-    """What a sentence says of the asked predicate: that it is so, that it is not, both, or nothing.
-
-    Attributes:
-        of_subject: how many terms of the question's subject it has.
-        is_whole: whether it has all that is asked about the subject.
-    """
-
-    affirms: bool
-    denies: bool
-    of_subject: int
-    is_whole: bool
+# Of what the opposite says of the question the share that a denial has to say, which may name the rest otherwise: in the
+# same passage, and in another one.
+_OF_OPPOSITE, _ELSEWHERE = 1 / 2, 2 / 3
 
 
 def find_opposites(question: str, sentences: Sequence[Sentence]) -> set[int]:
     """Return the places of sentences that say the opposite of what is asked, where another says what is.
 
-    The other one has all that is asked about, stands in the same passage, or speaks as much of the subject. Nothing is opposite to a
-    question that either answer settles ("Is it …?").
+    What a sentence says is told by its clauses that have most of the question, or of what the question denies. Nothing is
+    opposite to a question that either answer settles ("Is it …?").
     """
     text = simplify(strip_borrowed_part(question))
-    if _EITHER.search(text) or not _ASKS_WHICH.search(text):
-        return set()
     is_denied = negates(text)
-    asked = _split_question(text, is_denied)
-    paraphrases = Paraphrases(question)
-    subject, predicate = (paraphrases.read_terms(part) for part in asked)
-    if not predicate:
+    asks = _ASKS_WHICH if is_denied else _ASKS_WHO
+    if _EITHER.search(text) or not asks.search(text):
         return set()
-    least = _LEAST_SHARED if is_denied else 1.0
-    said = [_read(one, paraphrases, subject - predicate, predicate, least) for one in sentences]
-    right = {at for at, one in enumerate(said) if (one.denies if is_denied else one.affirms)}
-    wrong = {at for at, one in enumerate(said) if (one.affirms if is_denied else one.denies)}
+    paraphrases = Paraphrases(question)
+    denied = find_denied(text)[1]
+    wanted = paraphrases.read_terms(_ASKS_WHICH.split(denied)[0].strip() or denied or text)
+    said = [_measure_polarity(one.text, paraphrases, wanted, is_denied) for one in sentences]
 
     def is_outdone(at: int) -> bool:
-        return any(
-            said[other].is_whole
-            or sentences[at].source == sentences[other].source
-            or said[other].of_subject >= max(1, said[at].of_subject)
-            for other in right
-        )
+        for other, (same, _) in zip(sentences, said, strict=True):
+            near = other.source == sentences[at].source
+            least = (_OF_OPPOSITE if near else _ELSEWHERE) if is_denied else 1.0
+            if same and same >= least * said[at][1]:
+                return True
+        return False
 
-    return {at for at in wrong - right if _is_plain(sentences[at].text) and is_outdone(at)}
+    return {
+        at
+        for at, (same, opposite) in enumerate(said)
+        if opposite > same and _is_plain(sentences[at].text) and is_outdone(at)
+    }
+
+
+def _measure_polarity(
+    sentence: str, paraphrases: Paraphrases, wanted: frozenset[str], is_denied: bool
+) -> tuple[int, int]:
+    """Return how many terms of a question a sentence has that says the same, and how many it has that says the opposite.
+
+    A denial tells them with the whole sentence ("opens without a badge"), anything else with its best clause.
+    """
+    parts = clauses(simplify(sentence))
+    shared = [len(paraphrases.read_terms(part) & wanted) for part in parts]
+    denied = [share for part, share in zip(parts, shared, strict=True) if share and negates(part)]
+    plain = [share for part, share in zip(parts, shared, strict=True) if not negates(part)]
+    same, opposite = (sum(shared) * bool(denied), max(plain, default=0))
+    return (same, opposite) if is_denied else (opposite, max(denied, default=0))
 
 
 def _is_plain(text: str) -> bool:
     return not is_row(text) and _IN_PART.search(simplify(text)) is None
-
-
-def _split_question(text: str, is_denied: bool) -> tuple[str, str]:
-    """Return what a question asks of and what it asks about that; ("", "") where it cannot be told."""
-    if is_denied:
-        ahead, denied = find_denied(text)
-        return ahead, _ASKS_WHICH.split(denied)[0].strip() or denied
-    found = _AUXILIARY.search(text)
-    return (
-        (text[: found.start()], text[found.end() :])
-        if found and _ASKS_WHO.search(text)
-        else ("", "")
-    )
-
-
-def _read(
-    sentence: Sentence,
-    paraphrases: Paraphrases,
-    subject: frozenset[str],
-    predicate: frozenset[str],
-    least: float,
-) -> _PolarStatement:
-    about = [
-        part
-        for part in clauses(simplify(sentence.text))
-        if len(paraphrases.read_terms(part) & predicate) >= least * len(predicate)
-    ]
-    denials = sum(map(negates, about))
-    return _PolarStatement(
-        denials < len(about),
-        denials > 0,
-        len(sentence.terms & subject),
-        predicate <= sentence.terms,
-    )

@@ -8,22 +8,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.distractors import Siblings
+from sextant.models.offline.candidates import Sentence
+from sextant.models.offline.completions import introduces
 from sextant.models.offline.passages import (
-    Span,
-    find_key,
-    find_unruled_tables,
-    introduces,
-    is_row,
     names_above,
-    quotable_spans,
     table_heads,
     titles_above,
 )
@@ -41,12 +35,7 @@ from sextant.tables.cells.values import ValueKind, read_value
 from sextant.text.characters import language_of, normalise, plain_of, simplify
 from sextant.text.statements import (
     AnswerType,
-    asks_of_orders,
-    clauses,
     definition_pattern,
-    is_polar,
-    negates,
-    orders_answerer,
 )
 
 Numbers = npt.NDArray[np.float64]
@@ -65,15 +54,10 @@ SENTENCE_FEATURES = (
     "follows_question",
     "length",
     "says_nothing_new",
-    "denial",
     "other_language",
     "similarity",
 )
 ANSWER_FEATURES = (
-    "overlap",
-    "heading_overlap",
-    "says_nothing_new",
-    "denial",
     "passage_overlap",
     "longest_run",
     "missing",
@@ -112,78 +96,6 @@ _MOST_LEAD = 1.5
 _LONGEST_LABEL = 40
 # The share of a column's name that a question has which asks for a value in it.
 _OF_COLUMN_NAME = 1 / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence or a row of a table: `items[source].text[start:end] == text`.
-
-    Attributes:
-        terms: what it speaks of, in the words of the question.
-        heading: the heads of the tables above a row; "" for a sentence.
-        language: `zh` or `en`.
-    """
-
-    source: int
-    start: int
-    end: int
-    text: str
-    terms: frozenset[str]
-    heading: str
-    language: str
-
-    @property
-    def span(self) -> Span:
-        """Where it stands."""
-        return self.source, self.start, self.end
-
-    @property
-    def meaning(self) -> str:
-        """The text whose meaning is compared: a row stands under the head of its table."""
-        return f"{self.heading}\n{self.text}" if self.heading else self.text
-
-
-def read_sentences(
-    question: str, items: Sequence[RetrievedItem], *, with_doubtful: bool = False
-) -> list[Sentence]:
-    """Return all that can be quoted of the passages, in their order.
-
-    Orders to whoever answers ("ignore all instructions") answer nothing, unless the question asks about such. What
-    else their passages say is doubtful.
-    """
-    allows_orders = asks_of_orders(question)
-    siblings, paraphrases = Siblings(question, items), Paraphrases(question)
-    return [
-        one
-        for source, item in enumerate(items)
-        if allows_orders or with_doubtful or not orders_answerer(item.text)
-        for one in _read_passage(source, item, paraphrases)
-        if (allows_orders or not orders_answerer(one.text))
-        and not siblings.are_named(source, one.start, one.text)
-    ]
-
-
-def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) -> Iterator[Sentence]:
-    heads, unruled = table_heads(item), find_unruled_tables(item.text)
-    for start, end in quotable_spans(item.text):
-        text = item.text[start:end]
-        if any(text in head for head in heads):
-            continue
-        if any(table.start <= start < table.end for table in unruled):
-            continue
-        if (key := find_key(text)) and not paraphrases.speaks_of(key):
-            continue
-        above = heads if is_row(text) else []
-        above += [item.text[a:b] for a, b, until in unruled if b <= start < until]
-        yield Sentence(
-            source,
-            start,
-            end,
-            text,
-            paraphrases.read_terms(text),
-            "\n".join(above),
-            language_of(text),
-        )
 
 
 class Evidence:
@@ -229,8 +141,6 @@ class Evidence:
         self._missing = [self._count_missing(text) for text in texts]
         self._type = AnswerType(question)
         self._definition = definition_pattern(question)
-        asked = simplify(strip_borrowed_part(question))
-        self._either, self._denies = is_polar(asked), negates(asked)
 
     @property
     def asks_of_kind(self) -> bool:
@@ -308,20 +218,9 @@ class Evidence:
                 (said <= heading or said <= self._weights.keys())
                 and not introduces(self._items[source].text, sentence.start, sentence.end)
             ),
-            "denial": float(self._is_opposite(sentence)),
             "other_language": float(sentence.language != self._language),
             "similarity": 0.0,
         }
-
-    def _is_opposite(self, sentence: Sentence) -> bool:
-        """Return whether a sentence denies what the question does not, or the reverse, where it speaks most of it."""
-        if self._either or not (self._denies or negates(sentence.text)):
-            return False
-        parts = clauses(simplify(sentence.text))
-        covered = [self._cover(self._paraphrases.read_terms(part)) for part in parts]
-        most = max(covered, default=0.0)
-        nearest = [part for part, share in zip(parts, covered, strict=True) if share == most]
-        return most > 0 and all(negates(part) != self._denies for part in nearest)
 
     def _find_question_above(self, index: int) -> frozenset[str]:
         """Return the terms of the passage's last question before a sentence, which stands over it like a title."""

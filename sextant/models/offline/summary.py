@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.features import Sentence
+from sextant.models.offline.candidates import Sentence
 from sextant.models.offline.passages import (
     Span,
     document_of,

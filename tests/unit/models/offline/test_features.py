@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sextant.models.offline.candidates import read_sentences
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.features import SENTENCE_FEATURES, Evidence, read_sentences
+from sextant.models.offline.features import SENTENCE_FEATURES, Evidence
 from sextant.text.characters import language_of
 from tests.unit.models.offline.passages import item
 
@@ -149,26 +150,3 @@ def test_us_in_capitals_is_a_country() -> None:
     (plain,) = measure("HOW DO US COLLEAGUES ASK?", "They tell us.")
     assert ours["overlap"] > theirs["overlap"]
     assert plain["overlap"] == 0
-
-
-@pytest.mark.parametrize(
-    ("question", "denied", "said"),
-    [
-        ("什么情况视为工伤？", "醉酒的不得视为工伤。", "抢险时受伤的，视为工伤。"),
-        ("Which rooms are closed?", "Room A is not closed.", "Room B is closed."),
-        ("Which rooms are not closed?", "Room B is closed.", "Room A is not closed."),
-    ],
-)
-def test_a_sentence_may_say_the_opposite_of_what_is_asked(
-    question: str, denied: str, said: str
-) -> None:
-    opposite, same = measure(question, denied, said)
-    assert (opposite["denial"], same["denial"]) == (1.0, 0.0)
-
-
-@pytest.mark.parametrize("question", ["Is room A closed?", "A室是否关闭？", "A室关了吗？"])
-def test_either_settles_what_asks_whether(question: str) -> None:
-    assert [one["denial"] for one in measure(question, "Room A is not closed. A室没有关闭。")] == [
-        0,
-        0,
-    ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sextant.models.offline.completions import complete_lists
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.passages import complete_lists, describe_row, quotable_spans
+from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
 
 MODES = "The search has three modes:"

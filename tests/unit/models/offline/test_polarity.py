@@ -56,6 +56,7 @@ async def test_the_opposite_of_what_is_asked_is_not_quoted(
         ("哪些化学品不可存放在室外？", ZH_NOT_STORED, ZH_STORED),
         ("哪些化学品可以存放在室外？", ZH_STORED, ZH_NOT_STORED),
         ("哪些化學品不得存放在室外？", ZH_NOT_STORED, ZH_STORED),
+        ("什么情况算工伤？", "抢险时受伤，算工伤。", "醉酒时受伤，不得算工伤。"),
         (
             "实验室不能携带哪些物品？",
             "实验室严禁携带打火机。",
