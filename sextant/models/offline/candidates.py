@@ -49,20 +49,16 @@ class Sentence:
         return f"{self.heading}\n{self.text}" if self.heading else self.text
 
 
-def read_sentences(
-    question: str, items: Sequence[RetrievedItem], *, with_doubtful: bool = False
-) -> list[Sentence]:
+def read_sentences(question: str, items: Sequence[RetrievedItem]) -> list[Sentence]:
     """Return all that can be quoted of the passages, in their order.
 
-    Orders to whoever answers ("ignore all instructions") answer nothing, unless the question asks about such. What
-    else their passages say is doubtful.
+    Orders to whoever answers ("ignore all instructions") answer nothing, unless the question asks about such.
     """
     allows_orders = asks_of_orders(question)
     siblings, paraphrases = Siblings(question, items), Paraphrases(question)
     return [
         one
         for source, item in enumerate(items)
-        if allows_orders or with_doubtful or not orders_answerer(item.text)
         for one in _read_passage(source, item, paraphrases)
         if (allows_orders or not orders_answerer(one.text))
         and not siblings.are_named(source, one.start, one.text)

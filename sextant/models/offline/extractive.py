@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from sextant.models.offline.weights import AnswerWeights, load_weights
 from sextant.models.offline.wording import respell
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned, names_code
-from sextant.text.statements import AnswerType, orders_answerer
+from sextant.text.statements import AnswerType, asks_of_orders, orders_answerer
 
 SIMILARITY = SENTENCE_FEATURES.index("similarity")
 OTHER_LANGUAGE = SENTENCE_FEATURES.index("other_language")
@@ -130,20 +130,18 @@ class ExtractiveAnswerer:
         """
         if summary := summary_of_named(question, items):
             return Extraction(_quote(items, summary), None)
-        found = await self._extract(question, items, language)
-        if found.quotations or not any(orders_answerer(item.text) for item in items):
+        trusted = [
+            item if _is_trusted(question, item) else replace(item, text="") for item in items
+        ]
+        found = await self._extract(question, trusted, language)
+        if found.quotations or trusted == list(items):
             return found
-        return await self._extract(question, items, language, with_doubtful=True)
+        return await self._extract(question, items, language)
 
     async def _extract(
-        self,
-        question: str,
-        items: Sequence[RetrievedItem],
-        language: str,
-        *,
-        with_doubtful: bool = False,
+        self, question: str, items: Sequence[RetrievedItem], language: str
     ) -> Extraction:
-        ranking = await self.rank(question, items, language=language, with_doubtful=with_doubtful)
+        ranking = await self.rank(question, items, language=language)
         if ranking is None:
             return Extraction((), 0 if items else None)
         ranking = self._settle_language(ranking)
@@ -174,20 +172,10 @@ class ExtractiveAnswerer:
         return min(estimate, shared) if is_blind else estimate
 
     async def rank(
-        self,
-        question: str,
-        items: Sequence[RetrievedItem],
-        *,
-        language: str,
-        with_doubtful: bool = False,
+        self, question: str, items: Sequence[RetrievedItem], *, language: str
     ) -> Ranking | None:
-        """Score the sentences that may answer; None where no passage speaks of what the question names.
-
-        Those of passages that order how to answer are left out, unless `with_doubtful`.
-        """
-        evidence = await asyncio.to_thread(
-            _read_evidence, question, items, language, with_doubtful=with_doubtful
-        )
+        """Score the sentences that may answer; None where no passage speaks of what the question names."""
+        evidence = await asyncio.to_thread(_read_evidence, question, items, language)
         if evidence is None:
             return None
         features = await asyncio.to_thread(evidence.measure_sentences)
@@ -261,15 +249,18 @@ class ExtractiveAnswerer:
         return [one.span for one in (best, *behind_best)]
 
 
+def _is_trusted(question: str, item: RetrievedItem) -> bool:
+    """Return whether a passage does not order how to answer; one that does is read where no other one answers."""
+    return asks_of_orders(question) or not orders_answerer(item.text)
+
+
 def lacks_named(question: str, items: Sequence[RetrievedItem]) -> bool:
     """Return whether no passage has what the question names by a code or a number ("E47", "Heron 3")."""
     documents = read_document_texts(items)
     return bool(find_unmentioned(question, documents)) or Siblings(question, items).stand_alone()
 
 
-def _read_evidence(
-    question: str, items: Sequence[RetrievedItem], language: str, *, with_doubtful: bool
-) -> Evidence | None:
+def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str) -> Evidence | None:
     """Return what the passages say that name all that the question names by a code or a model ("E47", "Heron 3").
 
     None where such a name stands in none of them. Words that are misspelt are read as the passages have them.
@@ -281,8 +272,7 @@ def _read_evidence(
     about = {index for index, count in enumerate(lacking) if count == min(lacking, default=0)}
     about -= _find_other_sections(question, items) | find_namesakes(question, items)
     spelled = respell(question, [item.text for item in items])
-    readable = read_sentences(spelled, items, with_doubtful=with_doubtful)
-    sentences = [one for one in readable if one.source in about]
+    sentences = [one for one in read_sentences(spelled, items) if one.source in about]
     return Evidence(spelled, items, sentences, language) if sentences else None
 
 
