@@ -15,7 +15,7 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise, zip_longest
+from itertools import islice, zip_longest
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -43,7 +43,6 @@ from sextant.nodes.citing.markers import MARKER, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.citing.terms import Text, terms_of
 from sextant.nodes.judgements import failure_reason
-from sextant.text.characters import has_cjk, plain_of
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +104,11 @@ async def answer_from_reports(
     cited = (
         one
         for one in _cite_findings(question, reports, items)
-        if (_speaks_of([one], question) if topic else _touches(one, question_terms))
+        if (
+            _speaks_of([one], question)
+            if topic
+            else not question_terms or _count_terms([one], question_terms)
+        )
     )
     limit = min(_FINDINGS, len(reports)) if openings else _FINDINGS
     findings = list(islice(cited, limit))
@@ -185,22 +188,6 @@ def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
     if any(title.has(term) == 1 for title in titles for term in question_terms):
         return True
     return 2 * _count_terms(findings, question_terms) > len(question_terms)
-
-
-def _touches(finding: _CitedFinding, question_terms: Collection[str]) -> bool:
-    """Return whether a finding has anything of what is asked for: a term, or a part of a Chinese compound."""
-    text = plain_of(f"{finding.title} {finding.finding} {finding.quote.text}")
-    parts = (
-        "".join(pair)
-        for term in question_terms
-        if has_cjk(term) and len(term) > 3
-        for pair in pairwise(term)
-    )
-    return (
-        not question_terms
-        or _count_terms([finding], question_terms) > 0
-        or any(part in text for part in parts)
-    )
 
 
 def _count_terms(findings: Sequence[_CitedFinding], question_terms: Collection[str]) -> int:

@@ -105,17 +105,6 @@ async def test_the_finding_that_the_question_asks_for_comes_first_and_no_other_s
     assert "百分之三十" in second
 
 
-async def test_a_part_of_a_compound_is_enough_for_a_finding(bench: Build) -> None:
-    """付款条件 is one word, 付款 a part of it."""
-    terms = item("付款条件见下表。本合同分五个付款节点支付。今天天气很好。", "合同.md")
-    told = report("其他", *((f"{one}。", "合同.md") for one in terms.text.rstrip("。").split("。")))
-    state = asked("总结付款条件", items=[terms], graph_items=[told])
-    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
-    assert "付款条件见下表" in update["answer"]
-    assert "五个付款节点" in update["answer"]
-    assert "天气" not in update["answer"]
-
-
 async def test_a_summary_of_a_topic_is_told_from_the_reports_that_speak_of_it(
     bench: Build,
 ) -> None:
