@@ -23,13 +23,13 @@ from sextant.ingestion.transfer.lines import (
     DecisionLine,
     EntityLine,
     LineProblem,
+    RelationLine,
     line_evidence,
 )
 from sextant.ingestion.transfer.spool import (
     DOCUMENTS_CHARS,
     Numbered,
     Spool,
-    SpooledRelation,
     next_of,
     size_of,
 )
@@ -210,7 +210,7 @@ class EvidenceWriter:
         named = [Bearer(alias.entity_id, alias.name) for alias in aliases]
         self._fresh += [bearer for bearer in named if bearer not in (self._known or ())]
 
-    async def _add_relations(self, batch: Sequence[Numbered[SpooledRelation]]) -> list[LineProblem]:
+    async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[LineProblem]:
         ends, chunks = await self._resolved(batch)
         evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
         self.subjects.update(row.source_id for row in evidence.relations)
@@ -249,7 +249,7 @@ class EvidenceWriter:
 
     def _asserted(
         self,
-        batch: Sequence[Numbered[SpooledRelation]],
+        batch: Sequence[Numbered[RelationLine]],
         ends: Mapping[str, End],
         chunks: Mapping[str, UUID],
     ) -> tuple[GraphEvidence, list[LineProblem]]:
@@ -294,7 +294,7 @@ class EvidenceWriter:
         return problems
 
     def _stated(
-        self, line: SpooledRelation, ends: Mapping[str, End], chunks: Mapping[str, UUID]
+        self, line: RelationLine, ends: Mapping[str, End], chunks: Mapping[str, UUID]
     ) -> tuple[list[RelationRow], list[CodedWarning]]:
         missing = [end for end in (line.source, line.target) if end not in ends]
         if missing:
@@ -314,7 +314,7 @@ class EvidenceWriter:
         ], reasons
 
     async def _resolved(
-        self, batch: Sequence[Numbered[SpooledRelation]]
+        self, batch: Sequence[Numbered[RelationLine]]
     ) -> tuple[Mapping[str, End], dict[str, UUID]]:
         """Return the entities and chunks that relations name: of this import, else stored before."""
         named = list({one for _, line in batch for one in line.chunk_ids})
@@ -327,11 +327,11 @@ class EvidenceWriter:
         return ends, chunks
 
 
-def _collect_names(batch: Sequence[Numbered[SpooledRelation | DecisionLine]]) -> set[str]:
+def _collect_names(batch: Sequence[Numbered[RelationLine | DecisionLine]]) -> set[str]:
     return {end for _, line in batch for end in (line.source, line.target)}
 
 
-def _one_entity(line: SpooledRelation | DecisionLine) -> CodedWarning:
+def _one_entity(line: RelationLine | DecisionLine) -> CodedWarning:
     params = {"source": f"{line.source!r:.80}", "target": f"{line.target!r:.80}"}
     return CodedWarning(WarningCode.LINE_ONE_ENTITY, params)
 

@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -82,19 +81,6 @@ class Numbered(NamedTuple, Generic[L_co]):
     line: L_co
 
 
-class SpooledRelation(NamedTuple):
-    """A relation as its line says it: read back from here, it need not be checked again."""
-
-    source: str
-    target: str
-    relation_type: str
-    description: str
-    weight: float
-    chunk_ids: list[str]
-
-
-_values_of = attrgetter(*SpooledRelation._fields)
-
 # Characters of the documents that are read from here at a time: some of 50 MB are not in memory together.
 DOCUMENTS_CHARS = 4_000_000
 
@@ -140,11 +126,8 @@ class Spool:
                 norm = normalise_name(line.name)
                 key = f"id {line.id}" if line.id else f"name {norm}"
                 before = self._put("entity", key, (number, norm, _body(line)))
-            case RelationLine():
-                body = orjson.dumps(_values_of(line))
-                self._rows.execute("insert into relation values (?, ?)", (number, body))
-            case DecisionLine():
-                self._rows.execute("insert into decision values (?, ?)", (number, _body(line)))
+            case RelationLine() | DecisionLine():
+                self._rows.execute(f"insert into {line.type} values (?, ?)", (number, _body(line)))
         if before is None:
             self.size += 1
         else:
@@ -218,10 +201,10 @@ class Spool:
                 for _, number, body in group
             ]
 
-    def relations(self) -> Iterator[Numbered[SpooledRelation]]:
+    def relations(self) -> Iterator[Numbered[RelationLine]]:
         """Yield all relations, in order."""
         for number, body in self._rows.execute("select line, body from relation order by line"):
-            yield Numbered(number, SpooledRelation(*orjson.loads(body)))
+            yield Numbered(number, RelationLine.model_validate(orjson.loads(body)))
 
     def decisions(self) -> Iterator[Numbered[DecisionLine]]:
         """Yield all decisions, in order."""
