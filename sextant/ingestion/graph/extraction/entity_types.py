@@ -143,7 +143,6 @@ _CLAUSE = re.compile(r"[^，。；：！？\n]+")
 _LEAD = '#>*•·|- \t\n“"「『'
 _ARTICLE = re.compile(r"(?:(?P<any>an?)|the)\s+", re.IGNORECASE)
 _PROPER = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "eng"})  # of jieba's tags
-_LOOK_AHEAD = 90  # characters between a name and what it is: dates and places of birth stand there
 _LONGEST_KIND = 40  # characters
 _LONGEST_DESCRIPTION = 400  # characters
 
@@ -166,17 +165,6 @@ class Defined(NamedTuple):
     description: str
 
 
-def find_kind(text: str, start: int, end: int) -> EntityKind | None:
-    """Find what a sentence says of the name that ends at `start`; None where it does not say."""
-    behind = text[start:end]
-    found = (_CHINESE_IS_A if has_cjk(behind) else _IS_A).search(behind)
-    if found is None or found.start() > _LOOK_AHEAD:
-        return None
-    kind = _MORE.sub("", found["kind"]).strip()
-    at = start + found.start("kind")
-    return EntityKind(kind, at, at + len(kind)) if 1 < len(kind) <= _LONGEST_KIND else None
-
-
 def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
     """Find the sentences that begin with one of `names` and say at once what it is.
 
@@ -197,15 +185,26 @@ def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
 def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined | None:
     """Return what a sentence says that the name which opens it at `at` is."""
     start, end = sentence
-    found = find_kind(text, at + len(name), end)
-    kind = found and _head(text, found, end)
-    if kind is None or not _follows(text, at + len(name), kind):
+    verb = _behind_aside(text, at + len(name))
+    found = _CHINESE_IS_A.match(text, verb, end) or _IS_A.match(text, verb, end)
+    words = _MORE.sub("", found["kind"]).strip() if found else ""
+    if found is None or not 1 < len(words) <= _LONGEST_KIND:
         return None
+    first = found.start("kind")
+    kind = _head(text, EntityKind(words, first, first + len(words)), end)
     entity_type = type_of_class(kind.text)
+    if entity_type == UNTYPED and text[verb:first].rstrip() in {"是", "，即"}:
+        return None  # "是常见的" names no class
     if entity_type == UNTYPED and _is_concept(text, name, at, kind):
         entity_type = CONCEPT
     description = one_line(text[start:end])[:_LONGEST_DESCRIPTION]
     return Defined(name, at, kind, entity_type, description)
+
+
+def _behind_aside(text: str, at: int) -> int:
+    """Return where a sentence goes on behind a mark or a bracket."""
+    aside = _ASIDE.match(text, at)
+    return aside.end() if aside else at
 
 
 def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:
@@ -240,14 +239,3 @@ def _head(text: str, kind: EntityKind, end: int) -> EntityKind:
     head = EntityKind(text[start:last], start, last)
     is_known = len(head.text) <= _LONGEST_KIND and type_of_class(head.text) != UNTYPED
     return head if is_known else kind
-
-
-def _follows(text: str, end: int, kind: EntityKind) -> bool:
-    """Return whether the verb follows the name, and what it says is a class: "是常见的" names none."""
-    aside = _ASIDE.match(text, end)
-    form = _CHINESE_IS_A if has_cjk(text[end : kind.end]) else _IS_A
-    found = form.match(text, aside.end() if aside else end)
-    if found is None:
-        return False
-    plain = found.group()[: found.start("kind") - found.start()].rstrip()
-    return plain not in {"是", "，即"} or type_of_class(kind.text) != UNTYPED
