@@ -151,8 +151,8 @@ class Worker:
 
     async def _work_off(self, ingestor: Ingestor, user_id: str) -> bool:
         """Do a user's next documents, one after the other, for a second; return whether there was any."""
-        began, found = time.monotonic(), False
-        while time.monotonic() - began < _TURN_SECONDS and not self._stopping.is_set():
+        ends, found = time.monotonic() + _TURN_SECONDS, False
+        while not (found and (time.monotonic() > ends or self._stopping.is_set())):
             try:
                 if not await ingestor.run_next(user_id, on_claimed=self._announce):
                     break
