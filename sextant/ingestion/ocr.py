@@ -23,6 +23,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, WarningCode, count
 from sextant.ingestion.parsing.draft import DocumentDraft
+from sextant.ingestion.parsing.host import HostRequest
 from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts, body_of
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.recognised import OcrPage, Recognised, page_ranges
@@ -171,7 +172,9 @@ class OcrReader:
         async with self._slots:
             try:
                 async with asyncio.timeout(_WALL * self._settings.page_seconds):
-                    answer = await self._hosts.recognise(target.content, target.page, self._limits)
+                    answer = await self._hosts.ask(
+                        target.content, HostRequest("", self._limits, target.page)
+                    )
                 lines = orjson.loads(body_of(answer))
             except ModelUnavailable:
                 raise

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -23,7 +24,6 @@ from sextant.domain.errors import (
     FileEmpty,
     FileRejected,
     FileUnsafe,
-    PageNotFound,
     SextantError,
 )
 from sextant.domain.system import install_extra
@@ -51,15 +51,8 @@ class ConversionNeeded(Exception):
 
 
 def answer(content: bytes, filename: str, limits: Limits) -> bytes:
-    """Return one JSON line that says how it went; after success the draft follows."""
-    try:
-        return b'{"ok":true}\n' + to_wire(parse(content, filename, limits))
-    except ConversionNeeded as needed:
-        return orjson.dumps({"convert_to": needed.target})
-    except FileRejected as error:
-        return orjson.dumps(
-            {"code": error.code, "message": error.message, "next_step": error.next_step}
-        )
+    """Return the answer to a file: its draft (`_reply`)."""
+    return _reply(lambda: to_wire(parse(content, filename, limits)))
 
 
 def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
@@ -118,20 +111,52 @@ def _find_text(file_type: FileType, limits: Limits) -> str:
 
 
 def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
-    """Return one JSON line that says how it went; after success the picture of the page follows."""
+    """Return the answer to a page that is to be shown: its picture (`_reply`)."""
     from sextant.ingestion.parsing.page_pictures import draw_page  # not needed by who parses
 
+    def give_up(error: Exception) -> SextantError:
+        return FileBroken(
+            f"Page {page} cannot be drawn ({type(error).__name__}).",
+            next_step="Read the document's text, or open the file itself.",
+        )
+
+    return _reply(lambda: draw_page(content, filename, page, limits), give_up)
+
+
+def recognise(content: bytes, page: int, limits: Limits) -> bytes:
+    """Return the answer to a page that OCR is to read: what is written on it (`_reply`)."""
+    from sextant.ingestion.parsing import ocr_engine
+
+    def give_up(error: Exception) -> SextantError:
+        return FileUnsafe(f"It cannot be read ({type(error).__name__}: {error}).")
+
+    def read() -> bytes:
+        return orjson.dumps(ocr_engine.recognise(content, page, limits).to_json())
+
+    return _reply(read, give_up)
+
+
+def _reply(
+    work: Callable[[], bytes], give_up: Callable[[Exception], SextantError] | None = None
+) -> bytes:
+    """Return one JSON line that says how it went; after success what `work` returned follows.
+
+    Args:
+        work: what is asked for.
+        give_up: the error for whatever a library raises at a damaged or hostile file; by default `work` sees to that.
+    """
     try:
         try:
-            return b'{"ok":true}\n' + draw_page(content, filename, page, limits)
-        except (FileRejected, PageNotFound):
+            return b'{"ok":true}\n' + work()
+        except (SextantError, ConversionNeeded):
             raise
-        except Exception as error:  # the edge: what drawing a damaged page raises
-            raise FileBroken(
-                f"Page {page} cannot be drawn ({type(error).__name__}).",
-                next_step="Read the document's text, or open the file itself.",
-            ) from error
-    except (FileRejected, PageNotFound) as error:
+        except Exception as error:
+            if give_up is None:
+                raise
+            raise give_up(error) from error
+    except ConversionNeeded as needed:
+        return orjson.dumps({"convert_to": needed.target})
+    except SextantError as error:
         return orjson.dumps(
             {
                 "code": error.code,
@@ -139,24 +164,6 @@ def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
                 "next_step": error.next_step,
                 "field": error.field,
             }
-        )
-
-
-def recognise(content: bytes, page: int, limits: Limits) -> bytes:
-    """Return one JSON line that says how it went; after success what OCR read on the page follows."""
-    from sextant.ingestion.parsing import ocr_engine
-
-    try:
-        try:
-            found = ocr_engine.recognise(content, page, limits)
-        except SextantError:
-            raise
-        except Exception as error:  # the edge: what decoders and models raise at hostile pages
-            raise FileUnsafe(f"It cannot be read ({type(error).__name__}: {error}).") from error
-        return b'{"ok":true}\n' + orjson.dumps(found.to_json())
-    except SextantError as error:
-        return orjson.dumps(
-            {"code": error.code, "message": error.message, "next_step": error.next_step}
         )
 
 

@@ -48,9 +48,9 @@ class HostRequest:
 
     filename: str
     limits: Limits
-    size: int
     page: int = 0
     draws: bool = False
+    size: int = 0
 
     @classmethod
     def of(cls, head: bytes) -> HostRequest:

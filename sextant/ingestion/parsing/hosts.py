@@ -75,36 +75,16 @@ class ParserHosts:
         """End the hosts that are idle."""
         _end_all(self._idle)
 
-    async def parse(self, content: bytes, filename: str, limits: Limits) -> bytes:
-        """Return what `sextant.ingestion.parsing.child.answer` says to a file.
+    async def ask(self, content: bytes, request: HostRequest) -> bytes:
+        """Return what a forked process says to a file, or to a page of it (`sextant.ingestion.parsing.child`).
 
         A host that has not answered, because its file was hostile or this call was cancelled, is
         killed with all its descendants. One that was killed by somebody else, perhaps before it had
         the file, says nothing about the file: that goes to another host, once.
 
         Raises:
-            HostEnded: the file brought the parser down.
+            HostEnded: the file brought the process down.
         """
-        return await self._ask(content, HostRequest(filename, limits, len(content)))
-
-    async def recognise(self, content: bytes, page: int, limits: Limits) -> bytes:
-        """Return what `sextant.ingestion.parsing.child.recognise` says to a page; as `parse` does.
-
-        Raises:
-            HostEnded: the page brought OCR down.
-        """
-        return await self._ask(content, HostRequest("", limits, len(content), page))
-
-    async def draw(self, content: bytes, filename: str, page: int, limits: Limits) -> bytes:
-        """Return what `sextant.ingestion.parsing.child.draw` says to a page; as `parse` does.
-
-        Raises:
-            HostEnded: the page brought the process down.
-        """
-        request = HostRequest(filename, limits, len(content), page, draws=True)
-        return await self._ask(content, request)
-
-    async def _ask(self, content: bytes, request: HostRequest) -> bytes:
         try:
             return await self._ask_once(content, request)
         except HostEnded as error:
@@ -170,7 +150,7 @@ class _Host:
     async def ask(self, content: bytes, request: HostRequest) -> bytes:
         """Send a file and receive the answer; EOFError when the host ends."""
         self.busy = True
-        head = request.head()
+        head = replace(request, size=len(content)).head()
         loop = asyncio.get_running_loop()
         with suppress(ConnectionError):  # it has ended, which receiving shows
             await loop.sock_sendall(self._channel, len(head).to_bytes(4) + head)
@@ -295,7 +275,7 @@ async def draw_page(
     limits = replace(limits, cpu_seconds=min(limits.cpu_seconds, _DRAW_SECONDS))
     try:
         async with asyncio.timeout(min(limits.wall_seconds, _DRAW_PATIENCE)):
-            answer = await hosts.draw(content, filename, page, limits)
+            answer = await hosts.ask(content, HostRequest(filename, limits, page, draws=True))
     except (TimeoutError, HostEnded) as error:
         raise FileUnsafe(
             f"Page {page} takes more time or memory to draw than a page may.",
@@ -309,7 +289,7 @@ async def _draft(
 ) -> DocumentDraft:
     try:
         async with asyncio.timeout(limits.wall_seconds):
-            answer = await hosts.parse(content, filename, limits)
+            answer = await hosts.ask(content, HostRequest(filename, limits))
     except TimeoutError as error:
         raise _over_limit(
             f"Parsing took longer than {limits.wall_seconds:g} s.", "WALL_SECONDS"
