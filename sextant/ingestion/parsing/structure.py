@@ -263,16 +263,9 @@ class _DocumentWriter:
             case HeadingBlock():
                 self._add_heading(block)
             case Paragraph():
-                if text := _tidy(block.text):
-                    span, by_ocr = self._write(text, block.words), block.page in self._ocr_pages
-                    self._pieces.append(Piece(self._current, span, block.page, by_ocr=by_ocr))
+                self._add_text(block, by_ocr=block.page in self._ocr_pages)
             case Caption():
-                if text := _tidy(block.text):
-                    span = self._write(text, block.words)
-                    piece = Piece(
-                        self._current, span, block.page, is_image=True, by_ocr=block.by_ocr
-                    )
-                    self._pieces.append(piece)
+                self._add_text(block, by_ocr=block.by_ocr, is_image=True)
             case Table():
                 self._add_table(block)
             case Image():
@@ -288,6 +281,15 @@ class _DocumentWriter:
     @property
     def _current(self) -> int:
         return self._open[-1][1]
+
+    def _add_text(
+        self, block: Paragraph | Caption, *, by_ocr: bool, is_image: bool = False
+    ) -> None:
+        if text := _tidy(block.text):
+            span = self._write(text, block.words)
+            self._pieces.append(
+                Piece(self._current, span, block.page, is_image=is_image, by_ocr=by_ocr)
+            )
 
     def _add_heading(self, heading: HeadingBlock) -> None:
         text = " ".join(_tidy(heading.text).split())

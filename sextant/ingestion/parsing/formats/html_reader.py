@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table, TextKind
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, TextKind, lines_of
 from sextant.ingestion.parsing.formats.html_tables import (
     Visibility,
     field_value,
     holds_data,
     is_struck,
     options_out_of_sight,
+    read_code,
     read_mathml,
     read_table,
 )
@@ -110,7 +110,8 @@ class Reader:
             elif node.is_element_node and not self._replace(node):
                 self._enter(node)
                 todo.append((node, True))
-                todo.extend((child, False) for child in _children(node))
+                children = list(node.iter(include_text=True))
+                todo.extend((child, False) for child in reversed(children))
         self._flush()
         self._flush_list()
         return self._found
@@ -137,7 +138,7 @@ class Reader:
             self._add_text(f" {value} ".replace("\n", "\v"))
             self._omissions.add_text("not chosen in a list", options_out_of_sight(node))
         elif tag == "pre":
-            self._add_whole(Paragraph(_code_block(node)))
+            self._add_whole(Paragraph(read_code(node)))
         elif tag == "table" and self._depth < _DEEPEST and holds_data(node):
             self._add_table(node)
         else:
@@ -341,23 +342,7 @@ class Reader:
         reader = Reader(
             self._limits, self._visibility, omissions=self._omissions, depth=self._depth + 1
         )
-        texts = (_in_cell(prose.block) for prose in reader.read(node))
-        return " ".join(filter(None, texts))
-
-
-def _in_cell(block: Block) -> str:
-    match block:
-        case HeadingBlock() | Paragraph():
-            return block.text
-        case Table():
-            return "; ".join(" ".join(filter(None, row)) for row in block.rows)
-        case _:
-            return ""
-
-
-def _children(node: LexborNode) -> list[LexborNode]:
-    """Return children from last to first, as a stack wants them."""
-    return list(node.iter(include_text=True))[::-1]
+        return " ".join(filter(None, lines_of(prose.block for prose in reader.read(node))))
 
 
 def _is_bold(node: LexborNode) -> bool:
@@ -404,22 +389,3 @@ def _mark(node: LexborNode) -> str:
         or _NOTE_REFERENCE.match(link.attributes.get("href") or "")
     )
     return note(text.strip()) if is_note else mark_raised(text)
-
-
-def _code_block(node: LexborNode) -> str:
-    """Return text with its lines and indentation, those that `<br>` makes among them, and the language it is in."""
-    code = node.css_first("code[class^='language-']")
-    language = (code.attributes["class"] or "").split()[0][9:] if code else ""
-    return f"```{language}\n{''.join(_verbatim_parts(node)).strip(chr(10))}\n```"
-
-
-def _verbatim_parts(root: LexborNode) -> Iterator[str]:
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        if node.is_text_node:
-            yield node.text_content or ""
-        elif node.tag == "br":
-            yield "\n"
-        else:
-            todo.extend(_children(node))

@@ -1,6 +1,6 @@
 """Tables of HTML: which hold data, which rows name columns, and where merged cells lie.
 
-Also here: what of an HTML page its reader sees; MathML to a line of text.
+Also here: what of an HTML page its reader sees; MathML to a line of text, and code with its lines.
 """
 
 from __future__ import annotations
@@ -191,6 +191,25 @@ def _read(node: LexborNode, depth: int) -> str:
         children = children[:1]
     parts = [_read(child, depth + 1) for child in children]
     return write_formula(tag, parts)
+
+
+def read_code(node: LexborNode) -> str:
+    """Return text with its lines and indentation, those that `<br>` makes among them, and the language it is in."""
+    code = node.css_first("code[class^='language-']")
+    language = (code.attributes["class"] or "").split()[0][9:] if code else ""
+    return f"```{language}\n{''.join(_verbatim_parts(node)).strip(chr(10))}\n```"
+
+
+def _verbatim_parts(root: LexborNode) -> Iterator[str]:
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.is_text_node:
+            yield node.text_content or ""
+        elif node.tag == "br":
+            yield "\n"
+        else:
+            todo.extend(reversed(list(node.iter(include_text=True))))
 
 
 _MAX_ROWSPAN, _MAX_COLSPAN = 65_534, 1_000  # HTML standard, 4.9.11

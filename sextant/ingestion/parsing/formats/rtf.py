@@ -161,13 +161,9 @@ class _RtfReader(StoryWriter):
         if state.deleted:
             self.omissions.add_text("deleted under review", text)
         elif self._story.on_each_page and any(map(PAGE_FIELD.match, self._fields)):
-            self._add_page_number()
+            self._story.line.text.add(PAGE_MARK)
         else:
             self.add_run(self._story.line, text, state.look, state.address)
-
-    def _add_page_number(self) -> None:
-        if self._story.on_each_page:
-            self._story.line.text.add(PAGE_MARK, "")
 
     def opened(self, destination: str, state: RtfState) -> None:
         """Begin a story, a field, a picture or a label."""
@@ -220,8 +216,9 @@ class _RtfReader(StoryWriter):
         if self._picture_kind not in {"pngblip", "jpegblip"}:
             self.omissions.add_part("picture")
             return
-        parts = (p if isinstance(p, bytes) else _from_hex(p) for p in self._picture)
-        self._story.line.hanging.append(Image(b"".join(parts)))
+        with self.omissions.survive("picture"):
+            parts = (p if isinstance(p, bytes) else bytes.fromhex(p) for p in self._picture)
+            self._story.line.hanging.append(Image(b"".join(parts)))
 
     def word(self, word: str, number: int | None, state: RtfState) -> None:
         """Obey a control word of paragraphs, tables, styles, notes or pictures."""
@@ -237,8 +234,8 @@ class _RtfReader(StoryWriter):
             self._paragraph_word(word, number or 0)
         elif word == "chftn":
             self._add_note_mark(state)
-        elif word == "chpgn":
-            self._add_page_number()
+        elif word == "chpgn" and self._story.on_each_page:
+            self._story.line.text.add(PAGE_MARK)
         elif word.endswith("blip") or word in {"wmetafile", "macpict", "dibitmap"}:
             self._picture_kind = word
 
@@ -400,10 +397,3 @@ def _edges(rows: Sequence[_RtfRow]) -> list[int]:
 
 def _column(edges: Sequence[int], edge: int) -> int:
     return max(sum(one <= edge for one in edges) - 1, 0)
-
-
-def _from_hex(text: str) -> bytes:
-    try:
-        return bytes.fromhex("".join(text.split()))
-    except ValueError:
-        return b""

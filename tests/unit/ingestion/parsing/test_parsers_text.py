@@ -592,7 +592,7 @@ class TestHtml:
         )
         assert table(blocks(FileType.HTML, html)) == [
             ["Site", "Details"],
-            ["Leeds", "Area 400; Staff 12"],
+            ["Leeds", "Area: 400; Staff: 12"],
         ]
 
 
