@@ -349,16 +349,8 @@ def render_table(table: Table) -> tuple[list[str], int]:
     Empty rows and columns are dropped. A header of several rows is one line, in which each column has the words
     of all of them, so that a name can be read by itself; a title row in it stays above that.
     """
-    rows = _without_empty(
-        [
-            _mark_group(
-                [_cell_text(cell, (at, column), table) for column, cell in enumerate(row)],
-                at,
-                table,
-            )
-            for at, row in enumerate(table.rows)
-        ]
-    )
+    written = enumerate(map(_cells, table.rows))
+    rows = _without_empty([_mark_merged(cells, at, table) for at, cells in written])
     if not rows:
         return [], 0
     header = min(table.header_rows, len(rows))
@@ -380,33 +372,26 @@ def _without_empty(rows: Sequence[list[str]]) -> list[list[str]]:
     return [[row[index] for index in filled] for row in padded]
 
 
-def _mark_group(cells: list[str], at: int, table: Table) -> list[str]:
-    """Return the cells of a row, marked if below the names one cell stands across all columns."""
+def _mark_merged(cells: list[str], at: int, table: Table) -> list[str]:
+    """Return the cells of a row below the names, marked where they repeat a merged cell, or where one is across all."""
+    if at < table.header_rows:
+        return cells
+    repeated = [(at, column) in table.repeated for column in range(len(cells))]
     is_across = len(cells) > 1 and all(
-        not cell and (at, column) in table.repeated for column, cell in enumerate(cells) if column
+        not cell and again for cell, again in zip(cells[1:], repeated[1:], strict=True)
     )
-    return mark_across(cells) if is_across and cells[0] and at >= table.header_rows > 0 else cells
+    if is_across and cells[0] and table.header_rows:
+        return mark_across(cells)
+    return [
+        mark_repeated(cell) if again else cell for cell, again in zip(cells, repeated, strict=True)
+    ]
 
 
-def _cell_text(text: str, position: tuple[int, int], table: Table) -> str:
-    cell = _cell(text)
-    return (
-        mark_repeated(cell)
-        if position in table.repeated and position[0] >= table.header_rows
-        else cell
-    )
-
-
-def _cell(text: str) -> str:
-    return " ".join(_tidy(text).split()).replace("|", "\\|")
+def _cells(row: Sequence[str]) -> list[str]:
+    return [" ".join(_tidy(text).split()).replace("|", "\\|") for text in row]
 
 
 def _tidy(text: str) -> str:
     """Return storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
-    text = (
-        _INVISIBLE.sub("", clean_text(text))
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-        .replace("\xa0", " ")
-    )
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+    lines = _INVISIBLE.sub("", clean_text(text)).replace("\xa0", " ").replace("\r\n", "\n")
+    return "\n".join(map(str.rstrip, lines.replace("\r", "\n").split("\n"))).strip()
