@@ -19,7 +19,7 @@ _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9
 class PdfText:
     """A line of text; `x` and `y` are points from the lower left corner of an A4 page (595 x 842).
 
-    `angle` is in degrees; 0 is horizontal.
+    `angle` is in degrees; 0 is horizontal. `is_hidden`: it is not drawn, as what OCR lays over a scan.
     """
 
     x: float
@@ -29,6 +29,7 @@ class PdfText:
     bold: bool = False
     mono: bool = False
     angle: float = 0
+    is_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +297,8 @@ def _operators(item: Drawn) -> str:
             font = "M" if item.mono else ("C" if wide else "L") + ("B" if item.bold else "")
             across, up = cos(radians(item.angle)), sin(radians(item.angle))
             matrix = f"{across:.4f} {up:.4f} {-up:.4f} {across:.4f} {item.x} {item.y} Tm"
-            return f"BT /{font} {item.size} Tf {matrix} <{codes}> Tj ET"
+            mode = " 3 Tr" if item.is_hidden else ""
+            return f"BT /{font} {item.size} Tf{mode} {matrix} <{codes}> Tj ET"
 
 
 def _rc4(key: bytes, data: bytes) -> bytes:

@@ -93,6 +93,15 @@ def _is_mono(name: bytes) -> bool:
     return _MONO_NAME.search(name.decode(errors="ignore")) is not None
 
 
+def is_invisible(text: pdfium.PdfTextPage) -> bool:
+    """Return whether a page's text is not drawn, as that which OCR lays over a scan; sizes and fonts of it mean little."""
+    middle = raw.FPDFText_GetTextObject(text, text.count_chars() // 2)
+    return (
+        bool(middle)
+        and raw.FPDFTextObj_GetTextRenderMode(middle) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+    )
+
+
 def angle_of_text(text: pdfium.PdfTextPage) -> int:
     """Return by how much a page is to be turned clockwise for most of its letters to stand upright: 0, 90 or 270."""
     count = text.count_chars()

@@ -25,6 +25,8 @@ BACK, _WORD_GAP, _SPACE = 0.5, 1.0, 0.15
 _RISE, _FALL, _REACH = 0.15, 0.08, 0.8
 SAME_ROW = 0.5  # of the size of letters: how far lines of one row stand from one height, at most
 COLUMN_LINES = 3  # at least, of a column of text
+# Times the usual size: sizes between are one, and beyond them sizes are told apart by steps.
+_LOWEST, _HIGHEST, _STEP = 0.75, 1.3, 0.25
 SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered characters
 
 
@@ -122,6 +124,13 @@ def usual_size(lines: Iterable[PdfLine]) -> float:
     for line in lines:
         sizes[line.size] += len(line.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def level_size(size: float, usual: float) -> float:
+    """Return a size that OCR measured, those near the usual one as that: lines have tall letters or none."""
+    if _LOWEST * usual < size < _HIGHEST * usual:
+        return usual
+    return usual * max(_STEP, round(size / usual / _STEP) * _STEP)
 
 
 def find_shift(rise: float, size: float) -> Shift:

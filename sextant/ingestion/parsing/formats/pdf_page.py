@@ -18,7 +18,7 @@ from sextant.ingestion.parsing.formats.pdf_annotations import (
     is_written_over,
     read_notes,
 )
-from sextant.ingestion.parsing.formats.pdf_characters import Characters, angle_of_text
+from sextant.ingestion.parsing.formats.pdf_characters import Characters, angle_of_text, is_invisible
 from sextant.ingestion.parsing.formats.pdf_drawings import Drawings
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
@@ -33,6 +33,8 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
     find_shift,
     insert_fields,
     join_pieces,
+    level_size,
+    usual_size,
 )
 
 _WORD = re.compile(r"\S+")
@@ -83,6 +85,7 @@ class Page:
         self.text: str = self._text.get_text_range()
         self.notes = [*self._notes()]
         self._chars = Characters(self._text)
+        self._is_recognised = is_invisible(self._text)
         self._spans, self._starts = list[_Span](), list[int]()  # of each word
         self._shown_starts, self._shown = list[int](), list[Word]()
         self._words_of = dict[PdfLine, list[PdfWord]]()
@@ -162,6 +165,9 @@ class Page:
             last = bisect_left(self._starts, end)
             pieces += self._pieces(plain, first, last)
             first = last
+        if self._is_recognised:
+            usual = usual_size(pieces)
+            pieces = [replace(piece, size=level_size(piece.size, usual)) for piece in pieces]
         drawn = len(text) if self._drawn is None else self._drawn
         lines = [line for line in pieces if line.runs[0].start < drawn]
         fields = [line for line in pieces if line.runs[0].start >= drawn]
@@ -298,7 +304,7 @@ class Page:
         is_rightward = slope <= _TURN and not self._is_leftward(text, start, end)
         cuts = [
             at
-            for at in (range(first + 1, last) if is_rightward else ())
+            for at in (range(first + 1, last) if is_rightward and not self._is_recognised else ())
             if not back <= self._spans[at][0] - self._spans[at - 1][2] <= widest
         ]
         if not cuts:
@@ -321,8 +327,8 @@ class Page:
         size, slope = look
         base, is_turned = self._chars.base(letter), slope > _TURN
         is_rightward = not (is_turned or self._is_leftward(text, start, end))
-        is_bold, is_mono = self._chars.weight(letter)
-        if is_rightward:
+        is_bold, is_mono = (False, False) if self._is_recognised else self._chars.weight(letter)
+        if is_rightward and not self._is_recognised:
             runs = tuple(self._runs(text, start, end, size, base))
         else:
             runs = (TextRun(start, end, text[start:end], words=self._words_in(start, end)),)

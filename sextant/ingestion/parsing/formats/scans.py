@@ -7,7 +7,14 @@ from statistics import median
 from typing import Any
 
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Paragraph, Word
-from sextant.ingestion.parsing.formats.pdf_lines import BOXED, PdfBox, PdfLine, TextRun, words_of
+from sextant.ingestion.parsing.formats.pdf_lines import (
+    BOXED,
+    PdfBox,
+    PdfLine,
+    TextRun,
+    level_size,
+    words_of,
+)
 from sextant.ingestion.parsing.formats.pdf_rows import Item
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import width
@@ -17,9 +24,6 @@ from sextant.ingestion.parsing.structure import Omissions
 _SHA256 = 64  # characters
 _LETTERS = 0.8  # of a line's height: the size of its letters
 _DESCENT = 0.2  # of a line's height, below which its letters do not stand
-# Times the usual height of lines: heights between are those of one size, with and without tall letters.
-_LOWEST, _HIGHEST = 0.75, 1.3
-_STEP = 0.25  # of the usual height: sizes that are told apart beyond these
 
 
 def scanned_pages(limits: Limits) -> dict[int, OcrPage]:
@@ -108,9 +112,7 @@ def _lines(number: int, page: OcrPage, usual: float) -> list[Item]:
 def _line(line: OcrLine, number: int, page: OcrPage, usual: float) -> PdfLine:
     height = frame_of(page).top
     left, top, right, lowest = line.box
-    size, relative = _LETTERS * usual, line.height / usual
-    if not _LOWEST < relative < _HIGHEST:
-        size *= max(_STEP, round(relative / _STEP) * _STEP)
+    size = _LETTERS * level_size(line.height, usual)
     return PdfLine(
         page=number,
         box=PdfBox(left, height - lowest, right, height - top),

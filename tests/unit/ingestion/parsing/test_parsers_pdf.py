@@ -88,6 +88,22 @@ class TestReadingOrder:
         assert words.index("The left column ends.") < words.index("The right column")
 
 
+def test_text_that_ocr_laid_over_a_scan_has_neither_sizes_nor_fonts_nor_gaps() -> None:
+    words = [
+        ["The ferry", "crosses the strait", "eight times a day in all of the"],
+        ["summer months,", "and in a", "storm it stays on the other side."],
+    ]
+    page = [
+        PdfText(left, 700 - 14 * row, text, size, bold=row == 0, mono=True, is_hidden=True)
+        for row, texts in enumerate(words)
+        for left, text, size in zip((70, 160, 320), texts, (9, 11, 8.5), strict=True)
+    ]
+
+    parsed = read([page])
+
+    assert prose(parsed) == [" ".join(text for texts in words for text in texts)]
+
+
 class TestParagraphs:
     def test_chinese_lines_are_joined_without_a_space(self) -> None:
         first, second = full_lines(2)
