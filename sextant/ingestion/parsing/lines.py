@@ -6,6 +6,7 @@ Also here: headings of documents that mark none; headings recognised by their nu
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.raised import begins_shifted
 from sextant.tables.cells.values import ValueKind, read_value
 
 _HAN = "[一二三四五六七八九十百零〇\\d]{1,6}"
@@ -276,7 +278,12 @@ def join_lines(lines: Iterable[str]) -> str:
         is_divided = above and line[0].islower() and not above[-1].isalnum()
         if is_divided and _HYPHENATED.fullmatch(above.split()[-1]):
             parts[-1] = above[:-1]
-        elif above and not (_is_wide(above[-1]) or _is_wide(line[0]) or ends_in_hyphen(above)):
+        elif above and not (
+            _is_wide(above[-1])
+            or _is_wide(line[0])
+            or begins_shifted(line)
+            or ends_in_hyphen(above)
+        ):
             parts.append(" ")
         parts.append(line)
     return "".join(parts)
@@ -367,5 +374,6 @@ def _is_field(line: str) -> bool:
 
 
 def _is_wide(char: str) -> bool:
-    """Return whether a script without blanks between its words has the character; Korean has them."""
-    return char >= "\u2e80" and not "\uac00" <= char <= "\ud7a3"
+    """Return whether a script without blanks between its words has the character; Korean has them, and marks are none."""
+    is_full = unicodedata.east_asian_width(char) in {"W", "F"} and char.isprintable()
+    return is_full and not "\uac00" <= char <= "\ud7a3"

@@ -50,6 +50,11 @@ def mark_lowered(text: str) -> str:
     return _mark(_LOWERED, text)
 
 
+def begins_shifted(text: str) -> bool:
+    """Return whether a text begins with what stands raised or lowered."""
+    return text.startswith((_RAISED, _LOWERED))
+
+
 def note(text: str) -> str:
     """Mark `text` as the label of a note, where it is referred to or before the note's own words."""
     return _mark(_NOTE, text)
@@ -112,7 +117,8 @@ def _rewritten(block: Block, notes: Set[str]) -> Block:
 
 def _labels(text: str) -> Sequence[str]:
     """Return the labels of the notes that a mark may refer to: 1 and 2 of "[1], 2"; none where it holds anything else."""
-    parts = [part.strip(_BRACKETS) for part in re.split(r"[,，、;\s]+|(?<=\])(?=\[)", text)]
+    split = re.split(r"[,，、;\s]+|(?<=\])(?=\[)", text)
+    parts = [part.strip(_BRACKETS) for part in split if part]
     return parts if all(map(_LABEL.fullmatch, parts)) else ()
 
 

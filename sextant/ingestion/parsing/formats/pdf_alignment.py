@@ -344,8 +344,8 @@ class _Structure:
                 kept.append(cell)
                 owner |= {(row, column): cell for row in rows for column in columns}
         table = _squeeze(kept, self._width, len(groups), self._body)
-        around = self._rows[self._body - 1 : self._body + 1]
-        is_ruled = len(around) == 2 and self._is_parted(*around)
+        parted = [self._is_parted(*rows) for rows in pairwise(self._rows[self._body - 1 :])]
+        is_ruled = parted[:1] == [True] and not all(parted[1:])
         return table if is_ruled else replace(table, header=0)
 
 

@@ -1,4 +1,4 @@
-"""Single characters of a PDF page: where they stand, how large and how bold they are."""
+"""Single characters of a PDF page: where they stand, how large and how bold they are, and which way up."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from typing import Any
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
-from sextant.ingestion.parsing.formats.pdf_lines import PdfBox
+from sextant.ingestion.parsing.formats.pdf_lines import SMALL, PdfBox
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
+_LETTER = re.compile(r"[^\W\d_]")
 _ANGLES_ASKED = 20  # letters of a page, whether they stand upright
 _NAME_BYTES = 128
 
@@ -75,12 +76,28 @@ class Characters:
         size *= math.hypot(matrix.c, matrix.d)
         return round(size, 1), abs(matrix.b) / abs(matrix.a) if matrix.a else math.inf
 
+    def is_small(self, index: int, size: float) -> bool:
+        """Return whether a character is much smaller than those of that size."""
+        return self.look(index)[0] < SMALL * size
+
+    def are_bold(self, text: str, start: int, end: int) -> bool:
+        """Return whether the middle and the last letter of characters that begin bold are bold, too."""
+        middle = find_letter(text, (start + end) // 2, end)
+        last = next((at for at in range(end - 1, start, -1) if text[at].isalpha()), start)
+        return all(self.weight(index)[0] for index in (middle, last))
+
     def weight(self, index: int) -> tuple[bool, bool]:
         """Return whether a character is bold, and whether those of its font are all as wide."""
         self._name.value = b""
         _font_info(self._text, index, self._name, _NAME_BYTES, None)
         name = self._name.value
         return _is_bold(name, _font_weight(self._text, index)), _is_mono(name)
+
+
+def find_letter(text: str, start: int, end: int) -> int:
+    """Return the place of a letter that tells the look of characters: bullets and numbers often differ."""
+    found = _LETTER.search(text, start, end)
+    return found.start() if found else start
 
 
 @cache
@@ -111,3 +128,22 @@ def angle_of_text(text: pdfium.PdfTextPage) -> int:
     )
     angle, number = next(iter(angles.most_common(1)), (0, 0))
     return 360 - angle if angle in {90, 270} and 2 * number > angles.total() else 0
+
+
+def turn_page(page: pdfium.PdfPage, angle: int) -> None:
+    """Turn what stands on a page, in place of the page, so that its places are those that a reader sees; seen once it is opened anew."""
+    left, bottom, right, top = page.get_cropbox()
+    match angle:
+        case 90:
+            matrix, size = (0, -1, 1, 0, -bottom, right), (top - bottom, right - left)
+        case 180:
+            matrix, size = (-1, 0, 0, -1, right, top), (right - left, top - bottom)
+        case _:
+            matrix, size = (0, 1, -1, 0, top, -left), (top - bottom, right - left)
+    raw.FPDFPage_TransFormWithClip(
+        page, raw.FS_MATRIX(*matrix), raw.FS_RECTF(0, size[1], size[0], 0)
+    )
+    raw.FPDFPage_TransformAnnots(page, *matrix)
+    page.set_rotation(0)
+    page.set_mediabox(0, 0, *size)
+    page.set_cropbox(0, 0, *size)

@@ -41,6 +41,7 @@ from sextant.ingestion.parsing.lines import (
     with_fields,
     without_number,
 )
+from sextant.ingestion.parsing.raised import begins_shifted
 from sextant.text.characters import is_cjk
 
 _SAME_SIZE = 0.6  # points
@@ -221,6 +222,7 @@ def _continues(
         or (above.page == line.page and distance > pitch * _NEXT)
         or starts_item(line.text)
         or begin_alike(above.text, line.text)
+        or (begins_shifted(line.text) and begins_shifted(paragraph.first.text))  # notes
     ):
         return False
     is_large = above.size > usual + _SAME_SIZE

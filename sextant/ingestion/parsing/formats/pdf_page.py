@@ -18,7 +18,13 @@ from sextant.ingestion.parsing.formats.pdf_annotations import (
     is_written_over,
     read_notes,
 )
-from sextant.ingestion.parsing.formats.pdf_characters import Characters, angle_of_text, is_invisible
+from sextant.ingestion.parsing.formats.pdf_characters import (
+    Characters,
+    angle_of_text,
+    find_letter,
+    is_invisible,
+    turn_page,
+)
 from sextant.ingestion.parsing.formats.pdf_drawings import Drawings
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
@@ -38,9 +44,8 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
 )
 
 _WORD = re.compile(r"\S+")
-_LETTER = re.compile(r"[^\W\d_]")
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
-_COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
+_COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b|[a-z](?=,[a-z*†‡§¶\d])")
 _LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be a value that is missing
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _GAP = 1.5  # in sizes of letters: one that no justified line has
@@ -125,22 +130,7 @@ class Page:
         self._page = document[self.number - 1]
 
     def _turn_upright(self, document: pdfium.PdfDocument, angle: int) -> None:
-        """Turn what stands on the page, in place of the page, so that its places are those that a reader sees."""
-        left, bottom, right, top = self._page.get_cropbox()
-        match angle:
-            case 90:
-                matrix, size = (0, -1, 1, 0, -bottom, right), (top - bottom, right - left)
-            case 180:
-                matrix, size = (-1, 0, 0, -1, right, top), (right - left, top - bottom)
-            case _:
-                matrix, size = (0, 1, -1, 0, top, -left), (top - bottom, right - left)
-        raw.FPDFPage_TransFormWithClip(
-            self._page, raw.FS_MATRIX(*matrix), raw.FS_RECTF(0, size[1], size[0], 0)
-        )
-        raw.FPDFPage_TransformAnnots(self._page, *matrix)
-        self._page.set_rotation(0)
-        self._page.set_mediabox(0, 0, *size)
-        self._page.set_cropbox(0, 0, *size)
+        turn_page(self._page, angle)
         self._page.close()
         self._page = document[self.number - 1]
 
@@ -315,7 +305,10 @@ class Page:
 
     def _look_of_words(self, text: str, first: int, last: int) -> tuple[int, tuple[float, float]]:
         """Return the letter that tells the look of some words, and that look."""
-        letter = self._letter(text, self._starts[first], self._spans[last - 1][1])
+        start = self._starts[first]
+        if self._begins_with_mark(text, first):
+            start = self._spans[first][1] - 1
+        letter = find_letter(text, start, self._spans[last - 1][1])
         return letter, self._chars.look(letter)
 
     def _piece(
@@ -336,7 +329,7 @@ class Page:
             self.number,
             PdfBox(min(left, left2), min(low, low2), max(right, right2), max(high, high2)),
             size,
-            is_bold and self._is_bold_throughout(text, start, end),
+            is_bold and self._chars.are_bold(text, start, end),
             is_mono,
             is_turned and slope < 1 / _TURN,
             is_rightward,
@@ -347,16 +340,21 @@ class Page:
     def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[TextRun]:
         """Yield the characters parted where figures and signs stand raised or lowered."""
         at = start
-        for found in _COULD_BE_SHIFTED.finditer(text, start, end):
-            ends = {found.start(), found.end() - 1}
-            if found.start() < at or not any(
-                self._chars.base(index) != base and self._is_small(index, size) for index in ends
+        for index in self._could_be_shifted(text, start, end):
+            if (
+                index < at
+                or self._chars.base(index) == base
+                or not self._chars.is_small(index, size)
             ):
                 continue
-            last = first = next(i for i in range(*found.span()) if self._is_small(i, size))
-            while last < end and not text[last].isspace() and self._is_small(last, size):
+            first = last = index
+            while last < end and not text[last].isspace() and self._chars.is_small(last, size):
                 last += 1
-            while first > at and not text[first - 1].isspace() and self._is_small(first - 1, size):
+            while (
+                first > at
+                and not text[first - 1].isspace()
+                and self._chars.is_small(first - 1, size)
+            ):
                 first -= 1
             shift = find_shift(self._chars.base(first) - base, size)
             if shift is not Shift.NONE:
@@ -366,6 +364,27 @@ class Page:
                 at = last
         yield from self._plain(text, at, end)
 
+    def _begins_with_mark(self, text: str, word: int) -> bool:
+        """Return whether the first character of a word is lower than its last one, as the mark of a note is."""
+        _, _, _, low, high, low2, high2 = self._spans[word]
+        return text[self._starts[word]].isalnum() and high - low < SMALL * (high2 - low2)
+
+    def _could_be_shifted(self, text: str, start: int, end: int) -> list[int]:
+        """Return the places of figures and signs, and of the lower end of each word that has one."""
+        found = {
+            at
+            for shifted in _COULD_BE_SHIFTED.finditer(text, start, end)
+            for at in (shifted.start(), shifted.end() - 1)
+        }
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        for word in range(first, last):
+            _, behind, _, low, high, low2, high2 = self._spans[word]
+            if high2 - low2 < SMALL * (high - low):
+                found.add(behind - 1)
+            elif self._begins_with_mark(text, word):
+                found.add(self._starts[word])
+        return sorted(found)
+
     def _plain(self, text: str, start: int, end: int) -> Iterator[TextRun]:
         words = text[start:end].strip()
         if words:
@@ -374,22 +393,8 @@ class Page:
             shown = self._words_in(first, last)
             yield TextRun(first, last, words, space=first > start, words=shown)
 
-    def _is_small(self, index: int, size: float) -> bool:
-        return self._chars.look(index)[0] < SMALL * size
-
     def _is_leftward(self, text: str, start: int, end: int) -> bool:
         return self._has_leftward and _LEFTWARD.search(text, start, end) is not None
-
-    def _letter(self, text: str, start: int, end: int) -> int:
-        """Return a letter of the line that tells its look: bullets and numbers often differ."""
-        found = _LETTER.search(text, start, end)
-        return found.start() if found else start
-
-    def _is_bold_throughout(self, text: str, start: int, end: int) -> bool:
-        """Return whether its middle and its last letter are bold, too."""
-        middle = self._letter(text, (start + end) // 2, end)
-        last = next((at for at in range(end - 1, start, -1) if text[at].isalpha()), start)
-        return all(self._chars.weight(index)[0] for index in (middle, last))
 
     def _box(self, index: int) -> PdfBox:
         ticks = self._ticks[max(index - self._text.count_chars(), 0) :]

@@ -369,6 +369,35 @@ class TestRunningHeads:
 
 
 class TestRaised:
+    def test_notes_below_each_other_and_the_marks_of_names_are_told_apart(self) -> None:
+        page = [
+            PdfText(70, 760, "Ada Heron", 9),
+            PdfText(111, 765, "a,b", 6),
+            PdfText(122, 760, "and Cid Rook", 9),
+            PdfText(174.5, 765, "b", 6),
+            PdfText(70, 735, "a", 6),
+            PdfText(73.5, 731, "School of Rivers and Estuaries, University of Seaford", 9),
+            PdfText(70, 724, "b", 6),
+            PdfText(73.5, 720, "Institute of Harbours, Seaford", 9),
+        ]
+
+        assert prose(read([page])) == [
+            "Ada Heron [note a, b] and Cid Rook [note b]",
+            "[note a] School of Rivers and Estuaries, University of Seaford",
+            "[note b] Institute of Harbours, Seaford",
+        ]
+
+    def test_a_mark_at_the_end_of_a_line_keeps_the_words_apart(self) -> None:
+        first = "The delta grew by more than forty square kilometres in a year"
+        page = [
+            PdfText(70, 760, first),
+            PdfText(376, 765, "4", 7),
+            PdfText(70, 745, "and then it shrank again, as the dams upstream were finished."),
+        ]
+
+        assert prose(read([page]))[0].startswith("The delta grew")
+        assert "4 and then it shrank" in prose(read([page]))[0]
+
     def test_an_exponent_keeps_apart_and_tears_no_paragraph(self) -> None:
         page = [
             PdfText(70, 760, "The plant makes 10"), PdfText(164, 765, "6", 7), PdfText(171, 760, "units a year."),

@@ -257,3 +257,12 @@ def test_names_that_are_drawn_column_by_column_above_their_table_are_its_head() 
 
     assert tables == [[["Dose (g)", "Slope (V)", "Rate (mm)"], *rows]]
     assert around == ["Doses of the inhibitor"]
+
+
+def test_a_rule_below_each_row_makes_no_head_of_the_first() -> None:
+    rows = [["Compute", "1.87"], ["Storage", "2.22"], ["Traffic", "0.01"], ["Total", "4.10"]]
+    rules = [Rule(60, 695 - 14 * row, 240, 695 - 14 * row) for row in range(len(rows))]
+
+    blocks = parse(write_pdf([[*place(rows), *rules]]), Limits()).blocks
+
+    assert [one.header_rows for one in blocks if isinstance(one, Table)] == [0]
