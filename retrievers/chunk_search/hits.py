@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -19,7 +18,7 @@ from sextant.retrievers.chunk_search.ranking import Ranked, Share
 from sextant.retrievers.lanes.warnings import find_causes, log_failures
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import (
-    MentionedInChunk,
+    ChunkEntity,
     StoredChunk,
     entities_of,
     load_linked_chunks,
@@ -38,13 +37,6 @@ class HitModel(BaseModel):
     )
 
 
-class ChunkEntity(HitModel):
-    """An entity that a chunk mentions."""
-
-    name: str
-    type: str
-
-
 class Neighbour(HitModel):
     """A chunk around a hit: `section`, beside it in its section; `linked`, by shared entities."""
 
@@ -55,16 +47,6 @@ class Neighbour(HitModel):
     text: str
     semantic_title: str
     parent_section_path: tuple[str, ...]
-
-
-class SignalScore(HitModel):
-    """What one signal gave: `contribution` is its part of the hybrid score, `rank` the lane's place."""
-
-    rank: int | None = None
-    raw: float
-    share: float
-    weight: float
-    contribution: float
 
 
 class SearchHit(HitModel):
@@ -90,10 +72,10 @@ class SearchHit(HitModel):
     page: int | None
     created_at: str
     neighbors: tuple[Neighbour, ...] | None = None
-    signals: dict[str, SignalScore] | None = None
+    signals: dict[str, Share] | None = None
 
 
-_Mentioned = Mapping[UUID, tuple[MentionedInChunk, ...]]
+_Mentioned = Mapping[UUID, tuple[ChunkEntity, ...]]
 _Around = Mapping[UUID, tuple[Neighbour, ...]]
 
 
@@ -257,17 +239,11 @@ def _hit(
         page=chunk.page,
         created_at=chunk.created_at.isoformat(),
         neighbors=None if around is None else around.get(chunk.id, ()),
-        signals=_signals(one) if debug else None,
+        signals=dict(one.signals) if debug else None,
     )
-
-
-def _signals(one: Ranked) -> dict[str, SignalScore]:
-    return {name: SignalScore(**asdict(signal)) for name, signal in one.signals.items()}
 
 
 def _entities(chunk: StoredChunk, mentioned: _Mentioned) -> tuple[ChunkEntity, ...]:
     """Return those of the graph with their types; where it has none, the names that ingestion noted."""
-    known = mentioned.get(chunk.id)
-    if known is None:
-        return tuple(ChunkEntity(name=name, type="TERM") for name in chunk.entities)
-    return tuple(ChunkEntity(name=one.name, type=one.type) for one in known)
+    unknown = tuple(ChunkEntity(name, "TERM") for name in chunk.entities)
+    return mentioned.get(chunk.id, unknown)

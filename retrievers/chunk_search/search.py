@@ -12,21 +12,15 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from pydantic import (
     Field,
-    ModelWrapValidatorHandler,
     SkipValidation,
-    ValidationError,
-    model_validator,
 )
-from pydantic.alias_generators import to_camel
 
-from sextant.domain.configuration import describe_error
-from sextant.domain.errors import OptionInvalid
+from sextant.domain.configuration import CheckedOptions
 from sextant.domain.questions import ChunkFilters, check_question, in_range, of_type
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since, searching
@@ -69,7 +63,7 @@ class ChunkSearchResponse(HitModel):
     debug: dict[str, Any] | None = None
 
 
-class SearchRequest(HitModel):
+class SearchRequest(CheckedOptions):
     """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out.
 
     `bm25_rerank`: whether BM25 has its share in the order; None: as the settings say.
@@ -90,35 +84,6 @@ class SearchRequest(HitModel):
     ranking: SkipValidation[str | Mapping[str, float] | MetadataWeights | None] = None
     cursor: str | None = None
     debug: bool = False
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _named(cls, values: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        try:
-            return handler(values)
-        except ValidationError as error:
-            raise _unfit(error) from None
-
-
-def _unfit(error: ValidationError) -> OptionInvalid:
-    """Return the first field that is wrong."""
-    first = error.errors(include_url=False)[0]
-    field = str(first["loc"][0]) if first["loc"] else "request"
-    known = list(SearchRequest.model_fields)
-    listed = f"A search takes {', '.join(known)}."
-    if first["type"] == "extra_forbidden" and field not in known:
-        near = get_close_matches(field, [*known, *map(to_camel, known)], n=1)
-        meant = f"Did you mean `{near[0]}`? " if near else ""
-        return OptionInvalid(
-            f"There is no option `{field}`.", next_step=f"{meant}{listed}", field=field
-        )
-    given = [one for one in error.errors() if one["loc"][:1] == first["loc"][:1]]
-    reason = describe_error(first) if len(given) == 1 else "it is of no form that is taken"
-    return OptionInvalid(
-        f"`{field}` cannot be {first['input']!r:.60}: {reason}.",
-        next_step=listed,
-        field=field,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Also here: hits as the response shows them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
@@ -31,6 +31,7 @@ class _Body(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
         frozen=True,
+        from_attributes=True,
     )
 
     @model_serializer(mode="wrap")
@@ -168,13 +169,11 @@ def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool)
     one, signals = hit.entity, hit.blended.signals
     shares = {lane: signals[lane].normalised if lane in signals else 0.0 for lane in LANES}
     return EntityResult(
-        entity=EntityBody(
-            id=one.id, name=one.name, description=one.description, entity_type=one.entity_type
-        ),
+        entity=EntityBody.model_validate(one),
         scores=Scores(**shares, final=hit.score, rerank=hit.rerank),
         sources=tuple(lane for lane in LANES if lane in signals),
         related_entities=tuple(
-            RelatedEntity(entity=EntityName(id=other.id, name=other.name), relation_type=kind)
+            RelatedEntity(entity=EntityName.model_validate(other), relation_type=kind)
             for other, kind in related
         ),
         explanation=_explain_hit(hit) if explain else None,
@@ -185,16 +184,13 @@ def _explain_hit(hit: Hit) -> Explanation:
     path = hit.path
     return Explanation(
         lanes={
-            lane: LaneExplanation(**asdict(signal), contribution=signal.contribution)
+            lane: LaneExplanation.model_validate(signal)
             for lane, signal in hit.blended.signals.items()
         },
         bonus=hit.blended.bonus,
         fused=hit.blended.score,
         named=hit.named,
-        path=path
-        and GraphPath(
-            via=path.via, relation_type=path.relation_type, weight=path.weight, depth=path.depth
-        ),
+        path=path and GraphPath.model_validate(path),
     )
 
 

@@ -9,44 +9,22 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Annotated, Literal, Protocol, Self
+from typing import Annotated, Literal, Self
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
-    ValidationError,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.configuration import describe_error
+from sextant.domain.configuration import CheckedOptions
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import LARGEST, LARGEST_WEIGHT, LEAST_WEIGHT
 from sextant.domain.settings import RetrievalSettings
 from sextant.stores.rows import KnowsRows, StoredTexts
-
-
-class HybridStore(Protocol):
-    """What the lanes ask."""
-
-    @property
-    def rows(self) -> StoredTexts:
-        """Return the user's texts."""
-        ...
-
-    @property
-    def any_loop(self) -> bool:
-        """Return whether it can be asked from any event loop."""
-        ...
-
-    async def nearest(self, question: str, k: int) -> Sequence[tuple[Document, float]]:
-        """Return the user's `k` documents nearest to a question, with their cosine similarities."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +60,7 @@ class FilteredStore:
         return [(document, self.similarity(float(score))) for document, score in found]
 
 
-def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> HybridStore:
+def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> FilteredStore:
     """Return one user's part of a vector store.
 
     Raises:
@@ -121,7 +99,7 @@ UNEVEN = "权重总和不为 1，建议调整"
 Weight = Annotated[float, Field(ge=0, le=LARGEST_WEIGHT)]
 
 
-class HybridRetrieverOptions(BaseModel):
+class HybridRetrieverOptions(CheckedOptions):
     """Options of a `HybridRetriever`; `minSimilarity` and the like are taken, too.
 
     Weights need not sum to 1; when they do not, the log says `权重总和不为 1，建议调整`.
@@ -130,13 +108,7 @@ class HybridRetrieverOptions(BaseModel):
         OptionInvalid: an option is unknown, of the wrong type or out of range; `field` names it.
     """
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=to_camel,
-        populate_by_name=True,
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(allow_inf_nan=False)
 
     limit: int = Field(5, ge=1, le=1000, strict=True, description="Documents returned.")
     min_similarity: float = Field(
@@ -181,17 +153,8 @@ class HybridRetrieverOptions(BaseModel):
         }
         return cls.model_validate(values | options)
 
-    @model_validator(mode="wrap")
-    @classmethod
-    def _named(cls, values: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        try:
-            options = handler(values)
-        except ValidationError as error:
-            raise _option_error(error, list(cls.model_fields)) from None
-        options._check_weights()
-        return options
-
-    def _check_weights(self) -> None:
+    @model_validator(mode="after")
+    def _check_weights(self) -> Self:
         if self.vector_weight + self.keyword_weight < LEAST_WEIGHT:
             raise OptionInvalid(
                 "vector_weight and keyword_weight are both 0, so nothing could be found.",
@@ -206,27 +169,4 @@ class HybridRetrieverOptions(BaseModel):
             )
         if not math.isclose(self.vector_weight + self.keyword_weight, 1, abs_tol=1e-9):
             logger.warning(UNEVEN)
-
-
-def _option_error(error: ValidationError, known: list[str]) -> OptionInvalid:
-    """Return the first thing that is wrong, as one sentence that names the option."""
-    first = error.errors(include_url=False)[0]
-    field = str(first["loc"][0]) if first["loc"] else "options"
-    if field in known and first["type"] == "extra_forbidden":
-        return OptionInvalid(
-            f"The option `{field}` is given twice, also as `{to_camel(field)}`.",
-            next_step="Give it by one name.",
-            field=field,
-        )
-    if first["type"] == "extra_forbidden":
-        near = get_close_matches(field, [*known, *map(to_camel, known)], n=1)
-        return OptionInvalid(
-            f"There is no option `{field}`.",
-            next_step=f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(known)}.",
-            field=field,
-        )
-    return OptionInvalid(
-        f"The option `{field}` cannot be {first['input']!r:.80}: {describe_error(first)}.",
-        next_step="See HybridRetrieverOptions for its range and default.",
-        field=field,
-    )
+        return self

@@ -34,8 +34,8 @@ from sextant.retrievers.hybrid_retriever.bm25 import (
     rerank_rrf,
 )
 from sextant.retrievers.hybrid_retriever.options import (
+    FilteredStore,
     HybridRetrieverOptions,
-    HybridStore,
     hybrid_store,
 )
 from sextant.retrievers.lanes.lane import (
@@ -117,7 +117,7 @@ class HybridRetriever(BaseRetriever):
     options: SkipValidation[HybridRetrieverOptions] = Field(default_factory=HybridRetrieverOptions)
     user_field: str = "user_id"
     bm25: SkipValidation[BM25Indexes] = Field(default_factory=get_shared_indexes)
-    _store: HybridStore = PrivateAttr()
+    _store: FilteredStore = PrivateAttr()
 
     @field_validator("options", mode="before")
     @classmethod
@@ -303,7 +303,7 @@ class StoreVectorLane:
         EmbeddingModelChanged: question and stored vectors differ in length.
     """
 
-    store: HybridStore
+    store: FilteredStore
     min_similarity: float
     name: str = VECTOR
 

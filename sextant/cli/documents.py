@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from sextant.facade import Sextant
     from sextant.facade.knowledge.chunks import Chunks, StructureNode
     from sextant.ingestion.metadata.by_model import DescribedByModel, DescriptionEstimate
-    from sextant.retrievers.chunk_search.hits import SearchHit, SignalScore
+    from sextant.retrievers.chunk_search.hits import SearchHit
+    from sextant.retrievers.chunk_search.ranking import Share
     from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 
 app = typer.Typer()
@@ -178,7 +179,7 @@ def _print_hit(rank: int, hit: SearchHit, constants: Mapping[str, float] | None)
 
 
 def _print_signals(
-    signals: Mapping[str, SignalScore], scores: Mapping[str, float], constants: Mapping[str, float]
+    signals: Mapping[str, Share], scores: Mapping[str, float], constants: Mapping[str, float]
 ) -> None:
     rows = [
         (

@@ -11,13 +11,21 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
-from sextant.domain.errors import SettingsInvalid
+from sextant.domain.errors import OptionInvalid, SettingsInvalid
 from sextant.domain.settings import Settings
 
 # Pydantic speaks of Python's types, and of when it looked.
@@ -94,6 +102,44 @@ def describe_error(fault: Mapping[str, Any], language: str = "en") -> str:
     for ours, theirs in _IN_JSON.items():
         reason = reason.replace(ours, theirs)
     return reason
+
+
+class CheckedOptions(BaseModel):
+    """Base of options in snake_case or camelCase, of which an error names the one that is wrong.
+
+    Raises:
+        OptionInvalid: an option is unknown, given twice, of the wrong type or out of its range.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _named(cls, values: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(values)
+        except ValidationError as error:
+            raise _unfit_option(error, list(cls.model_fields)) from None
+
+
+def _unfit_option(error: ValidationError, known: list[str]) -> OptionInvalid:
+    """Return what is wrong with the first option that is."""
+    first, *others = error.errors(include_url=False)
+    field = str(first["loc"][0]) if first["loc"] else "options"
+    listed = f"There are: {', '.join(known)}."
+    if first["type"] != "extra_forbidden":
+        is_union = any(one["loc"][:1] == first["loc"][:1] for one in others)
+        reason = "it is of no form that is taken" if is_union else describe_error(first)
+        message = f"The option `{field}` cannot be {first['input']!r:.80}: {reason}."
+    elif field in known:
+        message = f"The option `{field}` is given twice, also as `{to_camel(field)}`."
+    else:
+        message = f"There is no option `{field}`."
+        near = difflib.get_close_matches(field, [*known, *map(to_camel, known)], n=1)
+        listed = f"Did you mean `{near[0]}`? {listed}" if near else listed
+    return OptionInvalid(message, next_step=listed, field=field)
 
 
 PREFIX = "SEXTANT_"

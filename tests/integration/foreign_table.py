@@ -13,7 +13,7 @@ from psycopg import AsyncConnection, sql
 
 from sextant.evals.dataset import CorpusPassage
 from sextant.stores.postgresql.database import Database
-from sextant.testing.hash_embedder import LangChainHash
+from tests.embedders import LangChainHash
 
 WIDTH = 64
 

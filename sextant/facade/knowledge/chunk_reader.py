@@ -17,7 +17,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.wire import CAMEL_CASE
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import (
-    MentionedInChunk,
+    ChunkEntity,
     StoredChunk,
     entities_of,
     load_linked_chunks,
@@ -123,7 +123,7 @@ class Preview:
 
     chunk: StoredChunk
     section: Section | None
-    entities: tuple[MentionedInChunk, ...]
+    entities: tuple[ChunkEntity, ...]
     before: str
     after: str
     previous_id: UUID | None
@@ -242,7 +242,7 @@ class ChunkReader:
 
 
 def _in_common(
-    chunk_id: UUID, others: Sequence[UUID], entities_in: Mapping[UUID, Sequence[MentionedInChunk]]
+    chunk_id: UUID, others: Sequence[UUID], entities_in: Mapping[UUID, Sequence[ChunkEntity]]
 ) -> Iterator[tuple[UUID, tuple[str, ...]]]:
     names = [one.name for one in entities_in.get(chunk_id, ())]
     for other in others:

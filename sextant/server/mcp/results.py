@@ -14,12 +14,12 @@ from sextant.domain.answers import Answer, Citation, Effort, Source, Trust
 from sextant.domain.documents import Modality
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunk_reader import NeighbourChunk, Preview
-from sextant.retrievers.chunk_search.hits import ChunkEntity, SearchHit
+from sextant.retrievers.chunk_search.hits import SearchHit
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.answers import run_search
 from sextant.server.schemas.answers import SearchBody, on_wire
 from sextant.server.schemas.wire import WarningBody, Wire
-from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.chunks.stored import ChunkEntity, StoredChunk
 from sextant.text.characters import count_noun, estimate_tokens
 
 

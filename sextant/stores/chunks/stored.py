@@ -63,7 +63,7 @@ _ENTITIES, _LINKED, _NEIGHBOURS = (
 
 
 @dataclass(frozen=True, slots=True)
-class MentionedInChunk:
+class ChunkEntity:
     """An entity that a chunk mentions."""
 
     name: str
@@ -72,7 +72,7 @@ class MentionedInChunk:
 
 async def entities_of(
     database: Database, scope: Scope, ids: Sequence[UUID], limit: int = 10
-) -> dict[UUID, tuple[MentionedInChunk, ...]]:
+) -> dict[UUID, tuple[ChunkEntity, ...]]:
     """Return the entities that each chunk mentions, rarest first, at most `limit` of each.
 
     Chunks that mention nothing are left out.
@@ -82,7 +82,7 @@ async def entities_of(
     """
     values = key_of(scope) | {"ids": id_array(ids), "most": limit}
     rows = await database.read(scope.user_id, _ENTITIES, values)
-    return {row["id"]: tuple(map(MentionedInChunk, row["names"], row["types"])) for row in rows}
+    return {row["id"]: tuple(map(ChunkEntity, row["names"], row["types"])) for row in rows}
 
 
 async def load_linked_chunks(

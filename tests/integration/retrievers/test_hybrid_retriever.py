@@ -26,7 +26,8 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.langchain import ScopeVectorStore, open_vector_store
 from sextant.stores.postgresql.database import Database
-from sextant.testing.hash_embedder import HashEmbedder, LangChainHash
+from sextant.testing.hash_embedder import HashEmbedder
+from tests.embedders import LangChainHash
 from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 
 PASSAGES = [

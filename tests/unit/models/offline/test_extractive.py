@@ -11,7 +11,7 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.extractive import Extraction, ExtractiveAnswerer
 from sextant.models.protocols import Vectors
-from sextant.testing.hash_embedder import AngleEmbedder
+from tests.embedders import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 SYMPTOMS = "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"

@@ -10,7 +10,7 @@ import pytest
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.testing.hash_embedder import AngleEmbedder
+from tests.embedders import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 MOTORS = "The motor M-4 runs at 900 rpm. The motor M-7 runs at 1200 rpm."

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sextant.models.offline.extractive import Extraction, ExtractiveAnswerer
-from sextant.testing.hash_embedder import AngleEmbedder
+from tests.embedders import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 

@@ -13,7 +13,7 @@ from sextant.nodes.answers.quotations import quotations, quote_sentences
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.support import ComputedSentence
 from sextant.tables.results.written import ComputedFinding
-from sextant.testing.hash_embedder import AngleEmbedder
+from tests.embedders import AngleEmbedder
 
 E5 = "intfloat/multilingual-e5-small"
 # An answerer to whom nothing means what is asked.

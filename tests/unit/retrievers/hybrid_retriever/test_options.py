@@ -10,7 +10,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from sextant.domain.errors import OptionInvalid, QuestionInvalid
 from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
 from sextant.retrievers.hybrid_retriever.options import UNEVEN
-from sextant.testing.hash_embedder import LangChainHash
+from tests.embedders import LangChainHash
 from tests.unit.retrievers.hybrid_retriever.scripted_store import ScriptedStore, retriever
 
 

@@ -1,6 +1,6 @@
 """How `grounded` agrees with people about whether references carry a claim, on AttributionBench (Li et al. 2024).
 
-    python -m sextant.evals.attribution test_ood_all_subset_balanced.jsonl
+    python -m benchmarks.attribution test_ood_all_subset_balanced.jsonl
 
 The data are those of https://github.com/OSU-NLP-Group/AttributionBench, folder `data`. A claim goes through the same
 citing as a model's answer, with its references as passages; nothing judges but words. The measure is the benchmark's

@@ -1,6 +1,6 @@
 """How well it is told whether a passage supports a statement.
 
-    python -m sextant.evals.support FOLDER xquad cmrc2018 …
+    python -m benchmarks.support FOLDER xquad cmrc2018 …
 
 The known answer to a question is what an answer says. It is assessed over the gold passages among nine others, over
 these others alone, and, for a wrong answer, as the known answer of another question over the gold passages.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sextant.evals.attribution import AttributionVerdict, is_grounded, macro_f1, main
+from benchmarks.attribution import AttributionVerdict, is_grounded, macro_f1, main
 
 REFERENCE = "The pier was built by Tom Rusk in 1994 and is 210 m long."
 
