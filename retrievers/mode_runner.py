@@ -143,7 +143,7 @@ class Finder:
 
     def _stored(self, name: str) -> Lane:
         if name == VECTOR:
-            return VectorLane(self.chunks, self.embedder, contents=True)
+            return VectorLane(self.chunks, self.embedder)
         return KeywordLane(self.chunks)
 
     async def _lanes(self, spec: ModeSpec, names: Sequence[str], request: LaneQuery) -> Read:

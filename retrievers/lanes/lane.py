@@ -20,8 +20,6 @@ from sextant.domain.retrieval import (
     LEAST_SCORE,
     ItemKind,
     RetrievedItem,
-    of_passage,
-    with_content,
 )
 from sextant.domain.scope import Scope
 from sextant.domain.telemetry import milliseconds_since
@@ -93,13 +91,12 @@ class Lane(Protocol):
 class VectorLane:
     """Chunks nearest to the question; the score is cosine similarity.
 
-    Hits come by id, with `contents` as results show them; within filters with all that is known of them.
+    Hits come by id, within filters with all that is known of them.
     """
 
     chunks: ChunkStore
     embedder: Embedder
     name: str = VECTOR
-    contents: bool = False
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
@@ -108,12 +105,7 @@ class VectorLane:
         if query.filters is not None:
             hits = await self.chunks.vector_search(scope, vector, k, query.filters)
             return [as_item(hit) for hit in hits]
-        if not self.contents:
-            return _by_id(await self.chunks.nearest(scope, vector, k))
-        near, rows = await self.chunks.nearest_with_contents(scope, vector, k)
-        contents = {row["id"]: of_passage(row) for row in rows}
-        found = _by_id(near)
-        return [with_content(item, contents[item.id]) for item in found if item.id in contents]
+        return _by_id(await self.chunks.nearest(scope, vector, k))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, LiteralString, TypeVar
 
+import orjson
 from psycopg.rows import BaseRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
@@ -19,7 +20,7 @@ from sextant.domain.documents import GraphInfo
 from sextant.domain.errors import GraphNotFound
 from sextant.domain.scope import Scope, key_of
 from sextant.domain.warnings import CodedWarning
-from sextant.stores.postgresql.database import Database, rows_from_json
+from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 
@@ -207,7 +208,7 @@ class Stamp:
 
 async def stamp_of(database: Database, scope: Scope) -> Stamp:
     """Return the current stamp in one round trip."""
-    [row] = rows_from_json(await database.call(scope, _STAMP))
+    [row] = orjson.loads(await database.call(scope, _STAMP) or b"[]")
     return Stamp(**row)
 
 

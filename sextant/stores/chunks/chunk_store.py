@@ -18,7 +18,7 @@ from sextant.domain.questions import ChunkFilters
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.chunks.grams import lowercase_words, rank_keyword_rows, salt_grams, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
-from sextant.stores.postgresql.database import Database, rows_from_json
+from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import Embedded, Scored, halves, id_array, read_embedded
 from sextant.stores.postgresql.watched import Connection
@@ -113,7 +113,9 @@ Vectors = npt.NDArray[np.float32]
 _CHUNK_STORE_SQL = load_queries("chunks")
 # The keyword search examines at most this many texts for each hit wanted; it usually stops earlier.
 _TEXTS_PER_HIT = 8
-_GET, _DOCUMENTS = (of_scope(_CHUNK_STORE_SQL[name]) for name in ("get", "documents"))
+_GET, _CONTENTS, _DOCUMENTS = (
+    of_scope(_CHUNK_STORE_SQL[name]) for name in ("get", "contents", "documents")
+)
 
 
 class ChunkStore:
@@ -165,23 +167,13 @@ class ChunkStore:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
             EmbeddingModelChanged: the stored vectors have another length.
         """
-        return Scored.decode(await self._near(scope, "nearest", vector, k))
-
-    async def nearest_with_contents(
-        self, scope: Scope, vector: Vectors, k: int
-    ) -> tuple[Scored, list[dict[str, Any]]]:
-        """Return the `k` nearest chunks and their `contents` rows, read in one round trip."""
-        octets = await self._near(scope, "nearest_with_contents", vector, k) or bytes(4)
-        end = 4 + int.from_bytes(octets[:4], "big")
-        return Scored.decode(octets[4:end]), rows_from_json(octets[end:])
-
-    async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
-            return None
+            return Scored([], [])
         width = min(1000, max(self._settings.hnsw_ef_search, k))
         values = np.ascontiguousarray(vector, dtype=np.float32), k, width
         with _check_dimension():
-            return await self._database.call(scope, _CHUNK_STORE_SQL[function], *values)
+            found = await self._database.call(scope, _CHUNK_STORE_SQL["nearest"], *values)
+        return Scored.decode(found)
 
     async def keyword_matches(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
         """Return the ids and scores of the best `k` chunks for `keyword_search`.
@@ -279,11 +271,9 @@ class ChunkStore:
         return [read_stored_chunk(row) for row in rows]
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the fields that results show of these chunks, in this order, as rows; cheaper than `get`."""
-        octets = bytes.fromhex("".join(ids).replace("-", ""))
-        return rows_from_json(
-            await self._database.call(scope, _CHUNK_STORE_SQL["contents"], octets)
-        )
+        """Return the fields that results show of these chunks, in this order, as rows."""
+        values = key_of(scope) | {"ids": id_array(ids)}
+        return await self._database.read(scope.user_id, _CONTENTS, values)
 
     async def count(self, scope: Scope) -> int:
         """Count the searchable chunks of the scope."""

@@ -23,7 +23,7 @@ from sextant.stores.graph.protocol import (
     community_of,
     entity_of,
 )
-from sextant.stores.postgresql.database import Database, rows_from_json
+from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import Embedded, id_array, read_embedded
 from sextant.stores.postgresql.watched import Connection
@@ -98,11 +98,8 @@ class PostgresGraph:
         self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
     ) -> list[Entity]:
         """See `GraphStore`."""
-        if only != EVERY_ENTITY:
-            among = {"ids": id_array(ids), **only.bounds()}
-            return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
-        found = await self._database.call(scope, _SQL["entities"], id_array(ids))
-        return [entity_of(row) for row in rows_from_json(found)]
+        rows = await self._rows(scope, "entities", ids=id_array(ids), **only.bounds())
+        return [entity_of(row) for row in rows]
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
         """Return the `k` entities with the most relations, then mentions."""

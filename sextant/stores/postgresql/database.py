@@ -10,7 +10,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
-import orjson
 from psycopg import InterfaceError, IsolationLevel, OperationalError, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import DictRow, class_row, dict_row
@@ -330,12 +329,6 @@ def _first_line(error: Exception) -> str:
     """Return what a driver says, without the questions and the statement that it goes on with."""
     lines = str(error).strip().splitlines() or [""]
     return lines[0].rstrip(" :.?") or type(error).__name__
-
-
-def rows_from_json(answer: bytes | None) -> list[dict[str, Any]]:
-    """Decode the rows that a function of the server returns as one JSON array."""
-    rows: list[dict[str, Any]] = orjson.loads(answer) if answer else []
-    return rows
 
 
 def logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:

@@ -419,7 +419,6 @@ async def test_when_all_lanes_fail_every_cause_is_told(
         "vector_search",
         "keyword_matches",
         "nearest",
-        "nearest_with_contents",
         "stamp",
     ):
         monkeypatch.setattr(ChunkStore, method, fails)

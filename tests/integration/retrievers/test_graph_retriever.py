@@ -34,7 +34,6 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.text.characters import language_of
-from tests.integration.statements import recorded
 from tests.sentences import sentence
 
 PASSAGES = [
@@ -90,21 +89,6 @@ async def test_naive_returns_the_nearest_chunks_with_cosine_descending(
     assert first.text == PASSAGES[0].unit
     assert set(found.timings) == {"vector", "fusion", "texts", "total"}
     assert found.warnings == ()
-
-
-@pytest.mark.parametrize("lanes", [("vector",), ("vector", "keyword")])
-async def test_the_vector_lane_brings_texts_so_that_nothing_more_is_asked_for(
-    database: Database,
-    retriever: GraphRetriever,
-    filled: Scope,
-    monkeypatch: pytest.MonkeyPatch,
-    lanes: tuple[str, ...],
-) -> None:
-    asked = recorded(database, monkeypatch)
-    found = await retriever.search(filled, "How does Rust manage memory?", top_k=4, lanes=lanes)
-    functions = {query.split("\n")[-1].split("(")[0] for query in asked}
-    assert functions <= {"nearest_chunk_contents", "keyword_matches"}
-    assert shown(found) == await told(database, filled, found)
 
 
 @pytest.mark.parametrize("top_k", [1, 60])

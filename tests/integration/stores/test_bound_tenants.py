@@ -31,10 +31,7 @@ _OF_NOBODY = {
 # A call of each other one about a tenant; it gives something, or changes what `_STATE` shows.
 _CALLS: dict[str, LiteralString] = {
     "scope_stamp": "select scope_stamp(%(user)s, %(graph)s)",
-    "chunk_contents": "select chunk_contents(%(user)s, %(graph)s, %(chunk)s::bytea, 16)",
-    "entity_contents": "select entity_contents(%(user)s, %(graph)s, array[%(entity)s]::uuid[])",
     "nearest_chunks": "select nearest_chunks(%(user)s, %(graph)s, %(vector)s, 5, 100)",
-    "nearest_chunk_contents": "select nullif(nearest_chunk_contents(%(user)s, %(graph)s, %(vector)s, 5, 100), int4send(0))",
     "keyword_matches": "select keyword_matches(%(user)s, %(graph)s, array['rust'], '{}', '{}', array['rust'], 9, 5)",
     "search_grams": "select count(*) from search_grams(%(scope)s, array['rust'], '{}', '{}')",
     "search_names": "select count(*) from search_names(%(scope)s, %(tokens)s)",

@@ -53,12 +53,16 @@ WRAPPED = (
     "reset_record_vectors",
     "reset_chunk_vectors",
 )
+# Functions of the oldest version that are no more.
+GONE: tuple[LiteralString, ...] = (
+    "chunk_stamp(text, text)",
+    "told_chunks(text, text, bytea, int)",
+    "told_entities(text, text, uuid[])",
+    "nearest_told(text, text, vector, int, int)",
+)
 # What functions were called at the oldest version, by their names of today.
 OLD_NAMES = {
     "current_tenant": "own_tenant",
-    "chunk_contents": "told_chunks",
-    "entity_contents": "told_entities",
-    "nearest_chunk_contents": "nearest_told",
     "keyword_matches": "held_chunks",
     "note_write": "note_written",
     "note_rows": "note_touched",
@@ -81,9 +85,9 @@ async def make_older(connection: AsyncConnection[Any], version: int) -> None:
     for name in WRAPPED:
         create = "create function {}(text, int) returns void language sql as 'select 1'"
         await connection.execute(sql.SQL(create).format(sql.Identifier(name)))
-    await connection.execute(
-        "create function chunk_stamp(text, text) returns bytea language sql as 'select null::bytea'"
-    )
+    for signature in GONE:
+        create = "create function {} returns bytea language sql as 'select null::bytea'"
+        await connection.execute(sql.SQL(create).format(sql.SQL(signature)))
     await name_functions_as_before(connection)
     await connection.execute("drop table ocr_pages")
     await connection.execute("alter table document_versions drop column boxes")

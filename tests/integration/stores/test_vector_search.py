@@ -333,25 +333,3 @@ async def test_ids_come_from_where_the_scope_is_now(
     assert await found() == 0
     await ingest(scope, ["chunk"], clustered(1, 5))
     assert await found() == 1
-
-
-@pytest.mark.parametrize("k", [0, 3, 50])
-async def test_the_nearest_come_with_what_is_told_of_them_in_one_trip(
-    database: Database, ingest: Ingest, scope: Scope, k: int
-) -> None:
-    vectors, chunks = clustered(20, 2), ChunkStore(database)
-    await ingest(scope, [f"text {n}" for n in range(20)], vectors)
-    near, told = await chunks.nearest_with_contents(scope, vectors[0], k)
-    alone = await chunks.nearest(scope, vectors[0], k)
-    assert near == alone
-    assert told == await chunks.contents(scope, near.ids)
-    assert len(told) == min(k, 20)
-
-
-async def test_of_another_users_scope_nothing_is_near_and_nothing_told(
-    database: Database, ingest: Ingest, scope: Scope
-) -> None:
-    await ingest(scope, ["text"], clustered(1, 2))
-    other = Scope(f"other-{uuid4()}", scope.graph_id)
-    near, told = await ChunkStore(database).nearest_with_contents(other, clustered(1, 2)[0], 5)
-    assert (len(near.ids), told) == (0, [])

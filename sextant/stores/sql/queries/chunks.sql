@@ -123,10 +123,6 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(i
 -- The nearest chunks by cosine; see nearest_chunks.
 nearest_chunks(%s, %s, %s::vector, %s, %s)
 
--- name: nearest_with_contents
--- As `nearest`, with what results show of each; see nearest_chunk_contents.
-nearest_chunk_contents(%s, %s, %s::vector, %s, %s)
-
 -- name: held
 -- The chunks that hold the most of some words; see keyword_matches.
 keyword_matches(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)
@@ -142,8 +138,15 @@ cross join lateral (
 order by wanted.place;
 
 -- name: contents
--- What results show of chunks, by ids of 16 octets each; see chunk_contents.
-chunk_contents(%s, %s, %s::bytea, 16)
+-- What results show of chunks by id, in the order asked; read as `get` reads them.
+select c.id::text, c.document_id::text, c.external_id, c.text, c.filename, c.document_title, c.source,
+  c.section_path, coalesce(nullif(c.title, ''), c.document_title) as title, c.section_id::text, c.page,
+  c.start_offset as start, c.end_offset as "end", c.modality, c.ordinal, c.context
+from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
+cross join lateral (
+  select * from found_chunks where scope_id = %(scope_id)s and id = wanted.id offset 0
+) as c
+order by wanted.place;
 
 -- name: count
 -- How many chunks of a knowledge base can be found.

@@ -80,11 +80,8 @@ join seen_entities e on e.scope_id = r.scope_id and e.id = r.entity_id
 order by r.rank desc, e.id;
 
 -- name: entities
--- Entities by id; see entity_contents.
-entity_contents(%s, %s, %s::uuid[])
-
--- name: entities_among
--- The same of some entities.
+-- Those of some entities that a filter lets through, in the order asked; one that was merged is the one it was
+-- merged into. One by one (offset 0 is a fence), or the planner would read the whole graph to join it.
 with wanted as (
   select %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
     where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id,
@@ -93,7 +90,9 @@ with wanted as (
 )
 select e.* from wanted w
 join entities own on own.scope_id = w.scope_id and own.id = w.id
-join seen_entities e on e.scope_id = w.scope_id and e.id = w.id
+cross join lateral (
+  select * from seen_entities where scope_id = w.scope_id and id = w.id offset 0
+) as e
 where (%(types)s::text[] is null or lower(own.entity_type) = any(%(types)s))
   and (%(since)s::timestamptz is null or own.created_at >= %(since)s)
   and (%(until)s::timestamptz is null or own.created_at < %(until)s)
