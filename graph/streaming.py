@@ -1,6 +1,6 @@
 """Runs the workflow and yields its events; the one code path for every stream we serve.
 
-A reader that leaves is noticed by `sextant.server.sse`, which stops the run (`sextant.server.runs`), which closes the
+A reader that leaves is noticed by `sextant.server.connections`, which stops the run (`sextant.server.runs`), which closes the
 generator here, which cancels the workflow and with it the call of the model.
 
 Also here: what must be done to its end once it was begun, although a run may be stopped at any

@@ -12,7 +12,7 @@ import orjson
 from benchmarks import entity_search
 from benchmarks.hybrid.corpus import DIMENSION, make_library
 from benchmarks.hybrid.store import fill, scope_of
-from sextant.domain.api_keys import Permission
+from sextant.domain.scope import Permission
 from sextant.models.protocols import Vectors
 from sextant.stores.api_keys import ApiKeyStore
 from sextant.stores.documents.embedding_space import check_space

@@ -289,7 +289,7 @@ class EntitySearch:
             taken_at = position.taken_at
             if (known := self._rankings.peek((*latest[:2], taken_at))) is not None:
                 return *known, True
-            question = replace(question, only=replace(question.only, known_at=taken_at))
+            question = replace(question, only=question.only.at(taken_at))
         ranking = await self._ranker.rank(question, search.weights, rerank=search.options.rerank)
         timed = TimedRanking(ranking, taken_at)
         if not ranking.warnings:

@@ -40,7 +40,7 @@ COMMANDS = {
     "reembed": "upkeep",
     "backup": "upkeep",
     "restore": "upkeep",
-    "eval": "eval",
+    "eval": "search",
     "doctor": "upkeep",
     "config": "upkeep",
     "version": "upkeep",

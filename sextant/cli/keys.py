@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeVar
 
-    from sextant.domain.api_keys import ApiKey, NewSecret, Permission
+    from sextant.domain.scope import ApiKey, NewSecret, Permission
     from sextant.stores.api_keys import ApiKeyStore
 
     T = TypeVar("T")
@@ -59,7 +59,7 @@ def create_key(
     as_json: AsJson = False,
 ) -> None:
     """Make a key, and show it this once. By default it may read."""
-    from sextant.domain.api_keys import Permission
+    from sextant.domain.scope import Permission
 
     permissions = [_permission(one) for one in scope or [Permission.READ]]
     lifetime = _duration(expires, "expires") if expires is not None else None
@@ -162,7 +162,7 @@ def _state(key: ApiKey) -> str:
 
 
 def _permission(text: str) -> Permission:
-    from sextant.domain.api_keys import Permission
+    from sextant.domain.scope import Permission
 
     try:
         return Permission(text.strip().lower())

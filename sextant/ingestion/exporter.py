@@ -27,7 +27,7 @@ from sextant.ingestion.transfer.lines import (
     SectionLine,
 )
 from sextant.stores.documents.document_reader import DocumentReader
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.transfer import ExportedContent, GraphPages, Row
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases

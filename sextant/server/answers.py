@@ -14,10 +14,10 @@ from fastapi import Request, Response
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.answers import Answer, Effort, Event
-from sextant.domain.api_keys import Principal
 from sextant.domain.errors import OptionInvalid, SextantError, speak_in
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
+from sextant.domain.scope import Principal
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import distinct, word_warnings
 from sextant.facade import Sextant
@@ -25,11 +25,11 @@ from sextant.facade.questions import Options
 from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
 from sextant.retrievers.cursor import ListingKey
 from sextant.retrievers.modes import constants_of
+from sextant.server.connections import EventStream, while_connected
 from sextant.server.lifespan import serving_of
 from sextant.server.routing import rag_of
 from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
 from sextant.server.schemas.answers import SearchBody
-from sextant.server.sse import EventStream, while_connected
 from sextant.text.characters import language_of
 
 # Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer

@@ -24,11 +24,11 @@ from sextant.graph.dependencies import use_dependencies
 from sextant.graph.streaming import as_failed
 from sextant.ingestion.progress import OnStage
 from sextant.server.auth.authenticator import Authenticator, Rates
+from sextant.server.connections import PING, frame
 from sextant.server.problems import problem_fields
 from sextant.server.runs import Runs
 from sextant.server.schemas.answers import on_wire
 from sextant.server.schemas.graphs import ImportBody
-from sextant.server.sse import PING, frame
 from sextant.server.uploading import Uploads, watch_shares
 
 Work = Callable[[OnStage], Coroutine[Any, Any, ImportBody]]

@@ -20,8 +20,8 @@ from sextant.domain.answers import Failed
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import UNFORESEEN, SettingsInvalid, SextantError, Wording, error_of
 from sextant.domain.questions import field_at
+from sextant.server.connections import ClientLeft
 from sextant.server.schemas.wire import Problem
-from sextant.server.sse import ClientLeft
 
 _log = logging.getLogger(__name__)
 

@@ -20,12 +20,11 @@ from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 
-from sextant.domain.api_keys import Permission, Principal
 from sextant.domain.errors import Forbidden, SextantError
+from sextant.domain.scope import Permission, Principal
 from sextant.facade import Sextant
-from sextant.server.connections import is_encoded, is_json
+from sextant.server.connections import is_encoded, is_json, while_connected
 from sextant.server.lifespan import serving_of
-from sextant.server.sse import while_connected
 
 
 async def principal_of(request: Request) -> Principal:

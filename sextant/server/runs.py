@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import ExitStack, aclosing
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Interrupted, Status
-from sextant.domain.api_keys import Principal
 from sextant.domain.errors import (
     Cancelled,
     DecisionNeeded,
@@ -22,10 +21,11 @@ from sextant.domain.errors import (
     error_of,
 )
 from sextant.domain.fair_semaphore import Shares
+from sextant.domain.scope import Principal
 from sextant.domain.settings import RunSettings
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.graph.streaming import as_failed
-from sextant.server.sse import PING
+from sextant.server.connections import PING
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from typing import Any
 from langgraph_sdk import Auth
 from starlette.requests import Request
 
-from sextant.domain.api_keys import Permission
 from sextant.domain.errors import SextantError
+from sextant.domain.scope import Permission
 from sextant.server.auth.authenticator import Authenticator
 from sextant.server.edge.foreign import STUDIO_PAGES
 

@@ -14,9 +14,8 @@ from typing import Any
 from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb
 
-from sextant.domain.api_keys import ApiKey, NewSecret, Permission, new_secret
 from sextant.domain.errors import ConflictError, OptionInvalid, SettingsInvalid
-from sextant.domain.scope import Scope
+from sextant.domain.scope import ApiKey, NewSecret, Permission, Scope, new_secret
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
 from sextant.stores.postgresql.database import Database

@@ -22,8 +22,8 @@ from sextant.retrievers.cursor import ListingKey
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.graph.communities.store import CommunityPages, ListedCommunity
+from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.extraction import ExtractionStore
-from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import EntityHit, Hop
 from sextant.stores.graph.record import GraphRecord

@@ -24,8 +24,7 @@ from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import runs_of
 from sextant.ingestion.transfer.documents import ImportUpkeep, chunk_id, upload
 from sextant.ingestion.transfer.lines import DocumentLine
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.transfer import (
     FactsDocument,

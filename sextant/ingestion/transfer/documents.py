@@ -30,7 +30,7 @@ from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, EntityLine, created_at
 from sextant.ingestion.transfer.spool import Numbered
 from sextant.stores.documents.registration import Upload
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.transfer import Known
 from sextant.text.characters import estimate_tokens, language_of

@@ -33,10 +33,16 @@ from sextant.ingestion.transfer.spool import (
     next_of,
     size_of,
 )
-from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.evidence import (
+    AliasRow,
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    entity_id,
+    relation_id,
+)
 from sextant.stores.graph.extraction import read_names
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.ids import entity_id, relation_id
 from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_pairs_two
 from sextant.stores.graph.transfer import (
     Known,

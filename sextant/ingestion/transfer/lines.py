@@ -32,9 +32,9 @@ from sextant.stores.graph.evidence import (
     GraphEvidence,
     MentionRow,
     RelationRow,
+    entity_id,
     one_line,
 )
-from sextant.stores.graph.ids import entity_id
 from sextant.text.characters import clean_text
 
 

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
-from sextant.domain.api_keys import (
+from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unauthorised
+from sextant.domain.scope import (
     Permission,
     Principal,
     digest_of,
@@ -25,7 +26,6 @@ from sextant.domain.api_keys import (
     unauthorized_error,
     with_lesser,
 )
-from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unauthorised
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
 from sextant.domain.versioned_cache import VersionedCache

@@ -20,15 +20,15 @@ import httpx
 import jwt
 import orjson
 
-from sextant.domain.api_keys import (
+from sextant.domain.errors import DependencyError, OptionInvalid, SettingsInvalid
+from sextant.domain.scope import (
     Permission,
     Principal,
+    Scope,
     digest_of,
     unauthorized_error,
     with_lesser,
 )
-from sextant.domain.errors import DependencyError, OptionInvalid, SettingsInvalid
-from sextant.domain.scope import Scope
 from sextant.domain.settings import AuthSettings
 from sextant.domain.system import is_loopback
 from sextant.domain.versioned_cache import VersionedCache

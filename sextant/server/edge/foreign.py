@@ -16,8 +16,8 @@ from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute, Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sextant.domain.api_keys import Permission
 from sextant.domain.errors import Forbidden, OptionInvalid, SextantError
+from sextant.domain.scope import Permission
 from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_to_http
 from sextant.server.routing import is_guarded

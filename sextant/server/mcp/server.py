@@ -31,7 +31,6 @@ from starlette.types import Receive, Scope, Send
 
 from sextant import __version__
 from sextant.domain.answers import Done, Event, Failed
-from sextant.domain.api_keys import Principal
 from sextant.domain.configuration import describe_error
 from sextant.domain.errors import (
     UNFORESEEN,
@@ -41,6 +40,7 @@ from sextant.domain.errors import (
     SextantError,
 )
 from sextant.domain.questions import field_at
+from sextant.domain.scope import Principal
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunks import Chunks

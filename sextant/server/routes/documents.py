@@ -14,11 +14,12 @@ from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
-from sextant.domain.api_keys import Principal
 from sextant.domain.documents import storable
 from sextant.domain.errors import DocumentNotFound
+from sextant.domain.scope import Principal
 from sextant.facade.library import Library
 from sextant.retrievers.cursor import ListingKey
+from sextant.server.connections import EventStream, frame
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_of, request_id_of
@@ -38,7 +39,6 @@ from sextant.server.schemas.documents import (
     UploadedBody,
 )
 from sextant.server.schemas.wire import OfAnyGraph
-from sextant.server.sse import EventStream, frame
 from sextant.server.uploading import Received, watch
 from sextant.stores.api_keys import Idempotency
 from sextant.stores.work.queue import UploadStatus

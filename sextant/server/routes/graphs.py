@@ -16,7 +16,13 @@ from sextant.domain.errors import speak_in
 from sextant.domain.scope import LONGEST_NAME
 from sextant.ingestion.progress import OnStage, silent
 from sextant.retrievers.cursor import ListingKey
-from sextant.server.connections import content_type_of, is_encoded, lines_of
+from sextant.server.connections import (
+    MEDIA_TYPE,
+    EventStream,
+    content_type_of,
+    is_encoded,
+    lines_of,
+)
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.routing import Admin, Reader, Writer, accepted_language, rag_of
@@ -30,7 +36,6 @@ from sextant.server.schemas.graphs import (
     ImportBody,
     ImportQuery,
 )
-from sextant.server.sse import MEDIA_TYPE, EventStream
 
 router = new_router("graphs")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Response
 
-from sextant.domain.api_keys import Permission, Principal
+from sextant.domain.scope import Permission, Principal
 from sextant.server.lifespan import serving_of
 from sextant.server.observe.metrics import MEDIA_TYPE, is_scraper, observed_process
 from sextant.server.observe.readiness import Dependency, DependencyState, is_ready

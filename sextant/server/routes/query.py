@@ -24,13 +24,14 @@ from sextant.domain.answers import (
     Retrieved,
     Status,
 )
-from sextant.domain.api_keys import Principal
 from sextant.domain.errors import DecisionNeeded, RunNotFound
+from sextant.domain.scope import Principal
 from sextant.domain.telemetry import milliseconds_since
 from sextant.facade.questions import Options
 from sextant.graph.threads import LONGEST_THREAD, Thread
 from sextant.retrievers.cursor import ListingKey
 from sextant.server.answers import AnswerRequest, ResumeRequest, resume_stream, stream_answer, whole
+from sextant.server.connections import MEDIA_TYPE, frame
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
 from sextant.server.problems import problem_fields
@@ -47,7 +48,6 @@ from sextant.server.schemas.answers import (
     answer_on_wire,
     on_wire,
 )
-from sextant.server.sse import MEDIA_TYPE, frame
 
 router = new_router("answers", prefix="/api/query")
 

@@ -41,7 +41,6 @@ ORDER BY score DESC, e.id
 CALL db.index.fulltext.queryNodes('sextant_entity_texts', $asked, {limit: $wide}) YIELD node AS e, score
 WITH e, score WHERE e.graph_key = $graph AND ($types IS NULL OR toLower(e.entity_type) IN $types)
   AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
-  AND ($known_at IS NULL OR e.created_at <= $known_at)
 WITH e, score ORDER BY score DESC, e.id LIMIT $k
 RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e
@@ -52,7 +51,6 @@ ORDER BY score DESC, e.id
 MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
   AND ($types IS NULL OR toLower(e.entity_type) IN $types)
   AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
-  AND ($known_at IS NULL OR e.created_at <= $known_at)
 WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
 WITH e, score ORDER BY score DESC, e.id LIMIT $k
 RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
@@ -80,7 +78,6 @@ OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
 WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place
 MATCH (e:__Entity__ {graph_key: $graph, id: id}) WHERE ($types IS NULL OR toLower(e.entity_type) IN $types)
   AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
-  AND ($known_at IS NULL OR e.created_at <= $known_at)
 WITH e, place
 RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e

@@ -23,9 +23,10 @@ from sextant.stores.graph.evidence import (
     AliasRow,
     GraphEvidence,
     RowProblem,
+    name_digest,
+    name_tokens,
     one_line,
 )
-from sextant.stores.graph.ids import name_digest, name_tokens
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import ScopeRow, hold_scope

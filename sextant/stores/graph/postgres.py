@@ -12,7 +12,7 @@ from psycopg.rows import DictRow, dict_row
 from sextant.domain.graph import CO_OCCURS, Community, Entity, Relation
 from sextant.domain.scope import Scope, key_of
 from sextant.stores.graph.arrays import NIL
-from sextant.stores.graph.ids import entity_id, name_digest, name_tokens
+from sextant.stores.graph.evidence import entity_id, name_digest, name_tokens
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
     HUB_DEGREE,

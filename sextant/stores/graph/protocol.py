@@ -9,8 +9,8 @@ Also here: convert rows of either graph store to domain objects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -100,13 +100,16 @@ class EntityFilter:
         entity_types: of one of these types, in lower case.
         created_after: created then or later.
         created_before: created earlier.
-        known_at: existed then; later ones are not seen.
     """
 
     entity_types: tuple[str, ...] = ()
     created_after: datetime | None = None
     created_before: datetime | None = None
-    known_at: datetime | None = None
+
+    def at(self, moment: datetime) -> EntityFilter:
+        """Return the filter for what existed at a moment."""
+        later = moment + timedelta(microseconds=1)
+        return replace(self, created_before=min(self.created_before or later, later))
 
     def bounds(self) -> dict[str, object]:
         """Return the parameters of the filter, for SQL and Cypher."""
@@ -114,7 +117,6 @@ class EntityFilter:
             "types": list(self.entity_types) or None,
             "since": self.created_after,
             "until": self.created_before,
-            "known_at": self.known_at,
         }
 
 

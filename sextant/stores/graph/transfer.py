@@ -18,9 +18,8 @@ from psycopg.rows import dict_row
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
-from sextant.stores.graph.evidence import RelationRow
+from sextant.stores.graph.evidence import RelationRow, name_digest, relation_id
 from sextant.stores.graph.graph_writer import GraphWriter
-from sextant.stores.graph.ids import name_digest, relation_id
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection

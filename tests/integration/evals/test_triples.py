@@ -10,7 +10,7 @@ from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
 from sextant.evals.dataset import CorpusPassage, read_triples
 from sextant.evals.sets import add_triples, load_corpus
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

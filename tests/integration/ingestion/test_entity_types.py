@@ -12,8 +12,7 @@ from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.entity_search.options import SearchOptions
 from sextant.retrievers.entity_search.search import EntitySearch
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database

@@ -15,7 +15,7 @@ from sextant.ingestion.graph.resolution.resolve import resolve
 from sextant.ingestion.importer import Importer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.decisions import MergeReader
 from sextant.stores.postgresql.database import Database

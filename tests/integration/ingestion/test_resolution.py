@@ -23,8 +23,7 @@ from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.failures import Retries
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.graph.resolution.comparison import (

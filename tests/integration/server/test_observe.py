@@ -11,7 +11,7 @@ import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from sextant.domain.api_keys import Permission
+from sextant.domain.scope import Permission
 from sextant.server.observe.logs import formatter
 from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.own_database import short_folder

@@ -14,7 +14,7 @@ from sextant import Sextant
 from sextant.domain.retrieval import ItemKind, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.stores.graph.ids import graph_key
+from sextant.stores.graph.evidence import graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder

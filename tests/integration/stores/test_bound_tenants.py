@@ -12,8 +12,7 @@ import pytest
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.ids import entity_id, name_tokens
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id, name_tokens
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.conftest import Ingest

@@ -21,8 +21,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors, document_patterns, title_pattern
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 

@@ -8,8 +8,8 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from sextant.domain.api_keys import Permission, Principal
 from sextant.domain.errors import SextantError
+from sextant.domain.scope import Permission, Principal
 from sextant.server.app import create_app
 from sextant.server.routing import PUBLIC, Reader, Requires, require_guards
 

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from sextant.domain.answers import Answer, Done, Event, Failed, Retrieved, Status
-from sextant.domain.api_keys import Permission, Principal
 from sextant.domain.errors import (
     Cancelled,
     Limited,
@@ -16,9 +15,10 @@ from sextant.domain.errors import (
     RunNotFound,
     TimedOut,
 )
+from sextant.domain.scope import Permission, Principal
 from sextant.domain.settings import RunSettings
+from sextant.server.connections import PING
 from sextant.server.runs import QUEUE, AnswerRun, Runs
-from sextant.server.sse import PING
 
 ANN = Principal("ann", frozenset(Permission))
 

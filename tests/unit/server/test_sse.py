@@ -9,7 +9,7 @@ import orjson
 import pytest
 from starlette.types import Message
 
-from sextant.server.sse import ClientLeft, EventStream, frame, while_connected
+from sextant.server.connections import ClientLeft, EventStream, frame, while_connected
 
 Receive = Callable[[], Awaitable[Message]]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.scope import Scope
-from sextant.stores.graph.ids import entity_id, name_digest, name_tokens
+from sextant.stores.graph.evidence import entity_id, name_digest, name_tokens
 from sextant.text.characters import clean_text, normalise_name
 
 SCOPE = Scope("u", "g")

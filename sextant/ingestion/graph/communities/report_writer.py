@@ -31,7 +31,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.communities.store import CommunityStore, KnownReport, StoredReport
-from sextant.stores.graph.ids import relation_id
+from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database

@@ -28,8 +28,7 @@ from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrence
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, Tag
 from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
 from sextant.ingestion.graph.resolution.name_keys import definitions
-from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow, entity_id
 from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.tables.cells.stored import cells_of
 from sextant.text.analysis import NAMES

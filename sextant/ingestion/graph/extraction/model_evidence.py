@@ -20,8 +20,13 @@ from sextant.domain.graph import UNTYPED, MentionKind
 from sextant.domain.scope import Scope
 from sextant.models.chat.replies import Number, index_replies, numbered_objects
 from sextant.models.chat.structured import AtMost, Declared, ModelReply
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, one_line
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import (
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    entity_id,
+    one_line,
+)
 from sextant.text.characters import normalise, normalise_name
 from sextant.text.sentences import sentence_spans
 

@@ -19,7 +19,7 @@ from psycopg.rows import DictRow, dict_row
 from sextant.domain.graph import CO_OCCURS, Entity
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
-from sextant.stores.graph.ids import graph_key
+from sextant.stores.graph.evidence import graph_key
 from sextant.stores.graph.neo4j.store import alias_key, graph_word, word_keys
 from sextant.stores.graph.protocol import Vector, entity_of
 from sextant.stores.postgresql.database import Database

@@ -19,7 +19,7 @@ from psycopg.rows import class_row
 
 from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable
 from sextant.domain.scope import Scope
-from sextant.stores.graph.ids import graph_key
+from sextant.stores.graph.evidence import graph_key
 from sextant.stores.graph.neo4j.projection import CopyOwner, Projection
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 from sextant.stores.postgresql.database import Database, exclusive_lock

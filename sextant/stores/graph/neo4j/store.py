@@ -19,7 +19,7 @@ import numpy as np
 from sextant.domain.graph import Community, Entity, Relation
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings
-from sextant.stores.graph.ids import entity_id, graph_key, name_tokens
+from sextant.stores.graph.evidence import entity_id, graph_key, name_tokens
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
     HUB_DEGREE,

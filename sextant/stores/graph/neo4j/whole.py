@@ -21,7 +21,7 @@ from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import Community
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays, GraphRows, Ids, halves_of, halves_of_texts
-from sextant.stores.graph.ids import graph_key
+from sextant.stores.graph.evidence import graph_key
 from sextant.stores.graph.protocol import community_of
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.queries import load_cypher

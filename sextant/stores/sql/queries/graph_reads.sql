@@ -63,8 +63,7 @@ with nearest as materialized (
     select from entities own where own.scope_id = v.scope_id and own.id = v.entity_id and own.shown
       and (%(types)s::text[] is null or lower(own.entity_type) = any(%(types)s))
       and (%(since)s::timestamptz is null or own.created_at >= %(since)s)
-      and (%(until)s::timestamptz is null or own.created_at < %(until)s)
-      and (%(known_at)s::timestamptz is null or own.created_at <= %(known_at)s) limit 1
+      and (%(until)s::timestamptz is null or own.created_at < %(until)s) limit 1
   ) as passes
   order by v.distance, v.entity_id limit %(k)s
 )
@@ -75,7 +74,7 @@ order by n.distance, e.id;
 -- name: by_words
 -- Entities by full text (rank_entities).
 select r.rank as score, e.* from rank_entities(array[%(scope_id)s], %(question)s, %(k)s, %(types)s::text[],
-  %(since)s::timestamptz, %(until)s::timestamptz, %(known_at)s::timestamptz) as r
+  %(since)s::timestamptz, %(until)s::timestamptz) as r
 join seen_entities e on e.scope_id = r.scope_id and e.id = r.entity_id
 order by r.rank desc, e.id;
 
@@ -96,7 +95,6 @@ cross join lateral (
 where (%(types)s::text[] is null or lower(own.entity_type) = any(%(types)s))
   and (%(since)s::timestamptz is null or own.created_at >= %(since)s)
   and (%(until)s::timestamptz is null or own.created_at < %(until)s)
-  and (%(known_at)s::timestamptz is null or own.created_at <= %(known_at)s)
 order by w.place;
 
 -- name: top_entities

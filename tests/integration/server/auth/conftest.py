@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from fastapi import APIRouter, FastAPI
 
-from sextant.domain.api_keys import Permission
+from sextant.domain.scope import Permission
 from sextant.domain.settings import AuthSettings, QuotaSettings, Settings
 from sextant.server.app import create_app
 from sextant.server.routing import Admin, Reader, Writer

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sextant.domain.api_keys import Permission
+from sextant.domain.scope import Permission
 
 GRAPH = "shared"
 READ, INGEST, ADMIN = Permission

@@ -14,7 +14,7 @@ import pytest_asyncio
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from sextant.domain.api_keys import Permission, new_secret, with_lesser
+from sextant.domain.scope import Permission, new_secret, with_lesser
 from sextant.server.app import create_app
 from sextant.server.routing import PUBLIC, guards_of
 from sextant.stores.api_keys import ApiKeyStore

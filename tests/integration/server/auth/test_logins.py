@@ -14,7 +14,7 @@ import jwt
 import pytest
 from starlette.requests import HTTPConnection
 
-from sextant.domain.api_keys import Permission, new_secret
+from sextant.domain.scope import Permission, new_secret
 from sextant.domain.settings import Settings
 from sextant.server.app import create_app
 from sextant.stores.api_keys import ApiKeyStore

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
-from sextant.domain.api_keys import Permission
+from sextant.domain.scope import Permission
 from sextant.domain.settings import AuthSettings, Settings
 from sextant.server.app import create_app
 from sextant.stores.api_keys import ApiKeyStore

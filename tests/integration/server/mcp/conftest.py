@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from sextant.domain.api_keys import Permission
+from sextant.domain.scope import Permission
 from sextant.facade import Sextant
 from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.own_database import short_folder

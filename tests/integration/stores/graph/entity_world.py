@@ -15,8 +15,13 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Reranker, Vectors
 from sextant.retrievers import EntitySearch
-from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import (
+    AliasRow,
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    entity_id,
+)
 from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

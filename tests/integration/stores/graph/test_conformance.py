@@ -15,8 +15,14 @@ from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.stored import load_linked_chunks
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
-from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.ids import entity_id, relation_id
+from sextant.stores.graph.evidence import (
+    AliasRow,
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    entity_id,
+    relation_id,
+)
 from sextant.stores.graph.protocol import HUB_DEGREE, Hop
 from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.graph.resolution.decisions import Merge

@@ -12,8 +12,7 @@ from sextant.domain.errors import GraphNotFound, OptionInvalid
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.retrievers import EntitySearch, FusionWeights, SearchOptions
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.record import EntityVectors
 from tests.integration.stores.graph.entity_world import QUERY, Build, World, at
 

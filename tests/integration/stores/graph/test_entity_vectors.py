@@ -11,8 +11,7 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.communities.hierarchy import HierarchyStore
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.postgresql.database import Database

@@ -13,8 +13,7 @@ import pytest
 from sextant.domain.graph import CO_OCCURS, MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.evidence import AliasRow, MentionRow
-from sextant.stores.graph.ids import relation_id
+from sextant.stores.graph.evidence import AliasRow, MentionRow, relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.decisions import Merge

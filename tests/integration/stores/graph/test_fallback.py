@@ -15,9 +15,14 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode, collect_warnings
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.evidence import (
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    entity_id,
+    graph_key,
+)
 from sextant.stores.graph.graph_factory import ProjectedGraph, open_graph_store
-from sextant.stores.graph.ids import entity_id, graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.postgres import PostgresGraph

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from tests.integration.stores.graph.world import Change, ReadSide, Store
 
 MODEL = MentionKind.MODEL

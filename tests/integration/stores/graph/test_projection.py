@@ -14,8 +14,7 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, entity_id
 from sextant.stores.graph.neo4j.bolt import Bolt, Row, Statement
 from sextant.stores.graph.neo4j.projection import Projection
 from sextant.stores.graph.neo4j.projector import Projector, read_progress

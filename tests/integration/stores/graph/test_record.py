@@ -10,7 +10,7 @@ import pytest
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.ids import relation_id
+from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 from sextant.stores.postgresql.database import Database

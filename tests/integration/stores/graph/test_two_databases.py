@@ -13,9 +13,8 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode, collect_warnings
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.graph_factory import ProjectedGraph
-from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.neo4j.store import Neo4jGraph

@@ -9,8 +9,13 @@ from uuid import UUID
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.evidence import (
+    AliasRow,
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    entity_id,
+)
 from sextant.stores.graph.protocol import GraphStore
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
