@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from sextant.domain.errors import ConflictError, InputError, SextantError
@@ -15,8 +15,6 @@ from sextant.domain.retrieval import (
     RetrievedItem,
     of_entity,
     of_passage,
-    rerank_item,
-    with_content,
 )
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
@@ -203,7 +201,7 @@ class Finder:
         rows = await self.chunks.contents(request.scope, bare) if bare else []
         contents = {row["id"]: of_passage(row) for row in rows}
         return [
-            item if item.text else with_content(item, contents[item.id])
+            item if item.text else replace(item, **contents[item.id]._asdict())
             for item in passages
             if item.text or item.id in contents
         ]
@@ -303,6 +301,6 @@ def alone(
 ) -> list[RetrievedItem]:
     """Return what one lane found, in its order and with its scores."""
     return [
-        rerank_item(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
+        replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
         for rank, hit in enumerate(hits[:wanted], start=1)
     ]

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
+from uuid import UUID
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from sextant.retrievers.index.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.warnings import go_without
-from sextant.stores.graph.arrays import id_text, relation_text
+from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.protocol import EntityHit, GraphStore
 
 # The walk's best entities start the neighbourhood; with its ends, so many are shown in all.
@@ -33,9 +34,6 @@ _CO_OCCURRENCE_WORTH = 0.3
 
 K = TypeVar("K")
 S = TypeVar("S", bound=tuple[float, ...])
-
-# What tells of an end of a relation: its id as bytes and as text, and its name.
-_End = tuple[bytes, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +53,39 @@ class Surroundings:
 
     def items(self, contents: Mapping[int, PassageContent]) -> list[RetrievedItem]:
         """Return the entities with a content, given by row, and the relations between them."""
-        rows = [row for row in self.entities if row in contents]
-        ids, labels = self.index.entities.bytes_of(rows), self.index.labels
-        ends = {
-            row: (id_, id_text(id_.hex()), labels[row]) for row, id_ in zip(rows, ids, strict=True)
-        }
-        return [*self._entities(ends, contents), *self._relations(ends)]
+        ids = {row: self.index.entities[row] for row in self.entities if row in contents}
+        return [*self._entities(ids, contents), *self._relations(ids)]
 
     def _entities(
-        self, ends: Mapping[int, _End], contents: Mapping[int, PassageContent]
+        self, ids: Mapping[int, UUID], contents: Mapping[int, PassageContent]
     ) -> Iterator[RetrievedItem]:
-        for row, (_, id_, _) in ends.items():
+        for row, id_ in ids.items():
             text, _, external_id, metadata = contents[row]
             score, metadata["centrality"] = self.entities[row]
             yield RetrievedItem(
-                ItemKind.ENTITY, id_, text, score, external_id=external_id, metadata=metadata
+                ItemKind.ENTITY, str(id_), text, score, external_id=external_id, metadata=metadata
             )
 
-    def _relations(self, ends: Mapping[int, _End]) -> Iterator[RetrievedItem]:
-        of_relation, types = ItemKind.RELATION, self.index.types.names
-        for (one, other, number), (score, weight, depth) in self.relations.items():
-            if one not in ends or other not in ends:
+    def _relations(self, ids: Mapping[int, UUID]) -> Iterator[RetrievedItem]:
+        labels, types = self.index.labels, self.index.types.names
+        for (source, target, number), (score, weight, depth) in self.relations.items():
+            if source not in ids or target not in ids:
                 continue
-            (source_id, source, from_), (target_id, target, to) = ends[one], ends[other]
             kind = types[number]
-            id_, text = relation_text(source_id, target_id, kind), f"{from_} → {kind} → {to}"
             metadata = {
-                "source": source,
-                "target": target,
+                "source": str(ids[source]),
+                "target": str(ids[target]),
                 "type": kind,
                 "weight": weight,
                 "depth": depth,
             }
-            yield RetrievedItem(of_relation, id_, text, score, metadata=metadata)
+            yield RetrievedItem(
+                ItemKind.RELATION,
+                str(relation_id(ids[source], ids[target], kind)),
+                f"{labels[source]} → {kind} → {labels[target]}",
+                score,
+                metadata=metadata,
+            )
 
 
 def surroundings(

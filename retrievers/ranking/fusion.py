@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from sextant.domain.breadth import asks_account
@@ -13,7 +14,6 @@ from sextant.domain.retrieval import (
     ItemKind,
     LaneScore,
     RetrievedItem,
-    rerank_item,
     rescore,
 )
 
@@ -133,7 +133,7 @@ def fuse(
                     items[hit.id] = hit
                 share = rrf_share(rank, weight, k)
                 lanes[hit.id][lane] = LaneScore(rank, hit.score, weight, share)
-    return [rerank_item(items[one], score, lanes[one]) for one, score in best]
+    return [replace(items[one], score=score, lanes=lanes[one]) for one, score in best]
 
 
 def interleave(first: Sequence[str], second: Sequence[str], count: int) -> list[str]:
@@ -179,4 +179,4 @@ def fuse_by_score(
                 items.setdefault(hit.id, hit)
                 lane_score = LaneScore(rank, hit.score, shares[lane], shares[lane] * hit.score)
                 lanes[hit.id] = {**hit.lanes, **lanes[hit.id], lane: lane_score}
-    return [rerank_item(items[one], score, lanes[one]) for one, score in best.items()]
+    return [replace(items[one], score=score, lanes=lanes[one]) for one, score in best.items()]

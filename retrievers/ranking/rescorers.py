@@ -13,14 +13,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from heapq import nlargest
 from itertools import pairwise
 from operator import attrgetter
 from typing import Protocol
 
-from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item, rescore
+from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.text.analysis import question_terms, terms
 
 
@@ -186,7 +186,7 @@ def _raise_passage(
 def _boost_passage(passage: RetrievedItem, lead: float, weight: float) -> RetrievedItem:
     gain = weight * lead
     lanes = {**passage.lanes, RESTATING: LaneScore(1, lead, weight, gain)}
-    return rerank_item(passage, passage.score + gain, lanes)
+    return replace(passage, score=passage.score + gain, lanes=lanes)
 
 
 def _headings(passage: RetrievedItem) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -119,21 +119,7 @@ def rescore(item: RetrievedItem, score: float) -> RetrievedItem:
         else LaneScore(lane.rank, lane.score, lane.weight, lane.contribution * share)
         for name, lane in item.lanes.items()
     }
-    return rerank_item(item, score, lanes)
-
-
-def rerank_item(item: RetrievedItem, score: float, lanes: Mapping[str, LaneScore]) -> RetrievedItem:
-    """Return the item with another score and other lanes: a third of the time of `dataclasses.replace`."""
-    return RetrievedItem(
-        item.kind,
-        item.id,
-        item.text,
-        score,
-        item.document_id,
-        item.external_id,
-        lanes,
-        item.metadata,
-    )
+    return replace(item, score=score, lanes=lanes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,20 +200,6 @@ def of_entity(entity: Entity) -> PassageContent:
         "degree": entity.degree,
     }
     return PassageContent(text, None, entity.external_id, metadata)
-
-
-def with_content(item: RetrievedItem, content: PassageContent) -> RetrievedItem:
-    """Return a passage found by its id, with its content."""
-    return RetrievedItem(
-        item.kind,
-        item.id,
-        content.text,
-        item.score,
-        content.document_id,
-        content.external_id,
-        item.lanes,
-        content.metadata,
-    )
 
 
 def assemble_graph_context(

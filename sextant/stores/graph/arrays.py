@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -117,15 +115,9 @@ class IdTable:
         """Return the id of a row."""
         return _uuid(self.halves[row])
 
-    def bytes_of(self, rows: Sequence[int] | Indices | npt.NDArray[np.intp]) -> list[bytes]:
-        """Return the ids of some rows as 16 bytes each."""
-        joined = self.halves[rows].astype(">u8").tobytes()
-        return [joined[start : start + 16] for start in range(0, len(joined), 16)]
-
-    def texts_of(self, rows: Sequence[int] | Indices | npt.NDArray[np.intp]) -> list[str]:
+    def texts_of(self, rows: Iterable[int]) -> list[str]:
         """Return the ids of some rows as text."""
-        digits = self.halves[rows].astype(">u8").tobytes().hex()
-        return [id_text(digits[start : start + 32]) for start in range(0, len(digits), 32)]
+        return [str(self[row]) for row in rows]
 
     def row_of(self, wanted: UUID) -> int | None:
         """Return the row of an id; None if it is unknown."""
@@ -339,23 +331,6 @@ def halves_of_texts(ids: Iterable[str]) -> Ids:
 
 def _uuid(halves: Ids) -> UUID:
     return UUID(int=int(halves[0]) << 64 | int(halves[1]))
-
-
-def relation_bytes(source_id: bytes, target_id: bytes, relation_type: str) -> bytes:
-    """Return the id of a relation as 16 bytes; faster than UUIDs for many."""
-    key = source_id + target_id + relation_type.encode()
-    return hashlib.md5(key, usedforsecurity=False).digest()
-
-
-@lru_cache(maxsize=16_384)  # questions meet the same relations again and again
-def relation_text(source_id: bytes, target_id: bytes, relation_type: str) -> str:
-    """Return the id of a relation as text."""
-    return id_text(relation_bytes(source_id, target_id, relation_type).hex())
-
-
-def id_text(digits: str) -> str:
-    """Return an id in the form of `str(UUID)` from its 32 hexadecimal digits."""
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 NIL = UUID(int=0)

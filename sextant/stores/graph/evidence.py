@@ -15,7 +15,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.stores.graph.arrays import NIL, relation_bytes
+from sextant.stores.graph.arrays import NIL
 from sextant.text.analysis import Analyzer, Tokenizer, drop_stop_word
 from sextant.text.characters import clean_text, normalise_name, remember_short
 from sextant.text.stopwords import CHINESE_STOP_WORDS
@@ -42,7 +42,8 @@ def graph_key(scope: Scope) -> UUID:
 
 def relation_id(source_id: UUID, target_id: UUID, relation_type: str) -> UUID:
     """Return the id of a relation; `relation_key` in SQL computes the same."""
-    return UUID(bytes=relation_bytes(source_id.bytes, target_id.bytes, relation_type))
+    key = source_id.bytes + target_id.bytes + relation_type.encode()
+    return UUID(bytes=hashlib.md5(key, usedforsecurity=False).digest())
 
 
 def name_digest(norm: str) -> int:
