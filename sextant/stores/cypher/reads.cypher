@@ -83,12 +83,6 @@ RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_co
   .external_id} AS e
 ORDER BY place
 
-// name: relations
-// Relations by id, in the order asked.
-UNWIND range(0, size($ids) - 1) AS place
-MATCH (source)-[r:RELATED {graph_key: $graph, id: $ids[place]}]->(target)
-RETURN r {.*, source_id: source.id, target_id: target.id} AS r ORDER BY place
-
 // name: neighbourhood
 // From each start its heaviest relations, and from each end reached so the same; one round trip.
 // Without an index by weight a node costs its whole degree, so none is walked through that is a hub.
@@ -118,14 +112,6 @@ WITH r, min(depth) AS depth
 RETURN collect(r.id) AS relations, collect(startNode(r).id) AS sources,
   collect(endNode(r).id) AS targets, collect(r.kind) AS kinds, collect(r.weight) AS weights,
   collect(depth) AS depths
-
-// name: communities
-// Communities of a level, or of all, with their members; one without a report is still being made.
-MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
-  AND ($level IS NULL OR c.level = $level) AND c.title <> ''
-RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c,
-  COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) RETURN e.id ORDER BY e.id } AS entity_ids
-ORDER BY c.level, c.rating DESC, c.id
 
 // name: graph
 // Whether a graph is here, of which knowledge base of which database it is, and the number of the copy.

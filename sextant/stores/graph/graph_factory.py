@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from sextant.domain.errors import GraphStoreUnavailable
-from sextant.domain.graph import Community, Entity, Relation
+from sextant.domain.graph import Community, Entity
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import WarningCode, warn
@@ -116,10 +116,6 @@ class ProjectedGraph:
         """See `GraphStore`."""
         return await self._ask(scope, lambda graph: graph.get_entities(scope, ids, only))
 
-    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
-        """See `GraphStore`."""
-        return await self._ask(scope, lambda graph: graph.get_relations(scope, ids))
-
     async def neighbourhood(
         self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
     ) -> list[Hop]:
@@ -127,10 +123,6 @@ class ProjectedGraph:
         return await self._ask(
             scope, lambda graph: graph.neighbourhood(scope, ids, depth=depth, per_node=per_node)
         )
-
-    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
-        """See `GraphStore`."""
-        return await self._ask(scope, lambda graph: graph.communities(scope, level))
 
     async def state(self, scope: Scope) -> str:
         """See `GraphCopies`."""

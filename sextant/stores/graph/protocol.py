@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from sextant.domain.graph import Community, Entity, Finding, Relation
+from sextant.domain.graph import Community, Entity, Finding
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.postgresql.values import Embedded
@@ -171,10 +171,6 @@ class GraphStore(Protocol):
         """Return entities in the order of `ids`, each once; unknown ids are skipped."""
         ...
 
-    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
-        """Return relations with description and chunks in the order of `ids`; unknown ids are skipped."""
-        ...
-
     async def neighbourhood(
         self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
     ) -> list[Hop]:
@@ -184,10 +180,6 @@ class GraphStore(Protocol):
         they include those of each end reached so, unless it has more than `HUB_DEGREE` relations or is
         a start. A relation is listed once, at its least depth, ordered by depth, descending weight, id.
         """
-        ...
-
-    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
-        """Return communities of one level (0 is the coarsest) or all, by level, descending rating, id."""
         ...
 
 

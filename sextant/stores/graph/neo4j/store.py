@@ -7,7 +7,6 @@ RELATED and a property `kind`. Every node and relation has its graph's key.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -16,7 +15,7 @@ from uuid import UUID
 
 import numpy as np
 
-from sextant.domain.graph import Community, Entity, Relation
+from sextant.domain.graph import Entity
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings
 from sextant.stores.graph.evidence import entity_id, graph_key, name_tokens
@@ -27,7 +26,6 @@ from sextant.stores.graph.protocol import (
     EntityHit,
     Hop,
     Vector,
-    community_of,
     entity_of,
 )
 from sextant.stores.postgresql.queries import load_cypher
@@ -113,12 +111,6 @@ class Neo4jGraph:
         rows = await self._rows(scope, "entities", ids=_texts(ids), **only.bounds())
         return [entity_of(row["e"]) for row in rows]
 
-    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
-        """See `GraphStore`."""
-        wanted = _texts(dict.fromkeys(ids))
-        rows = await self._rows(scope, "relations", ids=wanted)
-        return [_relation(row["r"]) for row in rows]
-
     async def neighbourhood(
         self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
     ) -> list[Hop]:
@@ -132,10 +124,6 @@ class Neo4jGraph:
             hub_degree=HUB_DEGREE,
         )
         return _hops(columns)
-
-    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
-        """See `GraphStore`."""
-        return [_community(row) for row in await self._rows(scope, "communities", level=level)]
 
     async def _rows(self, scope: Scope, query: str, **values: object) -> list[Row]:
         statement: LiteralString = _CYPHER[query]
@@ -184,18 +172,6 @@ def _floats(vector: Vector) -> list[float]:
     return [float(value) for value in np.asarray(vector, np.float32)]
 
 
-def _relation(row: Row) -> Relation:
-    return Relation(
-        id=UUID(row["id"]),
-        source_id=UUID(row["source_id"]),
-        target_id=UUID(row["target_id"]),
-        relation_type=row["kind"],
-        description=row["description"],
-        weight=row["weight"],
-        chunk_ids=tuple(map(UUID, row["chunk_ids"])),
-    )
-
-
 def _hops(columns: Row) -> list[Hop]:
     """Return the hops of columns, nearest first, then heaviest."""
     ends = {one: UUID(one) for one in {*columns["sources"], *columns["targets"]}}
@@ -207,8 +183,3 @@ def _hops(columns: Row) -> list[Hop]:
             rows, key=lambda row: (row[0], -row[1], row[2])
         )
     ]
-
-
-def _community(row: Row) -> Community:
-    community = row["c"]
-    return community_of(community, json.loads(community["findings"]), row["entity_ids"])

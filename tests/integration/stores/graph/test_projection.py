@@ -14,7 +14,13 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, entity_id
+from sextant.stores.graph.evidence import (
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    entity_id,
+    graph_key,
+)
 from sextant.stores.graph.neo4j.bolt import Bolt, Row, Statement
 from sextant.stores.graph.neo4j.projection import Projection
 from sextant.stores.graph.neo4j.projector import Projector, read_progress
@@ -95,7 +101,6 @@ async def answers(graph: GraphStore, scope: Scope) -> dict[str, object]:
     return {
         "entities": entities,
         "hops": hops,
-        "relations": await graph.get_relations(scope, [hop.relation_id for hop in hops]),
         "aliases": await graph.entities_by_alias(scope, ["Big Apple", "消渴", "b", "Insulin"]),
         "texts": [await graph.entities_by_text(scope, name, 3) for name in ("new", *NAMES)],
     }
@@ -113,10 +118,9 @@ async def test_words_and_chunks_of_a_relation_follow_though_its_weight_stays(
     await projector.sync(scope)
     await record.add(scope, GraphEvidence([], [said._replace(description="It does not.")]))
     await projector.sync(scope)
-    graph = Neo4jGraph(bolt, database.settings.retrieval)
-    (hop,) = await graph.neighbourhood(scope, [ends[0]])
-    (relation,) = await graph.get_relations(scope, [hop.relation_id])
-    assert (relation.description, relation.chunk_ids) == ("It does not.", (one,))
+    query = "MATCH ()-[r:RELATED {graph_key: $graph}]->() RETURN r.description AS text, r.chunk_ids AS chunks"
+    (relation,) = await bolt.read(query, graph=str(graph_key(scope)))
+    assert relation == {"text": "It does not.", "chunks": [str(one)]}
 
 
 async def test_relations_of_an_entity_come_into_sight_and_go_out_of_it_with_it(
