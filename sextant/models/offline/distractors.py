@@ -17,7 +17,7 @@ from sextant.models.offline.wording import Paraphrases, strip_borrowed_part
 from sextant.text.analysis import CHINESE_UNITS, codes_in, spelling_of
 from sextant.text.characters import find_whole, normalise, plain_of, simplify
 from sextant.text.segmenter import cut_known_words
-from sextant.text.sentences import is_ended
+from sextant.text.sentences import is_ended, sentence_spans
 from sextant.text.statements import SURNAMES, clauses, find_denied, negates
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
@@ -77,7 +77,7 @@ class Siblings:
         return any(others.search(text) and not named.search(text) for named, others in self._names)
 
     def are_named(self, source: int, start: int, text: str) -> bool:
-        """Return whether a sentence is about a sibling, by itself or by what stands over it like a title.
+        """Return whether a sentence is about a sibling, by itself, by what goes before it, or by what stands over it like a title.
 
         Args:
             source: the index of its passage.
@@ -90,7 +90,8 @@ class Siblings:
         titles = (
             plain_of(line) for line in lines if len(line) < _TITLE_CHARS and not is_ended(line)
         )
-        layers = [plain_of(text), *titles, self._above[source]]
+        before = [plain_of(lines[0][a:b]) for a, b in sentence_spans(lines[0])][::-1]
+        layers = [plain_of(text), *before, *titles, self._above[source]]
         return any(self._is_of_other(named, others, layers) for named, others in self._names)
 
     def are_stated(self, text: str) -> bool:

@@ -70,6 +70,14 @@ async def test_of_one_that_is_nowhere_nothing_is_quoted(question: str, text: str
     assert not await answers(question, item(text))
 
 
+async def test_a_sentence_is_about_what_was_named_last_before_it() -> None:
+    pumps = "The pump P-20 weighs 14 kg. Its flow is 40 litres. The pump P-30 weighs 19 kg. Its flow is 75 litres."
+    assert await answers("What is the flow of the pump P-20?", item(pumps)) == [
+        "The pump P-20 weighs 14 kg.",
+        "Its flow is 40 litres.",
+    ]
+
+
 async def test_what_stands_under_a_heading_belongs_to_what_that_names() -> None:
     passage = replace(
         item("The fan draws 45 watts. The fan F-9 draws 60 watts."),
