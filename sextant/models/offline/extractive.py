@@ -144,7 +144,6 @@ class ExtractiveAnswerer:
         ranking = await self.rank(question, items, language=language)
         if ranking is None:
             return Extraction((), 0 if items else None)
-        ranking = self._settle_language(ranking)
         opposites = find_opposites(question, ranking.sentences)
         sentences = ranking.evidence.sentences
         section = (
@@ -192,24 +191,6 @@ class ExtractiveAnswerer:
         return _rank_sentences(
             evidence, sentences, features, self._weights.score(features), by_words
         )
-
-    def _settle_language(self, ranking: Ranking) -> Ranking:
-        """Return the ranking of the sentences in the question's language where only these are evidence enough.
-
-        A sentence in the other language may have all words of the question since it quotes a title.
-        """
-        asked = ranking.evidence.language_of_question
-        index = [at for at, one in enumerate(ranking.sentences) if one.language == asked]
-        if not index or ranking.best.language == asked:
-            return ranking
-        alone = _rank_sentences(
-            ranking.evidence,
-            [ranking.sentences[at] for at in index],
-            ranking.features[index],
-            ranking.scores[index],
-            ranking.by_words,
-        )
-        return alone if self._is_enough(alone) else ranking
 
     def _is_enough(self, ranking: Ranking) -> bool:
         return self._estimate(ranking) >= self._weights.bar

@@ -48,10 +48,8 @@ SENTENCE_FEATURES = (
     "longest_run",
     "missing",
     "passage_rank",
-    "opens_passage",
     "answer_type",
     "is_question",
-    "follows_question",
     "length",
     "says_nothing_new",
     "other_language",
@@ -209,10 +207,8 @@ class Evidence:
             "longest_run": _measure_longest_run(self._question, plain_of(sentence.text)),
             "missing": self._missing[source],
             "passage_rank": math.log(1 + self._sources.index(source)),
-            "opens_passage": float(before is None),
             "answer_type": self._match_type(sentence),
             "is_question": float(is_question(sentence.text)),
-            "follows_question": float(before is not None and is_question(before.text)),
             "length": math.log(1 + len(sentence.terms)),
             "says_nothing_new": float(
                 (said <= heading or said <= self._weights.keys())

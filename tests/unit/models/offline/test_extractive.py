@@ -233,16 +233,6 @@ async def test_sentences_that_only_share_the_name_of_the_thing_are_not_added() -
     ]
 
 
-async def test_a_title_quoted_in_another_language_does_not_keep_a_sentence_from_answering() -> None:
-    sentence = "Rust gives every value exactly one owner, and ownership ends with the scope."
-    note = "本文是 Mara 的英文文章《Ownership in Rust, for people who run services》的配套笔记。"
-    answerer = ExtractiveAnswerer(AngleEmbedder(E5, {note: 0.95, sentence: 0.88}, otherwise=0.86))
-    found = await answerer.extract(
-        "What is ownership in Rust?", [item(sentence), item(note)], language="en"
-    )
-    assert [quote.sentence for quote in found.quotations] == [sentence]
-
-
 async def test_what_only_repeats_the_question_is_quoted_with_what_stands_below() -> None:
     """On a receipt the price stands some lines below the article."""
     receipt = "Cotton bag\nLinen towel\nART-2241\n1 @ 28.90\nTotal 41.40"
