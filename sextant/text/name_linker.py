@@ -127,10 +127,10 @@ class NameTrie(Generic[T]):
         found: list[NameMatch[T]] = []
         position = 0
         while position < len(cut):
-            match, after = self._longest(text, cut, position, cased=cased)
-            if match is not None:
-                found.append(match)
-            position = after
+            *_, (longest, end) = [(None, position), *self._all(text, cut, position, cased=cased)]
+            if longest is not None:
+                found.append(longest)
+            position = end + 1
         return found
 
     def occurrences(self, text: str) -> list[NameMatch[T]]:
@@ -147,12 +147,13 @@ class NameTrie(Generic[T]):
             match
             for start, token in enumerate(cut)
             if token.term in self._root.children
-            for match in self._all(text, cut, start, cased=cased)
+            for match, _ in self._all(text, cut, start, cased=cased)
         ]
 
     def _all(
         self, text: str, cut: list[TermToken], start: int, *, cased: bool
-    ) -> Iterator[NameMatch[T]]:
+    ) -> Iterator[tuple[NameMatch[T], int]]:
+        """Yield the names that begin at a token, the shortest first, each with its last token."""
         node = self._root
         for end in range(start, len(cut)):
             step = node.children.get(cut[end].term)
@@ -161,7 +162,7 @@ class NameTrie(Generic[T]):
             node = step
             entities = self._bearers(node, text, cut, start, end, cased=cased)
             if entities:
-                yield NameMatch(cut[start].start, cut[end].end, entities)
+                yield NameMatch(cut[start].start, cut[end].end, entities), end
 
     @staticmethod
     def _bearers(
@@ -172,20 +173,6 @@ class NameTrie(Generic[T]):
             for bearer, case in node.bearers.items()
             if not cased or _is_written_as_name(text, cut, start, end, case)
         )
-
-    def _longest(
-        self, text: str, cut: list[TermToken], start: int, *, cased: bool
-    ) -> tuple[NameMatch[T] | None, int]:
-        node, best, after = self._root, None, start + 1
-        for end in range(start, len(cut)):
-            step = node.children.get(cut[end].term)
-            if step is None:
-                break
-            node = step
-            entities = self._bearers(node, text, cut, start, end, cased=cased)
-            if entities:
-                best, after = NameMatch(cut[start].start, cut[end].end, entities), end + 1
-        return best, after
 
 
 def _case_of(name: str) -> _Case:
