@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -33,6 +34,12 @@ _LINES = {
     "decision": {"source", "target"},
 }
 
+# What settings have that JSON has not: comments, and a comma behind the last member. Strings are passed over.
+_COMMENT = re.compile(
+    r'("(?:[^"\\]|\\.)*")|//[^\n]*|^\s*#[^\n]*|/\*.*?\*/', re.DOTALL | re.MULTILINE
+)
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+
 _MAX_DEPTH = 6  # levels of headings, as HTML has them
 _MAX_LINE = 200  # characters of a list in one line
 _MAX_CELL = 80  # longer members are no cells
@@ -43,7 +50,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
     Objects become sections (their keys the headings), a list of flat objects a table, and plain
     members lines `key: value`. Numbers stay as they are written. A damaged line among others is left out, with a
-    warning.
+    warning. JSON with comments is text.
     """
     decoded = decode(content)
     omissions = Omissions()
@@ -74,6 +81,10 @@ def _load(text: str, omissions: Omissions) -> Json:
         reason = str(error)
     with suppress(json.JSONDecodeError):
         return list(_load_all(text))
+    with suppress(json.JSONDecodeError):
+        plain = _COMMENT.sub(lambda found: found[1] or " ", text)
+        _loads(_LAST_COMMA.sub(lambda found: found[1] or "", plain))
+        return f"```\n{text.strip()}\n```"  # whole, as comments often say most
     # One value per line: a second one stands behind the first, or the first line is damaged itself.
     values, damaged = list[Json](), dict[int, str]()
     for number, line in enumerate(text.split("\n"), 1):

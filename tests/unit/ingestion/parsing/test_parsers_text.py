@@ -808,6 +808,11 @@ class TestJson:
         assert [list(row) for row in only.rows] == [["a"], ["x"], ["y"]]
         assert [str(warning) for warning in found.warnings] == ["Not read: 1 damaged line (line 2)"]
 
+    def test_settings_with_comments_are_read_as_text(self) -> None:
+        text = '// The port: 80 "only".\n{"url": "http://a//b", /* why */ "ports": [80, 81,],}\n'
+        [only] = blocks(FileType.JSON, text)
+        assert only == Paragraph(f"```\n{text}```")
+
     def test_what_is_no_json_is_broken(self) -> None:
         with pytest.raises(FileBroken, match="not valid JSON"):
             blocks(FileType.JSON, b"{'a': 1}")
