@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, LiteralString, TypeVar
 
 import orjson
-from psycopg.rows import BaseRowFactory, class_row, dict_row
+from psycopg.rows import BaseRowFactory, class_row, dict_row, scalar_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
@@ -60,13 +60,13 @@ async def rows_of(
     query: LiteralString,
     **values: object,
 ) -> list[T]:
-    """Return the rows of a query over `scope_id`, each built by `row_factory`; empty without a scope."""
+    """Return the rows of a query over a scope's row, each built by `row_factory`; empty without a scope."""
     async with database.transaction(scope.user_id) as connection:
         found = await find_scope(connection, scope)
         if found is None:
             return []
-        cursor = connection.cursor(row_factory=row_factory)
-        await cursor.execute(query, {"scope_id": found.scope_id, **values})
+        cursor = connection.cursor(row_factory=row_factory, binary=True)
+        await cursor.execute(query, {**asdict(found), **values})
         return await cursor.fetchall()
 
 
@@ -149,13 +149,10 @@ class KnowledgeBases:
         Raises:
             GraphNotFound: no such knowledge base.
         """
-        async with self._database.transaction(scope.user_id) as connection:
-            if (found := await find_scope(connection, scope)) is not None:
-                key = {"scope_id": found.scope_id}
-                cursor = await connection.execute(_SQL["has_passages"], key)
-                row = await cursor.fetchone()
-                return row is not None and bool(row[0])
-        raise await self._not_found(scope)
+        found = await rows_of(self._database, scope, scalar_row, _SQL["has_passages"])
+        if not found:
+            raise await self._not_found(scope)
+        return any(found)
 
     async def _not_found(self, scope: Scope) -> GraphNotFound:
         existing = [graph.graph_id for graph in await self.list(scope.user_id)]

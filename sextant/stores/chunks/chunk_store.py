@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 from psycopg.errors import DataException
-from psycopg.rows import dict_row, scalar_row
+from psycopg.rows import args_row, dict_row, scalar_row
 
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.questions import ChunkFilters
@@ -239,12 +239,8 @@ class ChunkStore:
         """Return the document and section ids of the filters that the scope does not have, as written."""
         if not (filters.document_ids or filters.section_id):
             return []
-        async with self._database.transaction(scope.user_id) as connection:
-            if (found := await find_scope(connection, scope)) is None:
-                return []
-            values = {"scope_id": found.scope_id, **filter_ids(filters)}
-            cursor = await connection.execute(filter_condition("unknown"), values)
-            return [name for (name,) in await cursor.fetchall()]
+        query, values = filter_condition("unknown"), filter_ids(filters)
+        return await rows_of(self._database, scope, scalar_row, query, **values)
 
     async def find_unknown_types(
         self, scope: Scope, types: Sequence[str]
@@ -254,15 +250,12 @@ class ChunkStore:
         The unknown types are in lower case. The scope's types are returned only if there are unknown
         ones, as they are written, most frequent first.
         """
-        async with self._database.transaction(scope.user_id) as connection:
-            if not types or (found := await find_scope(connection, scope)) is None:
-                return [], []
-            values = {"scope_id": found.scope_id, "types": [type_.lower() for type_ in types]}
-            cursor = connection.cursor(row_factory=scalar_row)
-            await cursor.execute(filter_condition("unknown_types"), values)
-            if unknown := await cursor.fetchall():
-                await cursor.execute(filter_condition("types"), values)
-            return unknown, await cursor.fetchall()
+        unknown = await self._types(scope, "unknown_types", types) if types else []
+        return unknown, await self._types(scope, "types", ()) if unknown else []
+
+    async def _types(self, scope: Scope, query: str, types: Sequence[str]) -> list[str]:
+        values = {"types": [type_.lower() for type_ in types]}
+        return await rows_of(self._database, scope, scalar_row, filter_condition(query), **values)
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """Return the chunks with these ids, in this order; ids that the scope does not have are skipped."""
@@ -294,27 +287,15 @@ class ChunkStore:
             documents: restrict the chunks to those of these documents.
         """
         wanted = list(await self.documents(scope)) if documents is None else list(documents)
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return []
-            values = {"scope_id": found.scope_id, "documents": wanted}
-            cursor = await connection.execute(_CHUNK_STORE_SQL["passages"], values, binary=True)
-            return [IndexPassage(*row) async for row in cursor]
+        query, factory = _CHUNK_STORE_SQL["passages"], args_row(IndexPassage)
+        return await rows_of(self._database, scope, factory, query, documents=wanted)
 
     async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
         """Return the vectors of the chunks of some documents, in no particular order."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return read_embedded(())
-            values = {
-                "scope_id": found.scope_id,
-                "partition_key": found.partition_key,
-                "documents": list(documents),
-            }
-            cursor = await connection.execute(_CHUNK_STORE_SQL["vectors"], values, binary=True)
-            return read_embedded([row[0] async for row in cursor])
+        query, wanted = _CHUNK_STORE_SQL["vectors"], list(documents)
+        return read_embedded(
+            await rows_of(self._database, scope, scalar_row, query, documents=wanted)
+        )
 
     async def stamp(self, scope: Scope) -> Stamp:
         """Return the scope's stamp, which changes whenever its passages, graph or reports do."""

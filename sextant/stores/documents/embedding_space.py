@@ -18,7 +18,7 @@ from sextant.stores.chunks.stored import StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.database import Database, exclusive_lock
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import find_scope, share_scope
+from sextant.stores.scopes import rows_of, share_scope
 
 _SQL = load_queries("embedding_space")
 _LOCK = 0x5E47A28  # keys of PostgreSQL's advisory locks
@@ -158,19 +158,8 @@ async def chunks_without_vectors(
     database: Database, scope: Scope, *, after: UUID | None = None, limit: int = 256
 ) -> list[StoredChunk]:
     """Return the next chunks of a scope without vectors, by id; `after` is the last id seen."""
-    async with database.transaction(scope.user_id) as connection:
-        found = await find_scope(connection, scope)
-        if found is None:
-            return []
-        cursor = connection.cursor(row_factory=dict_row, binary=True)
-        values = {
-            "scope_id": found.scope_id,
-            "partition_key": found.partition_key,
-            "after": after,
-            "limit": limit,
-        }
-        await cursor.execute(_SQL["without_vectors"], values)
-        return [read_stored_chunk(row) async for row in cursor]
+    query, page = _SQL["without_vectors"], {"after": after, "limit": limit}
+    return list(map(read_stored_chunk, await rows_of(database, scope, dict_row, query, **page)))
 
 
 async def store_vectors(

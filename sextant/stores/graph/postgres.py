@@ -106,7 +106,7 @@ class PostgresGraph:
         return [entity_of(row) for row in await self._rows(scope, "top_entities", k=max(0, k))]
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
-        """See `GraphStore`."""
+        """Return relations in the order of `ids`, each once; unknown ids are skipped."""
         wanted = list(dict.fromkeys(ids))
         rows = await self._rows(scope, "relations", ids=wanted, nil=NIL, co_occurs=CO_OCCURS)
         return [Relation(**{**row, "chunk_ids": tuple(row["chunk_ids"])}) for row in rows]
@@ -126,7 +126,7 @@ class PostgresGraph:
         return [Hop(**row) for row in rows]
 
     async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
-        """See `GraphStore`."""
+        """Return communities with reports, coarsest level first; level 0 is the coarsest."""
         return [_community(row) for row in await self._rows(scope, "communities", level=level)]
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:

@@ -125,10 +125,10 @@ _RECORD_SQL = load_queries("graph")
 class GraphCounts:
     """The numbers of visible entities and relations, mentions and communities of a graph."""
 
-    entities: int
-    relations: int
-    mentions: int
-    communities: int
+    entities: int = 0
+    relations: int = 0
+    mentions: int = 0
+    communities: int = 0
 
 
 class GraphRecord:
@@ -202,15 +202,9 @@ class GraphRecord:
 
     async def counts(self, scope: Scope) -> GraphCounts:
         """Return the size of the graph; all 0 for an unknown one."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            cursor = connection.cursor(row_factory=class_row(GraphCounts))
-            await cursor.execute(
-                _RECORD_SQL["counts"], {"scope_id": found.scope_id if found else 0}
-            )
-            counts = await cursor.fetchone()
-        assert counts is not None  # noqa: S101 - counting gives a row
-        return counts
+        query, factory = _RECORD_SQL["counts"], class_row(GraphCounts)
+        counts = await rows_of(self._database, scope, factory, query)
+        return counts[0] if counts else GraphCounts()
 
     async def version(self, scope: Scope) -> int:
         """Return the version of the graph, which every change increases; 0 for an unknown one."""

@@ -23,7 +23,7 @@ from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import find_scope
+from sextant.stores.scopes import find_scope, rows_of
 
 _SQL = load_queries("graph_transfer")
 
@@ -179,11 +179,7 @@ class GraphPages:
             last = rows[-1][key]
 
     async def _ask(self, query: str, **values: object) -> list[Row]:
-        async with self._database.transaction(self._scope.user_id) as connection:
-            found = await find_scope(connection, self._scope)
-            if found is None:
-                return []
-            return await _rows(connection, query, found.scope_id, **values)
+        return await rows_of(self._database, self._scope, dict_row, _SQL[query], **values)
 
 
 def _by_document(rows: Sequence[Row]) -> dict[UUID, list[Row]]:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from psycopg.rows import class_row
+from psycopg.rows import class_row, tuple_row
 
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL, IdTable, halves_of
@@ -169,9 +169,8 @@ class ResolutionStore:
 
     async def versions(self, scope: Scope) -> tuple[int, int | None]:
         """Return the version of the graph, and that of the last comparison."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            return await _versions(connection, found.scope_id) if found else (0, None)
+        rows = await rows_of(self._database, scope, tuple_row, _SQL["versions"])
+        return rows[0] if rows else (0, None)
 
     async def names(self, scope: Scope) -> Names:
         """Return the data to compare, as of one moment."""

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import args_row, class_row
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
@@ -21,7 +21,7 @@ from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import Connection
-from sextant.stores.scopes import find_scope, rows_of
+from sextant.stores.scopes import rows_of
 
 SQL = load_queries("graph_merges")
 _TABLES = ("mentions", "aliases", "relations")
@@ -173,9 +173,8 @@ class MergeReader:
 
     async def component(self, scope: Scope, ids: Sequence[UUID]) -> list[Member]:
         """Return all entities merged with these, directly or not, and these themselves."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            return await component(connection, found.scope_id, ids) if found else []
+        query, factory = _SQL["component"], args_row(Member)
+        return await rows_of(self._database, scope, factory, query, ids=list(ids))
 
 
 async def component(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[Member]:
