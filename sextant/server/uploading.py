@@ -37,7 +37,7 @@ from sextant.facade.library import Library
 from sextant.ingestion.parsing.detect import detect, media_type, type_of_name
 from sextant.ingestion.parsing.limits import Limits, check_size
 from sextant.server.connections import content_type_of
-from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
+from sextant.server.schemas.documents import TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire
 from sextant.stores.documents.registration import Upload
 from sextant.stores.work.queue import UploadStatus
@@ -211,7 +211,7 @@ async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
     }
     if "metadata" in fields:
         fields["metadata"] = _json(fields["metadata"].encode(), "metadata")
-    options = _check_upload(FormFields, fields)
+    options = _check_upload(UploadOptions, fields)
     if not files:
         raise OptionInvalid(
             "The form has no file.", next_step="Send one as a part with a filename.", field="files"

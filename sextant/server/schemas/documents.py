@@ -76,7 +76,7 @@ ExternalId = Annotated[
 
 
 class UploadOptions(Wire):
-    """What may be said of an upload.
+    """What may be said of an upload; `externalId` of one file only.
 
     A document of the same `externalId` is replaced. One of the same file name is replaced with `replace`; else
     both are kept.
@@ -101,10 +101,6 @@ class TextUpload(UploadOptions):
 
     text: str = Field(min_length=1, description="Plain text, or Markdown if the title ends in .md.")
     title: str = Field("text", min_length=1, max_length=LONGEST_FILENAME)
-
-
-class FormFields(UploadOptions):
-    """What may stand beside the files of a form. `externalId` is for one file only."""
 
 
 class UploadedBody(Wire):
