@@ -122,9 +122,9 @@ def describe(
     budget_cost: BudgetCost = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let the chat model say what passages are about, where SEXTANT_INGESTION__METADATA is llm.
+    """Let the chat model say what passages are about.
 
-    Goes on where it stopped.
+    It is asked where SEXTANT_INGESTION__METADATA is llm. Goes on where it stopped.
     """
     if dry_run:
 
