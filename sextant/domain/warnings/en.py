@@ -22,7 +22,7 @@ _REASONS = frozenset(
         "in menus and feet of the page",
         "out of sight",
         "in a table of contents",
-        "in contents lines and page numbers",
+        "in page numbers",
         "in heads and feet that are repeated",
         "in running heads and feet",
         "in fonts without meaning",

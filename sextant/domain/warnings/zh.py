@@ -20,7 +20,7 @@ _REASONS = {
     "in menus and feet of the page": "菜单和页脚中",
     "out of sight": "不显示",
     "in a table of contents": "目录中",
-    "in contents lines and page numbers": "目录行和页码中",
+    "in page numbers": "页码中",
     "in heads and feet that are repeated": "重复的页眉页脚中",
     "in running heads and feet": "页眉页脚中",
     "in fonts without meaning": "字体未说明含义",

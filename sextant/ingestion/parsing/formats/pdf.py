@@ -232,7 +232,7 @@ def _count_furniture(pages: Sequence[list[Item]], body: Body, omissions: Omissio
             if any(head in text for head in heads):
                 omissions.add_text("in running heads and feet", text)
             else:
-                omissions.add_furniture("in contents lines and page numbers", text)
+                omissions.add_furniture("in page numbers", text)
 
 
 def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[PageTable]:

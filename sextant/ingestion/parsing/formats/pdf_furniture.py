@@ -1,15 +1,15 @@
-"""What stands around the text of a PDF's pages: running heads and feet, page numbers, stamps, contents lines."""
+"""What stands around the text of a PDF's pages: running heads and feet, page numbers, stamps."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, usual_size
-from sextant.ingestion.parsing.formats.pdf_rows import Item, around_leaders, rows_of
+from sextant.ingestion.parsing.formats.pdf_rows import Item, rows_of
 from sextant.ingestion.parsing.lines import LARGER, SMALLER, ends_sentence
 
 _MARGIN = 0.15  # of the page's height, above and below
@@ -57,7 +57,7 @@ class _Margin:
 
 
 def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox]) -> Body:
-    """Drop page numbers, running heads and feet, slanted stamps, and contents lines.
+    """Drop page numbers, running heads and feet, and slanted stamps.
 
     Furniture stands outermost in the margin, apart from the text, and says the same on at least three pages; at most
     a page number that is set apart from its words differs. Whatever differs in more, or is larger than the text, is
@@ -79,7 +79,7 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox])
         for margin in edges
         for line in judge.furniture(margin)
     }
-    return _body(pages, heads | _stamps(pages, usual), _contents_lines(pages))
+    return _body(pages, heads | _stamps(pages, usual))
 
 
 class _Judge:
@@ -126,9 +126,7 @@ class _Judge:
         return above.bottom - below.top > _LEAST_GAP * self._usual
 
 
-def _body(
-    pages: Sequence[Sequence[Item]], heads: Mapping[PdfLine, str], others: set[PdfLine]
-) -> Body:
+def _body(pages: Sequence[Sequence[Item]], heads: Mapping[PdfLine, str]) -> Body:
     """Return the pages without what was found; of a head that is a sentence the first one stays."""
     bodies, seen = list[list[Item]](), dict[str, None]()
     for items in pages:
@@ -138,7 +136,7 @@ def _body(
             stays = words is None or (words not in seen and ends_sentence(words))
             if words:
                 seen[words] = None
-            if stays and item not in others:
+            if stays:
                 page.append(item)
         bodies.append(page)
     return Body(bodies, tuple(seen))
@@ -191,31 +189,3 @@ def _find_slanted(items: Sequence[Item]) -> list[PdfLine]:
     lines = [item for item in items if isinstance(item, PdfLine)]
     slanted = [line for line in lines if line.slanted]
     return slanted if 2 * len(slanted) <= len(lines) else []
-
-
-def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[PdfLine]:
-    """Return lines of a title, leaders and a page on which that title stands as a line of its own.
-
-    The numbers that are printed on pages differ from their places, all by as much; prices do not.
-    """
-    lines = [item for items in pages for item in items if isinstance(item, PdfLine)]
-    entries = {line: ends for line in lines if (ends := around_leaders(line.text))}
-    if not entries:
-        return set()
-    pages_of = defaultdict[str, set[int]](set)
-    for line in lines:
-        if line not in entries:
-            pages_of[_squash(line.text)].add(line.page)
-    offsets = {
-        entry: {_value(number) - page for page in pages_of[_squash(title)]}
-        for entry, (title, value) in entries.items()
-        if (found := _PAGE_NUMBER.fullmatch(value)) and (number := found[1] or found[2])
-    }
-    counted = Counter(offset for each in offsets.values() for offset in each)
-    usual, agreeing = next(iter(counted.most_common(1)), (0, 0))
-    is_sure = agreeing > 1 or usual == 0
-    return {entry for entry, each in offsets.items() if is_sure and usual in each}
-
-
-def _squash(text: str) -> str:
-    return "".join(text.casefold().split())

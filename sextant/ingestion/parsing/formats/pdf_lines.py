@@ -95,12 +95,12 @@ class PdfLine(msgspec.Struct, frozen=True, eq=False):
     page: int
     box: PdfBox
     size: float
-    bold: bool
-    mono: bool
-    slanted: bool
-    rightward: bool
     base: float
     runs: tuple[TextRun, ...]
+    bold: bool = False
+    mono: bool = False
+    slanted: bool = False
+    rightward: bool = True
     is_row: bool = False
     text: str = ""  # what its runs say
 

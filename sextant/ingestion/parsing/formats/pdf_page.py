@@ -270,18 +270,7 @@ class Page:
         word = Word(tick, self.number, *self._to_shares(box.left, box.top, box.right, box.bottom))
         runs = (TextRun(index, index + 1, tick, words=(word,)),)
         size = box.top - box.bottom
-        base = box.bottom + _DESCENT * size
-        return PdfLine(
-            page=self.number,
-            box=box,
-            size=size,
-            bold=False,
-            mono=False,
-            slanted=False,
-            rightward=True,
-            base=base,
-            runs=runs,
-        )
+        return PdfLine(self.number, box, size, box.bottom + _DESCENT * size, runs)
 
     def _pieces(self, text: str, first: int, last: int) -> Iterator[PdfLine]:
         """Yield what one line of PDFium's says, cut where a gap is wider than any between words."""
@@ -329,12 +318,12 @@ class Page:
             self.number,
             PdfBox(min(left, left2), min(low, low2), max(right, right2), max(high, high2)),
             size,
-            is_bold and self._chars.are_bold(text, start, end),
-            is_mono,
-            is_turned and slope < 1 / _TURN,
-            is_rightward,
             base,
             runs,
+            bold=is_bold and self._chars.are_bold(text, start, end),
+            mono=is_mono,
+            slanted=is_turned and slope < 1 / _TURN,
+            rightward=is_rightward,
         )
 
     def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[TextRun]:

@@ -34,7 +34,7 @@ _ITEM_MARK = re.compile(
 Item = PdfLine | PageTable
 
 
-def around_leaders(text: str) -> tuple[str, str] | None:
+def _around_leaders(text: str) -> tuple[str, str] | None:
     """Return the title and the value that a line of dots leads from one to the other."""
     found = _LEADERS.fullmatch(text) if _DOTS.search(text) else None
     return (found[1], found[2]) if found else None
@@ -150,7 +150,7 @@ def is_prose(column: Sequence[PdfLine]) -> bool:
 
 def _without_leaders(line: PdfLine) -> PdfLine:
     """Return a title and its value as a row; a line without leaders as it is."""
-    ends = around_leaders(line.text)
+    ends = _around_leaders(line.text)
     if not ends:
         return line
     whole = replace(line.runs[0], text=" ".join(ends), words=words_of([line]))

