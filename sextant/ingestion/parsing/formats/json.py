@@ -35,9 +35,7 @@ _LINES = {
 }
 
 # What settings have that JSON has not: comments, and a comma behind the last member. Strings are passed over.
-_COMMENT = re.compile(
-    r'("(?:[^"\\]|\\.)*")|//[^\n]*|^\s*#[^\n]*|/\*.*?\*/', re.DOTALL | re.MULTILINE
-)
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 _MAX_DEPTH = 6  # levels of headings, as HTML has them
