@@ -18,6 +18,7 @@ from sextant.domain.errors import OptionInvalid, SextantError, speak_in
 from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
 from sextant.domain.scope import Principal
+from sextant.domain.settings import BESIDE_ANSWER
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import distinct, word_warnings
 from sextant.facade import Sextant
@@ -35,10 +36,6 @@ from sextant.text.characters import language_of
 # Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer
 # ranking has more, the first passages depend on how many are asked for. `auto` may choose `global`.
 _RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRID), 100)
-
-
-# Seconds of a report's run beyond the report's own: waiting for its turn, ending on what it has.
-_REPORT_MARGIN = 60.0
 
 
 async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
@@ -136,7 +133,7 @@ class ResumeRequest(AnswerRequest):
 
 def seconds_for(effort: Effort, rag: Sextant) -> float:
     """Return the time that a run of its own gets; 0: that of an ordinary answer."""
-    return rag.settings.research.seconds + _REPORT_MARGIN if effort == "high" else 0.0
+    return rag.settings.research.seconds + BESIDE_ANSWER if effort == "high" else 0.0
 
 
 async def whole(

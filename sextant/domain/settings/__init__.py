@@ -73,6 +73,8 @@ __all__ = [
     "WorkerSettings",
 ]
 
+BESIDE_ANSWER = 60.0
+"""Seconds of a server's run beyond those of its answer or report: waiting for its turn, ending on what it has."""
 PACKAGED_EMBEDDING = "packaged:multilingual-e5-small"
 
 
@@ -219,9 +221,13 @@ class Settings(BaseSettings):
         return bool(self.models.vision.name or self.vision_model)
 
     @model_validator(mode="after")
-    def _give_models_the_answers_time(self) -> Self:
-        """Let a call last as long as its answer: raising the one limit is enough."""
+    def _give_the_answers_time(self) -> Self:
+        """Let a call, and a run of a server, last as long as its answer: raising the one limit is enough."""
+        # Not by assignment, which would count as set by the user.
         if "model_timeout" not in self.model_fields_set:
-            # Not by assignment, which would count as set by the user.
             self.__dict__["model_timeout"] = max(self.model_timeout, self.limits.answer_seconds)
+        if "seconds" not in self.runs.model_fields_set:
+            needed = self.limits.answer_seconds + BESIDE_ANSWER
+            longer = {"seconds": max(self.runs.seconds, needed)}
+            self.__dict__["runs"] = self.runs.model_copy(update=longer)
         return self
