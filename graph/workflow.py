@@ -29,7 +29,7 @@ from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit, millisec
 from sextant.graph.dependencies import get_shared_dependencies
 from sextant.graph.research import build_research, load_node
 from sextant.graph.streaming import as_failed
-from sextant.models.chat.allowance import Allowance, allowing
+from sextant.models.chat.call_limits import Allowance, allowing
 from sextant.nodes.analyze import analyze, resolve_effort
 from sextant.nodes.budget import budget_of, deadline, judging_budget
 from sextant.nodes.context import Context, Dependencies, RunContext

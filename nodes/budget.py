@@ -23,7 +23,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
-from sextant.models.chat.speed import EndpointSpeed
+from sextant.models.chat.endpoint_memory import EndpointSpeed
 from sextant.nodes.around import lines_of
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State, reports_of

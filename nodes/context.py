@@ -19,7 +19,7 @@ from sextant.nodes.state import State
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
-    from sextant.models.chat.vision import VisionModel
+    from sextant.models.chat.pictures import VisionModel
     from sextant.models.offline.extractive import ExtractiveAnswerer
     from sextant.models.protocols import Reranker
     from sextant.retrievers.graph_retriever import GraphRetriever

@@ -26,7 +26,7 @@ from sextant.domain.breadth import find_other_subjects
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.models.chat.allowance import keeping
+from sextant.models.chat.call_limits import keeping
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Numbers, Sentence, Weight
 from sextant.models.chat.structured import AtMost, ModelReply

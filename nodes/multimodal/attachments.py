@@ -14,8 +14,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, describe
 from sextant.domain.questions import Attachment, AttachmentKind
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.models.chat.pictures import EncodedPicture
-from sextant.models.chat.vision import VisionModel, picture_limits
+from sextant.models.chat.pictures import EncodedPicture, VisionModel, picture_limits
 from sextant.nodes.budget import judging_budget, merge_warnings, usage_of, usage_of_failure
 from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.parts import AttachmentPart, load_picture, read_parts

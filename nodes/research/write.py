@@ -28,8 +28,7 @@ from sextant.domain.errors import DependencyError
 from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
-from sextant.models.chat.allowance import allowing, count_earlier
-from sextant.models.chat.concurrency import AdaptiveLimit
+from sextant.models.chat.call_limits import AdaptiveLimit, allowing, count_earlier
 from sextant.models.offline.extractive import Extraction, ExtractiveAnswerer, Quotation
 from sextant.models.offline.passages import quotable_spans
 from sextant.nodes.budget import (

@@ -29,7 +29,7 @@ from sextant.domain.questions import in_range, positive
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings, Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.models.chat.allowance import charge
+from sextant.models.chat.call_limits import charge
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.structured import ModelReply
 from sextant.models.endpoint import in_batches
@@ -226,7 +226,7 @@ class ChatReranker:
 
     Marks are on one scale, so those of different calls compare. A passage that the model leaves out
     gets 0, if it marks the others: models skip what does not fit. What the calls use is charged to whoever
-    bounds them (`sextant.models.chat.allowance`).
+    bounds them (`sextant.models.chat.call_limits`).
     """
 
     def __init__(self, chat: ChatModel) -> None:

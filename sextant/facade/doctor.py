@@ -28,7 +28,6 @@ from sextant.ingestion.graph.extraction.taggers import build_tagger
 from sextant.ingestion.parsing import ocr_engine
 from sextant.models.chat.factory import build_chat_model, open_chat_model
 from sextant.models.chat.roles import Role, distinct_specs
-from sextant.models.chat.speed import READ_PER_WRITTEN
 from sextant.models.embedding import build_embedder
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.embedding.prefixes import lacks_prefixes
@@ -346,12 +345,11 @@ def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
 
 def _advise_on_speed(found: Measurement, settings: Settings, role: Role) -> Iterator[str]:
     """Yield what to set where an ordinary answer would not come in time, or is mostly thought."""
-    if not found.prompt_rate or role not in (Role.ANSWER, Role.JUDGE):
+    if not (found.prompt_rate and found.answer_rate) or role not in (Role.ANSWER, Role.JUDGE):
         return
-    answer_rate = found.answer_rate or found.prompt_rate / READ_PER_WRITTEN
     prompt = settings.answers.passage_tokens + _INSTRUCTIONS
-    thought = found.thinking_tokens / answer_rate
-    seconds = prompt / found.prompt_rate + _ANSWER_TOKENS / answer_rate + thought
+    thought = found.thinking_tokens / found.answer_rate
+    seconds = prompt / found.prompt_rate + _ANSWER_TOKENS / found.answer_rate + thought
     most = settings.limits.answer_seconds
     if seconds > most:
         yield (

@@ -22,7 +22,7 @@ from sextant.models.chat.pictures import (
 from sextant.stores.documents.document_reader import CaptionStore
 
 if TYPE_CHECKING:
-    from sextant.models.chat.vision import VisionModel
+    from sextant.models.chat.pictures import VisionModel
 
 log = logging.getLogger(__name__)
 

@@ -61,10 +61,14 @@ _UNUSABLE_OUTPUT = {
 }
 # What clients raise where an answer is no JSON, or JSON of another shape.
 _NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
-# How OpenAI, vLLM, llama.cpp and Anthropic say that a prompt exceeds the context.
+# How endpoints say that a prompt exceeds the context, or what a request may have of the tokens of a minute.
 _TOO_LONG = re.compile(
-    r"context[ _](length|window|size)|maximum context|prompt is too long", re.IGNORECASE
+    r"context[ _]?(?:length|window|size)|\btoo (?:long|large)\b|\btoo many tokens: |超长|\binput length\b"
+    r"|(?:\bprompt|tokens?\b|\blength\b|`inputs`|\brequest )[^.]{0,60}(?:exceed|longer than|less than|<=)",
+    re.IGNORECASE,
 )
+# What a rate limit would say of any request.
+_TOO_LARGE = re.compile(r"\brequest too large\b", re.IGNORECASE)
 _ANSWER_LIMIT = re.compile(r"\bmax_(?:completion_)?tokens\b")
 # What they say of its length: a field of llama.cpp, "maximum context length is 4096", "context window of 2048",
 # "context size (4096 tokens)", Anthropic's "208310 tokens > 200000 maximum".
@@ -72,10 +76,15 @@ _CONTEXT = re.compile(
     r"\bn_ctx\W+(\d+)|\bcontext[ _](?:length|window|size)[^.\d]{0,20}(\d+)|> ?(\d+) maximum",
     re.IGNORECASE,
 )
+# How endpoints say that an account is empty, whatever the status.
+_NO_MONEY = re.compile(r"\bbalance\b|\bArrearage\b|\bFreeTierOnly\b|欠费|余额不足", re.IGNORECASE)
+# "Please try again in 1m30.5s", "Please retry in 34s"
+_TRY_AGAIN = re.compile(r"\b(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?) ?s\b", re.IGNORECASE)
 # Codes of a refused request that no other form of it would be spared.
 _NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key", "content_filter"})
 _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _DETAIL_CHARS = 200
+_TAGS = re.compile(r"<[^<>]{1,200}>")  # of a page that a proxy answers with
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +176,7 @@ def is_transient(error: BaseException) -> bool:
         return error.retryable
     status = status_of(error)
     if status is not None:
-        return status in _TRANSIENT_STATUS and not _out_of_quota(error)
+        return status in _TRANSIENT_STATUS and not (_out_of_quota(error) or is_too_long(error))
     return _is_connection_failure(error) or getattr(error, "is_retryable", False) is True
 
 
@@ -194,13 +203,15 @@ def status_of(error: BaseException) -> int | None:
 
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
-    """Return seconds the endpoint asks us to wait: `retry-after-ms`, or Retry-After as seconds or a date."""
+    """Return seconds the endpoint asks us to wait: `retry-after-ms`, Retry-After as seconds or a date, or in words."""
     headers = getattr(_response(error), "headers", None) or {}
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     value = headers.get("retry-after")
     if (seconds := _number(value)) is not None:
         return seconds
+    if status_of(error) == 429 and (said := _TRY_AGAIN.search(words_of(error))):
+        return 60 * float(said[1] or 0) + float(said[2])
     try:
         moment = parsedate_to_datetime(value or "")
     except ValueError:
@@ -212,10 +223,18 @@ def retry_after(error: BaseException, now: datetime | None = None) -> float | No
 
 def is_too_long(error: BaseException) -> bool:
     """Return whether the endpoint refused a request because the model cannot read so much."""
+    status = status_of(error)
+    if status == 429:
+        return _TOO_LARGE.search(words_of(error)) is not None
     return (
-        "ContextOverflowError" in _ancestry(error)
+        status == 413
+        or "ContextOverflowError" in _ancestry(error)
         or _body_code(error) in _TOO_LONG_CODES
-        or (_TOO_LONG.search(_detail(error)) is not None and not _is_about_answers(error))
+        or (
+            status in (400, 422, 500)
+            and _TOO_LONG.search(words_of(error)) is not None
+            and not _is_about_answers(error)
+        )
     )
 
 
@@ -294,18 +313,17 @@ def _without_answer(error: Exception, service: Service) -> ModelUnavailable | No
 def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnavailable:
     if _out_of_quota(error):
         return service.error(ModelRejected, wordings.NO_QUOTA)
+    if is_too_long(error):
+        return service.error(ContextTooLong, wordings.TOO_LONG, status=status)
     if status == 429:
         if (seconds := retry_after(error)) is None:
             return service.error(ModelUnavailable, wordings.TOO_OFTEN)
         return service.error(ModelUnavailable, wordings.TOO_OFTEN_UNTIL, seconds=seconds)
+    detail = _detail(error, service.secret)
     if status in _TRANSIENT_STATUS:
-        return service.error(ModelUnavailable, wordings.OUT_OF_ORDER, status=status)
-    if is_too_long(error):
-        return service.error(ContextTooLong, wordings.TOO_LONG, status=status)
+        return service.error(ModelUnavailable, wordings.OUT_OF_ORDER, status=status, detail=detail)
     wordings_of = wordings.REFUSED.get(status, wordings.REFUSED_OTHERWISE)
-    return service.error(
-        ModelRejected, wordings_of, status=status, detail=_detail(error, service.secret)
-    )
+    return service.error(ModelRejected, wordings_of, status=status, detail=detail)
 
 
 def _response(error: BaseException) -> Any:  # noqa: ANN401 - of whichever client
@@ -329,8 +347,11 @@ def _body_of(error: BaseException) -> Mapping[str, Any]:
     if body is None:
         with suppress(Exception):  # no JSON, or not read
             body = _response(error).json()
-    inner = body.get("error", body) if isinstance(body, dict) else None
-    return inner if isinstance(inner, dict) else {}
+    while isinstance(body, list) and body:
+        body = body[0]
+    if isinstance(body, dict):
+        body = body.get("error") or body.get("detail") or body
+    return body if isinstance(body, dict) else {"message": body} if isinstance(body, str) else {}
 
 
 def _body_code(error: BaseException) -> str:
@@ -340,7 +361,10 @@ def _body_code(error: BaseException) -> str:
 
 
 def _out_of_quota(error: BaseException) -> bool:
-    return _body_code(error) == "insufficient_quota" or status_of(error) == _PAYMENT_REQUIRED
+    status = status_of(error)
+    if status == _PAYMENT_REQUIRED or _body_code(error) == "insufficient_quota":
+        return True
+    return status in (400, 403, 429) and _NO_MONEY.search(words_of(error)) is not None
 
 
 def _ancestry(error: BaseException) -> set[str]:
@@ -362,8 +386,9 @@ def _is_connection_failure(error: BaseException) -> bool:
 
 
 def _detail(error: BaseException, secret: str = "") -> str:
-    message = _body_of(error).get("message") or getattr(error, "message", "")
-    text = str(message or error) or type(error).__name__
+    body = _body_of(error)
+    message = body.get("message") or body.get("msg") or getattr(error, "message", "")
+    text = _TAGS.sub(" ", str(message or error)) or type(error).__name__
     return clean_text(redact(" ".join(text.split()), secret))[:_DETAIL_CHARS]
 
 

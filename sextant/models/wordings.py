@@ -64,9 +64,10 @@ TOO_OFTEN_UNTIL: Wordings = {
 }
 OUT_OF_ORDER: Wordings = {
     "en": Wording(
-        "failed with status {status}.", "Try again; if it stays, look into that server's log."
+        "failed with status {status}: {detail}",
+        "Try again; if it stays, look into that server's log.",
     ),
-    "zh": Wording("出错，状态码 {status}。", "请重试；若仍然如此，请查看该服务的日志。"),
+    "zh": Wording("出错，状态码 {status}：{detail}。", "请重试；若仍然如此，请查看该服务的日志。"),
 }
 TOO_LONG: Wordings = {
     "en": Wording(
@@ -85,9 +86,10 @@ REFUSED: dict[int, Wordings] = {
     },
     403: {
         "en": Wording(
-            "forbids this key to use the model (403).", "Check what the key in {key} may use."
+            "forbids this key to use the model (403): {detail}",
+            "Check what the key in {key} may use.",
         ),
-        "zh": Wording("不允许此密钥使用该模型（403）。", "请检查 {key} 中密钥的权限。"),
+        "zh": Wording("不允许此密钥使用该模型（403）：{detail}。", "请检查 {key} 中密钥的权限。"),
     },
     404: {
         "en": Wording(
@@ -98,10 +100,6 @@ REFUSED: dict[int, Wordings] = {
             "没有该模型或路径（404）：{detail}。",
             "请检查 {model} 中的模型名，以及 {url} 的结尾是否符合接口要求（通常是 /v1）。",
         ),
-    },
-    413: {
-        "en": Wording("finds the request too large (413).", "Ask for fewer or shorter passages."),
-        "zh": Wording("认为请求过大（413）。", "请减少段落的数量或长度。"),
     },
 }
 REFUSED_OTHERWISE: Wordings = {
@@ -115,12 +113,8 @@ _DIFFERENTLY = "Ask differently."
 _DIFFERENTLY_ZH = "请换一种问法。"
 
 WITHHELD: Wordings = {
-    "en": Wording("withheld its answer by a content filter.", _DIFFERENTLY),
-    "zh": Wording("的回答被内容过滤器拦截。", _DIFFERENTLY_ZH),
-}
-DECLINED: Wordings = {
-    "en": Wording("declined: {reason}.", _DIFFERENTLY),
-    "zh": Wording("拒绝回答：{reason}。", _DIFFERENTLY_ZH),
+    "en": Wording("withheld its answer: it declined, or a content filter did.", _DIFFERENTLY),
+    "zh": Wording("没有作答：模型拒绝回答，或被内容过滤器拦截。", _DIFFERENTLY_ZH),
 }
 TRUNCATED: Wordings = {
     "en": Wording(

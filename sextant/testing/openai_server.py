@@ -175,7 +175,7 @@ class ScriptedOpenAI(LoopbackEndpoint):
             prompt, refusal = self._pace.limited(prompt)
             read = request if prompt == request.prompt else _with_prompt(request, prompt)
         reply = refusal or self._chat(read)
-        if reply.status != 200:
+        if reply.status != 200 and reply.raw is None:
             return await self._error_response(reply)
         if self._pace is not None:
             reply = await self._pace.paced(
@@ -184,7 +184,7 @@ class ScriptedOpenAI(LoopbackEndpoint):
         model = str(request.body.get("model", ""))
         if reply.raw is not None:
             kind = "text/event-stream" if request.streamed else "text/html"
-            return HttpResponse(200, reply.raw, {"content-type": kind, **reply.headers})
+            return HttpResponse(reply.status, reply.raw, {"content-type": kind, **reply.headers})
         if request.streamed:
             return HttpResponse(
                 200,

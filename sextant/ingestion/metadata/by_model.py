@@ -41,7 +41,7 @@ from sextant.ingestion.metadata.description_prompts import (
     tokens_of,
 )
 from sextant.ingestion.progress import OnStage, runs_of, silent
-from sextant.models.chat.concurrency import AdaptiveLimit
+from sextant.models.chat.call_limits import AdaptiveLimit
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     ModelDescription,

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
-    BaseMessage,
     HumanMessage,
     MessageLikeRepresentation,
     convert_to_messages,
 )
-from langchain_core.messages.ai import add_ai_message_chunks
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import RunnableConfig
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
 from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
-from sextant.models.chat.allowance import another_may_be_made
-from sextant.models.chat.attempts import NO_ANSWER, Attempts
-from sextant.models.chat.concurrency import AdaptiveLimit
-from sextant.models.chat.dialect import STREAMED, Dialect, JsonRequest, arrange
-from sextant.models.chat.echoes import Echoes
-from sextant.models.chat.endpoint_memory import ContextLimit, RequestForm
-from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
-from sextant.models.chat.speed import EndpointSpeed
+from sextant.models.chat.call_limits import AdaptiveLimit, another_may_be_made
+from sextant.models.chat.calls import NO_ANSWER, Attempts, stream_on_loop
+from sextant.models.chat.dialect import Dialect, JsonRequest, Request, SentRequest, TextRequest
+from sextant.models.chat.endpoint_memory import ContextLimit, EndpointSpeed
+from sextant.models.chat.replies import Echoes
 from sextant.models.chat.structured import (
     DoesNotFit,
     ModelReply,
@@ -52,7 +47,7 @@ T = TypeVar("T", bound=ModelReply)
 Messages = Sequence[MessageLikeRepresentation]
 
 # Keeps a call's tokens out of LangGraph's `messages` stream.
-_NO_STREAM = "nostream"
+_CONFIG: RunnableConfig = {"tags": ["nostream"]}
 # No language of ours needs as many characters for a token, so an endpoint that says more than
 # this times the limit ignores the limit.
 _CHARS_PER_TOKEN = 8
@@ -113,7 +108,7 @@ class ChatModel:
         self._llm = llm
         self._retries = retries or Retries()
         self._timeout, self._patience = timeout, patience or timeout
-        self._answer_chars = answer_tokens * _CHARS_PER_TOKEN
+        self._answer_tokens = answer_tokens
         self._service = service or Service(
             f"chat model {self.name}", label_zh=f"聊天模型 {self.name}"
         )
@@ -142,15 +137,17 @@ class ChatModel:
         """Return how much the model takes, as far as it was measured or has said so."""
         return self.dialect.known.context
 
-    async def complete(self, messages: Messages) -> ModelCompletion:
-        """Return the model's whole answer to `messages`.
+    async def complete(
+        self, messages: Messages, *, answer_tokens: int | None = None
+    ) -> ModelCompletion:
+        """Return the model's whole answer to `messages`, of so many tokens or the usual limit.
 
         Raises:
             ModelUnavailable: no answer came (`ModelRejected`: none will come for this request).
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        tally = await self._call(lambda form: arrange(prompt, form), self.dialect.options)
+        tally = await self._whole(TextRequest(prompt, self.dialect, answer_tokens))
         self._require_text(tally)
         return ModelCompletion(tally.text, self._report_usage(tally))
 
@@ -179,39 +176,36 @@ class ChatModel:
             ModelOutputInvalid: the answer does not fit the schema, nor does the repaired one.
         """
         prompt = convert_to_messages(messages)
-        language = language_of(
-            prompt[0].text
-        )  # the first message is ours, whatever the documents speak
-        whole = instruction(schema, language)
-        echoes = Echoes(prompt, whole, collect_enums(json_schema(schema)))
+        # The first message is ours, whatever the documents speak.
+        language = language_of(prompt[0].text)
+        echoes = Echoes(prompt, instruction(schema, language), collect_enums(json_schema(schema)))
         limit = self.dialect.lower_limit(answer_tokens)
         asking = JsonRequest(prompt, schema, language, self.dialect, limit)
-        first = await self._json_answer(asking, patient=patient)
-        try:
-            return read_structured(first.text, schema, echoes.includes), first.usage
-        except DoesNotFit as problem:
-            is_cut = limit is not None and first.usage.truncated
-            if not ((repair or is_cut) and another_may_be_made()):
-                raise self._unfit(problem, first.usage) from problem
-            if is_cut:
-                asking = replace(asking, answer_tokens=None)
-            else:
+        spent, is_cut = Usage(), False
+        while True:
+            try:
+                answer = await self._whole(asking, patient=patient)
+            except ModelUnavailable as error:
+                if spent.calls:
+                    error.usage = spent + (error.usage or Usage())
+                raise
+            is_last, usage = spent.calls > 0, self._report_usage(answer)
+            spent += usage
+            try:
+                read = read_structured(answer.text, schema, echoes.includes)
+            except DoesNotFit as problem:
+                is_cut = limit is not None and usage.truncated
+                if is_last or not ((repair or is_cut) and another_may_be_made()):
+                    raise self._unfit(problem, spent) from problem
+                if is_cut:
+                    asking = replace(asking, answer_tokens=None)
+                    continue
                 _log.info("%s: asked to repair its output: %s", self._service.label, problem)
                 request = HumanMessage(repair_request(problem, language))
-                asking = replace(asking, after=(AIMessage(first.text or "(empty)"), request))
-        try:
-            second = await self._json_answer(asking, patient=patient)
-        except ModelUnavailable as error:
-            error.usage = first.usage + (error.usage or Usage())
-            raise
-        try:
-            read = read_structured(second.text, schema, echoes.includes)
-        except DoesNotFit as problem:
-            raise self._unfit(problem, first.usage + second.usage) from problem
-        if not is_cut:
-            return read, first.usage + second.usage
-        self.dialect.known.needs_room = True
-        return read, replace(first.usage + second.usage, truncated=second.usage.truncated)
+                asking = replace(asking, after=(AIMessage(answer.text or "(empty)"), request))
+            else:
+                self.dialect.known.needs_room |= is_cut
+                return read, replace(spent, truncated=usage.truncated) if is_cut else spent
 
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
         wording = wordings.UNFIT_TRUNCATED if usage.truncated else wordings.UNFIT
@@ -237,56 +231,83 @@ class ChatModel:
             ModelUnavailable: as for `complete`; also when the answer breaks off in the middle.
             ModelOutputInvalid: the model declined, or answered nothing.
         """
-        prompt = convert_to_messages(messages)
+        request = TextRequest(convert_to_messages(messages), self.dialect)
         is_answer = is_answer or (lambda _: self.dialect.known.answers_plainly)
-        attempts = Attempts(self.dialect, self._retries, self._service)
-        while True:
-            tally = self._tally(arrange(prompt, attempts.form))
-            options, waits = self.dialect.stream_options(attempts.form), [0.0, 0.0]
-            attempts.begin(tally)
-            try:
-                async with aclosing(self._pieces(tally, options, waits, is_answer)) as pieces:
-                    async for piece in pieces:
-                        yield piece
-                break
-            except Exception as error:
-                if tally.text or tally.restarts:
-                    emit(NO_ANSWER)
-                    raise as_sextant_error(error, self._service) from error
-                await attempts.fail(error, options, tally.prompt_tokens)
-        await attempts.learn(tally, waits)
-        self._require_text(tally)
-        yield self._report_usage(tally)
+        async with aclosing(self._answer(request, is_answer, is_shown=True)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Tally):
+                    self._require_text(piece)
+                    yield self._report_usage(piece)
+                else:
+                    yield piece
 
     async def close(self) -> None:
         """Close the connections that `build_chat_model` opened."""
         if self._on_close is not None:
             await self._on_close()
 
-    def _tally(self, prompt: list[BaseMessage]) -> Tally:
-        thinks_unopened = self.dialect.known.thinks_unopened
-        return Tally(prompt, self._answer_chars, thinks_unopened=thinks_unopened)
+    async def _whole(self, request: Request, *, patient: bool = True) -> Tally:
+        """Return an answer of which nothing is shown before its end; it may take the time of one silence."""
+        answer = self._answer(request, lambda _: True, is_shown=False, patient=patient)
+        async with aclosing(answer) as pieces:
+            async for piece in pieces:
+                last = piece
+        return cast("Tally", last)
+
+    async def _answer(
+        self,
+        request: Request,
+        is_answer: Callable[[str], bool],
+        *,
+        is_shown: bool,
+        patient: bool = True,
+    ) -> AsyncGenerator[str | Restart | Tally]:
+        """Yield the text of an answer as it comes, then its tally; an answer of which something was shown is not tried again."""
+        attempts = Attempts(self.dialect, self._retries, self._service)
+        known = self.dialect.known
+        most_chars = _CHARS_PER_TOKEN * (request.answer_tokens or self._answer_tokens)
+        while True:
+            sent = request.send(attempts.form)
+            tally = Tally(sent.messages, most_chars, thinks_unopened=known.thinks_unopened)
+            waits = [0.0, 0.0]
+            attempts.begin(tally)
+            try:
+                pieces = self._pieces(tally, sent, waits, is_answer, is_shown=is_shown)
+                async with aclosing(pieces) as open_pieces:
+                    async for piece in open_pieces:
+                        yield piece
+                break
+            except Exception as error:
+                if is_shown and (tally.text or tally.restarts):
+                    emit(NO_ANSWER)
+                    raise as_sextant_error(error, self._service) from error
+                await attempts.fail(error, sent, tally.prompt_tokens, patient=patient)
+        await attempts.learn(tally, waits, sent)
+        yield tally
 
     async def _pieces(
         self,
         tally: Tally,
-        options: dict[str, Any],
+        sent: SentRequest,
         waits: list[float],
         is_answer: Callable[[str], bool],
+        *,
+        is_shown: bool,
     ) -> AsyncGenerator[str | Restart]:
         """Yield the text of one stream; `waits` adds up what its first words, and the rest, were waited for."""
         after_end, first = min(_AFTER_END, self._timeout), self._wait_for_first(tally)
         clock = asyncio.get_running_loop().time
-        async with aclosing(
-            stream_on_loop(self._llm, tally.prompt, {"tags": [_NO_STREAM]}, options)
-        ) as open_chunks:
+        until = math.inf if is_shown else clock() + self._timeout
+        async with aclosing(stream_on_loop(self._llm, sent, _CONFIG)) as open_chunks:
             while not tally.overrun:
                 # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
                 # a cancellation that arrives with a chunk on Python 3.11.
                 started, begun = clock(), bool(tally.text or tally.undecided)
                 silence = self._timeout if begun else first
                 try:
-                    async with asyncio.timeout(after_end if tally.ended else silence):
+                    async with asyncio.timeout(
+                        after_end if tally.ended else min(silence, until - started)
+                    ):
                         chunk = await anext(open_chunks, None)
                 except Exception as error:
                     if not tally.ended:
@@ -296,8 +317,9 @@ class ChatModel:
                     chunk = None  # the answer is whole; what it has cost will not be told
                 waits[begun] += clock() - started
                 before = tally.restarts
-                piece = tally.finish() if chunk is None else tally.add(chunk)
-                self._raise_failure(tally)
+                piece = tally.finish(is_answer) if chunk is None else tally.add(chunk)
+                if tally.has_failed:
+                    raise self._service.error(ModelUnavailable, wordings.BROKE_OFF)
                 if (undecided := tally.undecided) and is_answer(undecided):
                     piece = tally.release()
                 if tally.restarts > before:
@@ -312,53 +334,6 @@ class ChatModel:
         expected = _SLACK * self.speed.seconds(tally.prompt_tokens, 0)
         return min(max(self._timeout, expected), max(self._timeout, self._patience))
 
-    async def _json_answer(self, asking: JsonRequest, *, patient: bool) -> ModelCompletion:
-        tally = await self._call(asking.messages, asking.options, asking.bound, patient=patient)
-        return ModelCompletion(tally.text or tally.refusal, self._report_usage(tally))
-
-    async def _call(
-        self,
-        messages_of: Callable[[RequestForm], list[BaseMessage]],
-        options_of: Callable[[RequestForm], dict[str, Any]],
-        bound_of: Callable[[RequestForm], Runnable[Any, Any] | None] = lambda _: None,
-        *,
-        patient: bool = True,
-    ) -> Tally:
-        attempts = Attempts(self.dialect, self._retries, self._service)
-        while True:
-            form = attempts.form
-            messages, options, bound = messages_of(form), options_of(form), bound_of(form)
-            tally = self._tally(messages)
-            attempts.begin(tally)
-            try:
-                async with asyncio.timeout(self._timeout):
-                    tally.add_whole(await self._whole_answer(messages, options, bound))
-                self._raise_failure(tally)
-            except Exception as error:  # noqa: BLE001 - whatever a client raises is looked at there
-                is_bound = bound is not None
-                await attempts.fail(
-                    error, options, tally.prompt_tokens, is_bound=is_bound, patient=patient
-                )
-            else:
-                await attempts.learn(tally)
-                return tally
-
-    async def _whole_answer(
-        self, messages: list[BaseMessage], options: dict[str, Any], bound: Runnable[Any, Any] | None
-    ) -> AIMessage:
-        """Return an answer in one piece; that of an endpoint which only streams is put together."""
-        config: RunnableConfig = {"tags": [_NO_STREAM]}
-        if bound is not None or STREAMED not in options:
-            return await invoke_on_loop(bound or self._llm, messages, config, options)
-        stream = stream_on_loop(self._llm, messages, config, options)
-        chunks = [cast("AIMessageChunk", chunk) async for chunk in stream]
-        return add_ai_message_chunks(*chunks) if chunks else AIMessage("")
-
-    def _raise_failure(self, tally: Tally) -> None:
-        """Raise where an answer ended since its endpoint failed."""
-        if tally.has_failed:
-            raise self._service.error(ModelUnavailable, wordings.BROKE_OFF)
-
     def _report_usage(self, tally: Tally) -> Usage:
         """Return what an answer has cost, told to whoever measures it."""
         usage = tally.usage()
@@ -370,12 +345,9 @@ class ChatModel:
             wording = wordings.WITHHELD
         elif tally.text.strip():
             return
-        elif tally.refusal:
-            wording = wordings.DECLINED
         else:
             wording = wordings.USED_UP if tally.truncated else wordings.EMPTY
-        declined = tally.refusal[:200].rstrip(". ")
-        error = self._service.error(ModelOutputInvalid, wording, reason=declined)
+        error = self._service.error(ModelOutputInvalid, wording)
         error.usage = self._report_usage(tally)
         raise error
 

@@ -4,7 +4,7 @@ Endpoints that call themselves compatible differ: some know `response_format: js
 vLLM, Ollama, llama.cpp), some only `json_object` (DeepSeek), some neither; some refuse
 `stream_options`; some call the limit of an answer `max_tokens`, some `max_completion_tokens`; reasoning models
 refuse a `temperature` of 0, which calls for JSON ask for; the templates of some models know no system message;
-some models are had as a stream alone; some answers may not be as long as we allow them; some endpoints break (500)
+some stream nothing; some answers may not be as long as we allow them; some endpoints break (500)
 at what they do not know instead of refusing it. A request is
 made with everything first and, when it is refused as invalid, repeated with less; what then works is what
 all chat models of this process that ask the same endpoint for the same model begin with, for an hour: an
@@ -17,7 +17,7 @@ import asyncio
 import re
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
@@ -51,12 +51,14 @@ _JSON_FORMATS = ("json_schema", "json_object", None)
 _WORDS_ALONE = len(_JSON_FORMATS) - 1
 # How templates of models say that they take no system message, or none but turns.
 _NO_SYSTEM = re.compile(
-    r"\bsystem\W+(role|message|prompt|instruction)|\broles must alternate", re.I
+    r"\bsystem\W+(?:role|message|prompt|instruction)|['\"]system['\"]|\bdeveloper (?:instruction|message)"
+    r"|\broles must alternate",
+    re.I,
 )
-# How endpoints say that a model, or its thinking, is had as a stream alone.
-_STREAMS_ALONE = re.compile(r"\bonly support\w* stream|\bnon-streaming", re.I)
-STREAMED = "stream_usage"
-"""An option of calls that are streamed, and of no other."""
+# How endpoints say that a model, or who asks it, may have no stream.
+_NO_STREAM = re.compile(
+    r"\bto stream\b|\bstream(?:ing)?\b[^.]{0,20}\bnot\b|\bnot\b[^.]{0,20}\bstream", re.I
+)
 
 # The fields of a request that `Dialect` adds; a refusal that names another is not about them.
 _OURS = ("response_format", "stream", "stream_options")
@@ -157,22 +159,28 @@ class Dialect:
             min(known.limits, form.limits, key=len),
             known.temperature and form.temperature,
             known.system and form.system,
-            known.whole and form.whole,
+            known.streams and form.streams,
         )
         self.known.until = time.time() + BELIEVED
 
-    def options(self, form: RequestForm) -> dict[str, Any]:
-        """Return options for a call that answers in one piece."""
+    def options(
+        self, form: RequestForm, body: dict[str, Any] | None = None, tokens: int | None = None
+    ) -> dict[str, Any]:
+        """Return the options of a call: the fields of its body, and of how many tokens its answer may be."""
         if not self._speaks_openai:
             return {}
-        return self._way(form) | self._carrying({}, self._text_tokens, form)
+        if tokens and (context := self.known.context):
+            tokens = min(tokens, context.for_answer)
+        limit = {form.limits[0]: tokens} if tokens and form.limits else {}
+        # A body that says so comes whole: the client asks for a stream in any case.
+        whole = {} if form.streams else {"stream": False}
+        sent = self._body | limit | whole | (body or {})
+        usage = {"stream_usage": form.stream_usage and form.streams}
+        return usage | ({"extra_body": sent} if sent else {})
 
-    def _way(self, form: RequestForm) -> dict[str, Any]:
-        """Return how an answer comes that is wanted in one piece.
-
-        Without `stream` LangGraph's message stream would turn the call into a streamed one.
-        """
-        return {"stream": False} if form.whole else {STREAMED: form.stream_usage}
+    def text_options(self, form: RequestForm, answer_tokens: int | None = None) -> dict[str, Any]:
+        """Return the options of a call for text, in so many tokens or the usual limit."""
+        return self.options(form, tokens=answer_tokens or self._text_tokens)
 
     def states_schema(self, form: RequestForm) -> bool:
         """Return whether a call for JSON carries the schema beside its messages."""
@@ -195,8 +203,6 @@ class Dialect:
         self, schema: type[BaseModel], form: RequestForm, answer_tokens: int | None = None
     ) -> dict[str, Any]:
         """Return options for a call that shall answer with JSON of `schema`, in so many tokens or the usual limit."""
-        if not self._speaks_openai:
-            return {}
         kind = _JSON_FORMATS[form.json_format]
         asked: dict[str, Any] = {"type": kind}
         if kind == "json_schema":
@@ -206,14 +212,7 @@ class Dialect:
         body: dict[str, Any] = {} if kind is None else {"response_format": asked}
         if form.temperature and not self._has_temperature and not self.known.thinks_unopened:
             body["temperature"] = 0  # models that think repeat themselves without end at 0
-        tokens = answer_tokens or self._json_tokens
-        return self._way(form) | self._carrying(body, tokens, form)
-
-    def stream_options(self, form: RequestForm) -> dict[str, Any]:
-        """Return options for a streamed call."""
-        if not self._speaks_openai:
-            return {}
-        return {STREAMED: form.stream_usage} | self._carrying({}, self._text_tokens, form)
+        return self.options(form, body, answer_tokens or self._json_tokens)
 
     def lesser(
         self, error: Exception, options: dict[str, Any], form: RequestForm
@@ -226,8 +225,8 @@ class Dialect:
         if limited and (mentions(MAX_TOKENS, error) or mentions(MAX_COMPLETION_TOKENS, error)):
             # Unknown by this name, or too large: each endpoint words in its way how much it allows.
             return replace(form, limits=form.limits[1:])
-        if options.get("stream") is False and _STREAMS_ALONE.search(words_of(error)):
-            return replace(form, whole=False)
+        if form.streams and _NO_STREAM.search(words_of(error)):
+            return replace(form, streams=False)
         if self._speaks_openai and form.system and _NO_SYSTEM.search(words_of(error)):
             return replace(form, system=False)
         if status != 500:
@@ -257,16 +256,6 @@ class Dialect:
             is_ours = status in _INVALID_REQUEST and not is_too_long(error)
             is_ours = is_ours and not is_about_other_than(_OURS, error)
         return replace(form, json_format=_WORDS_ALONE) if is_ours else None
-
-    def _carrying(
-        self, body: dict[str, Any], tokens: int | None, form: RequestForm
-    ) -> dict[str, Any]:
-        """Return `body` with the token limit and what the model sends with every call, as an option."""
-        if tokens and (context := self.known.context):
-            tokens = min(tokens, context.for_answer)
-        limit = {form.limits[0]: tokens} if tokens and form.limits else {}
-        body = self._body | limit | body
-        return {"extra_body": body} if body else {}
 
 
 def arrange(messages: list[BaseMessage], form: RequestForm) -> list[BaseMessage]:
@@ -315,8 +304,45 @@ def _sent(llm: BaseChatModel, body: dict[str, Any]) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A call as it is made; `bound`: what is asked in place of the plain model, if anything."""
+
+    messages: list[BaseMessage]
+    options: dict[str, Any]
+    bound: Runnable[Any, Any] | None = None
+    is_json: bool = False
+
+
+class Request(Protocol):
+    """What a model is asked, whatever the form."""
+
+    @property
+    def answer_tokens(self) -> int | None:
+        """Return the limit of the answer; None: the usual one."""
+        ...
+
+    def send(self, form: RequestForm) -> SentRequest:
+        """Return the call in this form."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TextRequest:
+    """A call for text, of so many tokens or the usual limit."""
+
+    prompt: list[BaseMessage]
+    dialect: Dialect
+    answer_tokens: int | None = None
+
+    def send(self, form: RequestForm) -> SentRequest:
+        """Return the call in this form."""
+        options = self.dialect.text_options(form, self.answer_tokens)
+        return SentRequest(arrange(self.prompt, form), options)
+
+
+@dataclass(frozen=True, slots=True)
 class JsonRequest:
-    """A call for JSON of `schema`, by the form in which it is made; `after`: messages that follow the prompt."""
+    """A call for JSON of `schema`; `after`: messages that follow the prompt."""
 
     prompt: list[BaseMessage]
     schema: type[ModelReply]
@@ -325,19 +351,14 @@ class JsonRequest:
     answer_tokens: int | None = None
     after: tuple[BaseMessage, ...] = ()
 
-    def messages(self, form: RequestForm) -> list[BaseMessage]:
-        """Return the prompt, which states the schema where the request does not."""
-        stated = self.dialect.states_schema(form)
-        text = instruction(self.schema, self.language, with_schema=not stated)
-        return arrange([*_with_instruction(self.prompt, text), *self.after], form)
-
-    def options(self, form: RequestForm) -> dict[str, Any]:
-        """Return the options that go with the call."""
-        return self.dialect.json_options(self.schema, form, self.answer_tokens)
-
-    def bound(self, form: RequestForm) -> Runnable[Any, Any] | None:
-        """Return the model that is asked in place of the plain one, if any."""
-        return self.dialect.bind_schema(self.schema, form)
+    def send(self, form: RequestForm) -> SentRequest:
+        """Return the call in this form; the prompt states the schema where the request does not."""
+        dialect, schema = self.dialect, self.schema
+        stated = dialect.states_schema(form)
+        text = instruction(schema, self.language, with_schema=not stated)
+        messages = arrange([*_with_instruction(self.prompt, text), *self.after], form)
+        options = dialect.json_options(schema, form, self.answer_tokens)
+        return SentRequest(messages, options, dialect.bind_schema(schema, form), is_json=True)
 
 
 def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:

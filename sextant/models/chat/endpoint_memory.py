@@ -10,14 +10,94 @@ import math
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from sextant.models.chat.speed import EndpointSpeed
+# What one more answer counts against all before it: endpoints are busy and idle by turns.
+_NEWEST = 0.5
+# Answers that are shorter or quicker than this tell nothing of a rate.
+_LEAST_TOKENS, _LEAST_SECONDS = 8, 0.05
+# Seconds after which an endpoint that was too slow is tried again.
+_NEWS = 600.0
+
+
+@dataclass(slots=True)
+class EndpointSpeed:
+    """Tokens a second; 0: not known yet.
+
+    Attributes:
+        prompt: that are read of a prompt, those apart that a cache has.
+        answer: that are written.
+        thinking: tokens of an answer that are not shown.
+        shown: tokens of an answer that are.
+        missed: when the last answer did not come in time, in seconds since the epoch; 0: it did.
+    """
+
+    prompt: float = 0.0
+    answer: float = 0.0
+    thinking: float = 0.0
+    shown: float = 0.0
+    missed: float = 0.0
+
+    def forget(self) -> None:
+        """Know nothing again."""
+        for one in fields(self):
+            setattr(self, one.name, one.default)
+
+    def observe_stream(
+        self, prompt: int, shown: int, written: int, first: float, rest: float
+    ) -> None:
+        """Note an answer whose first piece came after `first` seconds and whose others took `rest`.
+
+        Where most of what was written is not shown, the model thought before the first piece.
+        """
+        self.missed = 0.0
+        hidden = max(0, written - shown)
+        self.thinking = _blend(self.thinking, hidden) if self.answer else hidden
+        self.shown = _blend(self.shown, shown)
+        if rest >= _LEAST_SECONDS and shown >= _LEAST_TOKENS:
+            self.answer = _blend(self.answer, shown / rest)
+        reading = first - (hidden / self.answer if hidden > shown and self.answer else 0.0)
+        if reading >= _LEAST_SECONDS and prompt >= _LEAST_TOKENS:
+            self.prompt = _blend(self.prompt, prompt / reading)
+
+    def observe_silence(self, prompt: int, seconds: float) -> None:
+        """Note that a prompt was not answered within so many seconds; it may well take twice as many.
+
+        Once counts as much as one answer: an endpoint may have been busy with others.
+        """
+        rate = prompt / max(2 * seconds, _LEAST_SECONDS)
+        self.prompt = min(self.prompt or rate, _blend(self.prompt, rate))
+
+    def observe_missed_answer(self, prompt: int, seconds: float) -> None:
+        """Note that an answer did not begin within so many seconds."""
+        self.observe_silence(prompt, seconds)
+        self.missed = time.time()
+
+    @property
+    def missed_lately(self) -> bool:
+        """Return whether the last answer did not come, and that is so short ago that there is no need to try again."""
+        return time.time() - self.missed < _NEWS
+
+    def prompt_tokens_within(self, seconds: float, answer: float) -> float:
+        """Return how long a prompt may be for an answer within so many seconds; without end where nothing is known."""
+        if not self.prompt:
+            return math.inf
+        return max(0.0, seconds - self.seconds(0, round(answer))) * self.prompt
+
+    def seconds(self, prompt: int, answer: int) -> float:
+        """Return how long an answer may take, thoughts included; 0 where nothing is known."""
+        reading = prompt / self.prompt if self.prompt else 0.0
+        return reading + ((answer + self.thinking) / self.answer if self.answer else 0.0)
+
+
+def _blend(known: float, new: float) -> float:
+    return known + _NEWEST * (new - known) if known else new
+
 
 MAX_TOKENS, MAX_COMPLETION_TOKENS = "max_tokens", "max_completion_tokens"
 # Seconds for which a refusal is believed: a refused request an hour costs nothing.
@@ -43,7 +123,7 @@ class RequestForm:
         limits: names of the token limit that were not refused; the first is used.
         temperature: whether a call for JSON asks for the likeliest answer.
         system: whether there is a system message; else it is the beginning of what the user says.
-        whole: whether an answer that is wanted in one piece is asked for so; else it is streamed, too.
+        streams: whether answers are streamed; else they come in one piece.
     """
 
     json_format: int = 0
@@ -51,7 +131,7 @@ class RequestForm:
     limits: tuple[str, ...] = (MAX_TOKENS, MAX_COMPLETION_TOKENS)
     temperature: bool = True
     system: bool = True
-    whole: bool = True
+    streams: bool = True
 
     @property
     def lacking(self) -> tuple[str, ...]:
@@ -63,7 +143,7 @@ class RequestForm:
             MAX_TOKENS: MAX_TOKENS in self.limits,
             "temperature": self.temperature,
             "system messages": self.system,
-            "answers in one piece": self.whole,
+            "streams": self.streams,
         }
         return tuple(name for name, is_there in names.items() if not is_there)
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from sextant.domain.answers import Usage
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, SextantError
-from sextant.models.chat.chat_model import ChatModel, Restart
+from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.endpoint_memory import ContextLimit
 from sextant.models.chat.replies import Line
 from sextant.models.chat.structured import ModelReply
@@ -44,7 +42,7 @@ _TASKS = {
 }
 # Tokens of a reply of one word, and of a thought that is more than another way to count.
 _WORD_TOKENS, _LEAST_THOUGHT = 10, 100
-# Tokens after which a model that goes on and on is not listened to.
+# Tokens of a reply to a long prompt; weak models go on and on.
 _ENOUGH = 150
 
 
@@ -125,8 +123,8 @@ async def measure(
     await chat.dialect.save_news()
     return replace(
         found,
-        prompt_rate=0.0 if speed.is_guess else speed.prompt,
-        answer_rate=0.0 if speed.is_guess else speed.answer,
+        prompt_rate=speed.prompt,
+        answer_rate=speed.answer,
         thinking_tokens=round(speed.thinking) if speed.thinking > _LEAST_THOUGHT else 0,
         limit=chat.context,
         refused=chat.dialect.form.lacking,
@@ -153,61 +151,24 @@ async def _ask_json(chat: ChatModel, seconds: float) -> str:
 async def _read(chat: ChatModel, size: int, seconds: float, found: Measurement) -> Measurement:
     """Return what is found by a prompt of so many tokens."""
     code, prompt = _write_prompt(size, _TASKS[size == READ_FIRST])
-    reply = _TimedReply()
     try:
         async with asyncio.timeout(max(1.0, seconds)):
-            await reply.take(chat, prompt)
+            reply = await chat.complete(prompt, answer_tokens=_ENOUGH)
     except TimeoutError:
-        if not reply.texts:
-            chat.speed.observe_silence(size, seconds)
-            reason = f"A prompt of {size:,} tokens was not answered within {seconds:.0f} seconds."
-            return replace(found, failure=reason)
+        chat.speed.observe_silence(size, seconds)
+        reason = f"A prompt of {size:,} tokens was not answered within {seconds:.0f} seconds."
+        return replace(found, failure=reason)
     except ContextTooLong:
         return found
     except SextantError as error:
         return replace(found, failure=error.message)
-    if reply.usage is None:  # it did not come to its end
-        chat.speed.observe_stream(size, reply.tokens, reply.tokens, reply.first, reply.rest)
-    counted = reply.usage.prompt_tokens if reply.usage and not reply.usage.estimated else 0
-    if code in reply.text or counted >= _COUNTED * size or not reply.usage:
+    counted = 0 if reply.usage.estimated else reply.usage.prompt_tokens
+    is_open = reply.usage.truncated and not counted  # it had not come to the code yet
+    if code in reply.text or counted >= _COUNTED * size or is_open:
         return replace(found, longest_read=size)
     tokens = counted or found.longest_read or size // 2
     chat.dialect.known.limit = ContextLimit.learnt_now(tokens, is_cut=True)
     return found
-
-
-@dataclass(slots=True)
-class _TimedReply:
-    """What a model says, its seconds until the first words and after them; `usage` is None where it was not heard out."""
-
-    texts: list[str] = field(default_factory=list[str])
-    usage: Usage | None = None
-    first: float = 0.0
-    rest: float = 0.0
-
-    @property
-    def text(self) -> str:
-        return "".join(self.texts)
-
-    @property
-    def tokens(self) -> int:
-        return estimate_tokens(self.text)
-
-    async def take(self, chat: ChatModel, prompt: list[BaseMessage]) -> None:
-        """Listen until the model ends, or has said more than it was asked for."""
-        clock = asyncio.get_running_loop().time
-        started = clock()
-        stream = chat.stream(prompt, is_answer=lambda _: True)
-        async with aclosing(cast("AsyncGenerator[str | Restart | Usage]", stream)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Usage):
-                    self.usage = piece
-                elif isinstance(piece, str):
-                    self.first = self.first or clock() - started
-                    self.rest = clock() - started - self.first
-                    self.texts.append(piece)
-                    if self.tokens > _ENOUGH:
-                        return
 
 
 def _write_prompt(size: int, task: str) -> tuple[str, list[BaseMessage]]:

@@ -1,71 +1,144 @@
-"""OpenAI's client without what its streams cost: chunks come as the JSON that was sent, to their end.
+"""OpenAI's client, whose streams are read as endpoints that call themselves compatible write them.
 
 Importing this takes about a second, as `openai` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-import orjson
 from openai import APIConnectionError, APIError, AsyncOpenAI, AsyncStream
 
-_LAST = "[DONE]"
+# Seconds in which a stream that has ended may leave its connection to the next.
+_DRAIN_SECONDS = 1.0
+# Characters of an answer which, sent once more from the beginning, are no coincidence.
+_REPEATED = 16
+# Fields of an error that comes without its envelope.
+_OF_ERRORS = frozenset({"message", "msg", "detail"})
 
 
 class PlainStream(AsyncStream[object]):
-    """A stream of dictionaries; `object` is the library's word for data as it is.
+    """A stream of chunks as dictionaries, in one shape.
+
+    One line of data is one chunk, whatever stands between the lines. Thoughts in a field of their own become a thought
+    in the text, and an answer in one piece, or an error of whatever shape, is one in a stream, too.
 
     A worker that dies behind a proxy leaves a stream that ends in good order in the middle of a sentence:
     one that says neither why it ended nor that it did is broken.
     """
 
-    _ended = False
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        begun = False
-        headers = self.response.headers
-        if "event-stream" not in headers.get("content-type", "") and "content-length" in headers:
-            await self.response.aread()
-            yield _as_chunk(_read_whole(self.response))
-            return
-        async for chunk in super().__aiter__():
-            for choice in (isinstance(chunk, dict) and chunk.get("choices")) or ():
-                choice.setdefault("delta", None)  # some endpoints send none when they end
-                self._ended |= bool(choice.get("finish_reason"))
-            yield chunk
-            begun = True
-        if begun and not self._ended:
+    # The library's own name: the chunks that `__aiter__` and `__anext__` go through.
+    async def __stream__(self) -> AsyncIterator[Any]:
+        reader, others, begun = _ChunkReader(), list[bytes](), False
+        lines = self._lines()
+        try:
+            async for line in lines:
+                name, _, data = line.partition(b":")
+                data = data.strip()
+                if name != b"data":
+                    others.append(line)
+                elif data.startswith(b"[DONE]"):
+                    reader.has_ended = begun = True
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_DRAIN_SECONDS):
+                            _ = [rest async for rest in lines]
+                    break
+                elif data not in (b"", b"null", b"{}"):
+                    yield self._read(reader, data)
+                    begun = True
+            if not begun and (body := b"\n".join(others)).strip():
+                yield self._read(reader, body)
+        finally:
+            await self.response.aclose()
+        if begun and not reader.has_ended:
             raise APIConnectionError(request=self.response.request)
 
-    # The library's own name, since it swallows the `[DONE]` and nothing public tells of it: else all bytes
-    # would be decoded twice. A test of both ways in which streams end breaks with it (test_chat_stream.py).
-    async def _iter_events(self) -> AsyncIterator[Any]:
-        async for event in super()._iter_events():
-            self._ended |= event.data.startswith(_LAST)
-            yield event
+    async def _lines(self) -> AsyncGenerator[bytes]:
+        """Yield the lines of the body without those that are comments."""
+        rest = b""
+        async for piece in self.response.aiter_bytes():
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                if not line.startswith(b":"):
+                    yield line.rstrip(b"\r")
+        yield rest
+
+    def _read(self, reader: _ChunkReader, data: bytes) -> dict[str, Any]:
+        """Return a chunk.
+
+        Raises:
+            APIError: it is an error.
+            ValueError, TypeError: it is no JSON, or no object.
+        """
+        value = json.loads(data)
+        chunk = value[0] if isinstance(value, list) and value else value
+        if not isinstance(chunk, dict):
+            raise TypeError("a chunk is no JSON object")
+        error = chunk.get("error")
+        if error or ("choices" not in chunk and not _OF_ERRORS.isdisjoint(chunk)):
+            raise APIError(str(error or chunk), self.response.request, body=error or chunk)
+        return reader.normalise(chunk)
 
 
-def _read_whole(response: Any) -> dict[str, Any]:  # noqa: ANN401 - of httpx or httpx2
-    """Return the answer in a body of status 200.
+class _ChunkReader:
+    """Brings the chunks of one stream into one shape.
 
-    Raises:
-        APIError: there is none in it, with what there is: many gateways report errors so, in shapes of their own.
-        ValueError: it is no JSON.
+    Attributes:
+        has_ended: whether the stream has said so.
     """
-    body = orjson.loads(response.content)
-    if isinstance(body, dict) and body.get("choices") and not body.get("error"):
-        return body
-    error = body.get("error") if isinstance(body, dict) else None
-    message = str(error or response.text)
-    raise APIError(message, response.request, body=error or body or None)
+
+    def __init__(self) -> None:
+        self.has_ended = False
+        self._is_refusal = self._is_thought = False
+        self._text = ""
+
+    def normalise(self, chunk: dict[str, Any]) -> dict[str, Any]:
+        """Return a chunk whose choices have a `delta` with all that the model says as text."""
+        choices = [self._choice(one) for one in chunk.get("choices") or ()]
+        self.has_ended |= not choices and bool(chunk.get("usage"))
+        return {**chunk, "choices": choices}
+
+    def _choice(self, choice: Mapping[str, Any]) -> dict[str, Any]:
+        said = choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
+        self._is_refusal |= bool(said.get("refusal"))
+        reason = "refusal" if self._is_refusal else choice.get("finish_reason")
+        if isinstance(reason, dict):
+            reason = reason.get("type")
+        self.has_ended |= bool(reason)
+        delta = {"role": "assistant", "content": self._content(said)}
+        return {"index": 0, "delta": delta, "finish_reason": reason}
+
+    def _content(self, said: Mapping[str, Any]) -> str:
+        """Return what of an answer or a thought is new."""
+        thought = said.get("reasoning_content") or said.get("reasoning")
+        content = self._drop_repeated(_as_text(said.get("content")))
+        written = ""
+        if isinstance(thought, str) and thought and not self._text:
+            written = thought if self._is_thought else f"<think>{thought}"
+            self._is_thought = True
+        if content and self._is_thought:
+            written += "</think>"
+            self._is_thought = False
+        self._text += content
+        return written + content
+
+    def _drop_repeated(self, content: str) -> str:
+        """Return the text without all that came before, which some endpoints repeat at the end."""
+        if len(self._text) >= _REPEATED and content.startswith(self._text):
+            return content[len(self._text) :]
+        return content
 
 
-def _as_chunk(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return a whole answer as the only chunk of a stream."""
-    choices = [{**one, "delta": one.get("message")} for one in answer["choices"]]
-    return {**answer, "choices": choices}
+def _as_text(content: object) -> str:
+    """Return the text of a content, which may be a list of parts."""
+    if isinstance(content, list):
+        texts = (one.get("text") for one in content if isinstance(one, dict))
+        return "".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
 
 
 class PlainStreams(AsyncOpenAI):
@@ -83,7 +156,4 @@ class PlainStreams(AsyncOpenAI):
         **options: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401 - seven overloads
         """See `AsyncOpenAI`."""
-        answer = await super().post(path, stream_cls=stream_cls and PlainStream, **options)
-        if not options.get("stream") and (raw := getattr(answer, "http_response", None)):
-            _read_whole(raw)
-        return answer
+        return await super().post(path, stream_cls=stream_cls and PlainStream, **options)

@@ -1,4 +1,4 @@
-"""Pictures on their way to a vision model: checked, made smaller, encoded anew.
+"""Pictures for a vision model: checked, made smaller, encoded anew, described.
 
 Whatever comes in, what goes out is a JPEG of bounded size that we wrote ourselves: no metadata (place,
 camera, comments), no second frame, no trailing data.
@@ -12,14 +12,18 @@ import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sextant.domain.errors import FileBroken, FileTooLarge, FileTypeUnknown, FileUnsafe
+from sextant.text.characters import clean_text
 
 if TYPE_CHECKING:
     from PIL import Image
+
+    from sextant.domain.settings import Settings
+    from sextant.models.chat.chat_model import ChatModel, ModelCompletion
 
 # What Pillow may decode: each decoder that is left out is one that a hostile file cannot reach.
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
@@ -239,3 +243,48 @@ def _opaque(image: Image.Image) -> Image.Image:
         paper = Image.new("RGBA", image.size, "white")
         return Image.alpha_composite(paper, image).convert("RGB")
     return image.convert("RGB")
+
+
+# A description is for searching and answering: what a model says beyond this is not read.
+_LONGEST = 4000
+
+
+class VisionModel:
+    """Describes pictures with a chat model that takes images (OpenAI-compatible `image_url` parts).
+
+    Only data URIs are ever sent, never an address: neither we nor the endpoint fetches anything.
+    """
+
+    def __init__(self, chat: ChatModel) -> None:
+        self._chat = chat
+
+    @property
+    def name(self) -> str:
+        """Return the model's name at its endpoint."""
+        return self._chat.name
+
+    async def describe(
+        self, picture: EncodedPicture, prompt: list[tuple[str, str]]
+    ) -> ModelCompletion:
+        """Return what the model says of a picture, at most 4,000 characters.
+
+        Args:
+            picture: what it is shown.
+            prompt: a system and a user part; the picture goes with the latter.
+
+        Raises:
+            ModelUnavailable, ModelOutputInvalid: as for `ChatModel.complete`.
+        """
+        (_, system), (_, user) = prompt
+        shown: list[str | dict[str, Any]] = [
+            {"type": "text", "text": user},
+            {"type": "image_url", "image_url": {"url": picture.data_uri}},
+        ]
+        reply = await self._chat.complete([("system", system), ("user", shown)])
+        return replace(reply, text=clean_text(reply.text).strip()[:_LONGEST])
+
+
+def picture_limits(settings: Settings) -> PictureLimits:
+    """Return the limits of `settings.multimodal` on one picture."""
+    limits = settings.multimodal
+    return PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)

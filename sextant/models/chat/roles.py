@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from sextant.models.chat.chat_model import ChatModel
-    from sextant.models.chat.vision import VisionModel
+    from sextant.models.chat.pictures import VisionModel
 
     AnyChatModel = BaseChatModel | ChatModel
     """What may be given instead of a model that the settings name."""
@@ -260,7 +260,7 @@ class ChatModels:
         chat = await self.get(Role.VISION)
         if chat is None:
             return None
-        from sextant.models.chat.vision import VisionModel
+        from sextant.models.chat.pictures import VisionModel
 
         return VisionModel(chat)
 

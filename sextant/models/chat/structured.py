@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, core_schema, from_json
 
 from sextant.domain.questions import field_at
 from sextant.text.characters import clean_text
@@ -133,11 +133,9 @@ _REPAIR = {
 # Outside strings, Python's words for JSON's literals and the full-width marks of Chinese input.
 _WORDS = {"None": "null", "True": "true", "False": "false", "NaN": "null"}
 _MARKS = str.maketrans("，：｛｝［］", ",:{}[]")
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(32)}  # as strings may have them
 # A string (possibly cut off by the end), a word, or anything between; linear on any input.
 _PIECES = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[A-Za-z]+|[^"A-Za-z]+', re.DOTALL)
-_STRING_END = re.compile(r'(?<!\\)(?:\\\\)*"\Z')
-# A key at the end whose value was cut off with the rest.
-_LONE_KEY = re.compile(r'(?:,\s*|(?<=\{)\s*+)"(?:[^"\\]|\\.)*+"\s*:?\s*\Z', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _START = re.compile(r"[{\[]")
 # Text before the object may hold braces too; a model that needs more starts than this is lost.
@@ -210,13 +208,10 @@ def _json_values(text: str, *, keeps_cut_entry: bool) -> Iterator[tuple[object, 
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
             try:
-                repaired, cut_off = _repair_json(text[start.start() :], keeps_cut_entry)
-                value, _length = _DECODER.raw_decode(repaired)
+                value = _read_mended(text[start.start() :], keeps_cut_entry)
             except (ValueError, RecursionError):
                 continue
             whole = False
-            if cut_off and not _has_content(value):
-                value = _CUT_OFF
         yield value, whole
 
 
@@ -226,58 +221,44 @@ _DECODER = json.JSONDecoder(strict=False)
 _CUT_OFF = object()
 
 
-def _repair_json(text: str, keeps_cut_entry: bool) -> tuple[str, bool]:
-    """Return `text` with slips outside of strings put right, and whether it ends amid its values."""
-    pieces, length = list[str](), 0
-    open_brackets: list[tuple[str, int]] = []  # what closes each, and where it stands
-    for match in _PIECES.finditer(text):
-        piece = match.group()
+def _read_mended(text: str, keeps_cut_entry: bool) -> object:
+    """Return the first value of `text` with slips outside of strings put right, without what its end leaves unfinished."""
+    pieces, open_brackets = list[str](), list[str]()
+    for piece in _PIECES.findall(text):
         if piece.startswith('"'):
-            closed = len(piece) > 1 and _STRING_END.search(piece)
-            piece = piece if closed else piece.removesuffix("\\") + '"'
-        else:
-            piece = _TRAILING_COMMA.sub(r"\1", _WORDS.get(piece, piece).translate(_MARKS))
-            _follow_brackets(piece, length, open_brackets)
-        pieces.append(piece)
-        length += len(piece)
-    written = "".join(pieces)
-    cut_at = _find_cut_entry(written, open_brackets, keeps_cut_entry)
-    return _close_brackets(written, open_brackets, cut_at), len(open_brackets) > 1
+            pieces.append(piece.translate(_CONTROLS))
+            continue
+        plain = _TRAILING_COMMA.sub(r"\1", _WORDS.get(piece, piece).translate(_MARKS))
+        for char in plain:
+            if char in "{[":
+                open_brackets.append(char)
+            elif char in "}]" and open_brackets:
+                open_brackets.pop()
+        pieces.append(plain)
+    mended = "".join(pieces)
+    try:
+        return _DECODER.raw_decode(mended)[0]  # talk may follow
+    except ValueError:
+        value = from_json(mended, allow_partial="trailing-strings")
+    _drop_cut_entry(value, open_brackets, keeps_cut_entry)
+    return value if len(open_brackets) == 1 or _has_content(value) else _CUT_OFF
 
 
-def _find_cut_entry(
-    text: str,
-    open_brackets: list[tuple[str, int]],
-    keeps_cut_entry: bool,
-) -> int | None:
-    """Return the depth of the entry of a list that is dropped, for its end is missing; None for none."""
-    closing = [bracket for bracket, _ in open_brackets]
-    objects = (at for at in range(2, len(closing)) if closing[at - 1 : at + 1] == ["]", "}"])
-    outermost = next(objects, None)
-    has_lists = outermost is not None and "[" in text[open_brackets[outermost][1] :]
-    if outermost is None or not (keeps_cut_entry and has_lists):
-        return outermost
-    inner = range(outermost + 1, len(closing))
-    return next((at for at in inner if closing[at - 1] == "]"), None)
-
-
-def _close_brackets(text: str, open_brackets: list[tuple[str, int]], cut_at: int | None) -> str:
-    """Return `text` without what its end leaves unfinished, and with brackets that close what is open."""
-    closing = [bracket for bracket, _ in open_brackets]
-    if cut_at is not None:
-        text, closing = text[: open_brackets[cut_at][1]], closing[:cut_at]
-    text = text.rstrip().rstrip(",")
-    if closing and closing[-1] == "}":
-        text = _LONE_KEY.sub("", text)
-    return text + "".join(reversed(closing))
-
-
-def _follow_brackets(piece: str, start: int, open_brackets: list[tuple[str, int]]) -> None:
-    for index, char in enumerate(piece, start):
-        if char in "{[":
-            open_brackets.append(("}" if char == "{" else "]", index))
-        elif open_brackets and char == open_brackets[-1][0]:
-            open_brackets.pop()
+def _drop_cut_entry(value: object, open_brackets: list[str], keeps_cut_entry: bool) -> None:
+    """Drop the object of a list whose end is missing: in it a name may be half a name."""
+    nodes: list[Any] = [value]  # those that are open, from the outermost
+    for _ in open_brackets[1:]:
+        inner = nodes[-1]
+        nodes.append([*inner.values()][-1] if isinstance(inner, dict) else inner[-1])
+    entries = [at for at in range(2, len(nodes)) if open_brackets[at - 1] == "["]
+    outermost = next((at for at in entries if open_brackets[at] == "{"), None)
+    if outermost is None:
+        return
+    has_lists = any(isinstance(one, list) for one in nodes[outermost].values())
+    if keeps_cut_entry and has_lists:
+        outermost = next((at for at in entries if at > outermost), None)
+    if outermost is not None:
+        nodes[outermost - 1].pop()
 
 
 def _has_content(value: object) -> bool:

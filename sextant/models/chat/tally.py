@@ -6,6 +6,7 @@ Also here: leaving out what reasoning models think aloud.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import regex
 from langchain_core.messages import AIMessage, BaseMessage
@@ -71,6 +72,7 @@ class ThoughtFilter:
         self._starts_in_thought = starts_in_thought
         self._watches = watches
         self._pending = ""
+        self._searched = 0  # characters of an open thought
         self._end = ""
         self._answering = False
 
@@ -92,6 +94,11 @@ class ThoughtFilter:
             return self._after_unopened()
         self._pending, self._answering = opening, True
         return self._answered()
+
+    @property
+    def open_thought(self) -> str:
+        """Return a thought that something has opened and nothing ended."""
+        return self._pending if self._end else ""
 
     @property
     def undecided(self) -> str:
@@ -138,19 +145,25 @@ class ThoughtFilter:
         return self.add("")
 
     def _thoughts_end(self) -> bool:
-        _, ended, rest = self._pending.partition(self._end)
-        self._pending = rest if ended else self._pending[-len(self._end) :]
-        self._end = "" if ended else self._end
-        return bool(ended)
+        """Drop an open thought up to its end; return whether that has come."""
+        ended = self._pending.find(self._end, max(0, self._searched - len(self._end)))
+        self._searched = len(self._pending)
+        if ended < 0:
+            return False
+        self._pending, self._end, self._searched = self._pending[ended + len(self._end) :], "", 0
+        return True
 
 
 # Tokens of chat templates: what a model writes behind one, where its endpoint does not stop there, is no part of its answer.
-_CONTROL = r"(?:<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:end|start)_of_turn>|<[eb]os>|\[/?INST\])"
+_CONTROL = r"(?:<tool_call>|<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:end|start)_of_turn>|<[eb]os>|\[/?INST\])"
 _TOKEN = regex.compile(_CONTROL)
 _BLANK = r"[\s\ufeff\u200b]"
 _HEADER_SO_FAR = regex.compile(rf"(?:{_BLANK}|{_CONTROL}|assistant|model)*")
+_HEADER_TOKEN = rf"(?!<[|｜]?tool){_CONTROL}"  # an answer that calls a tool says nothing
 # A role is none where a sentence begins with the word.
-_HEADER = regex.compile(rf"(?:{_BLANK}|{_CONTROL}|(?:assistant|model)(?=\s*(?:\n|{_CONTROL})))*+")
+_HEADER = regex.compile(
+    rf"(?:{_BLANK}|{_HEADER_TOKEN}|(?:assistant|model)(?=\s*(?:\n|{_CONTROL})))*+"
+)
 _DEFUSED = str.maketrans("‹", "<")
 
 
@@ -201,8 +214,8 @@ _CUT_ENDS = frozenset({"length", "max_tokens", "model_length", "model_context_wi
 _WITHHELD_ENDS = frozenset(
     {"content_filter", "refusal", "safety", "prohibited_content", "blocklist", "sensitive"}
 )
-# Of OpenRouter, Zhipu and DeepSeek: the model's server failed on the way.
-_FAILED_ENDS = frozenset({"error", "network_error", "insufficient_system_resource"})
+# Of vLLM, SGLang, OpenRouter, Zhipu and DeepSeek: the model's server failed on the way.
+_FAILED_ENDS = frozenset({"abort", "error", "network_error", "insufficient_system_resource"})
 # What chat templates add around one message, in tokens; only used where an endpoint is silent.
 _MESSAGE_OVERHEAD = 4
 
@@ -218,7 +231,6 @@ class Tally:
 
     Attributes:
         ended: why the answer ended, as the endpoint says it; "" before that.
-        refusal: what the model says instead of an answer, where the API keeps that apart.
         truncated: the answer was cut short by a limit.
         requests: calls it took: one, and one for each that failed or was refused before.
         overrun: the answer is longer than `most_chars`.
@@ -233,7 +245,6 @@ class Tally:
     ) -> None:
         self.prompt = prompt
         self.ended = ""
-        self.refusal = ""
         self.truncated = False
         self.overrun = False
         self.requests = 1
@@ -282,7 +293,6 @@ class Tally:
         """Take a chunk into account; the piece of the answer that it brings."""
         if message.usage_metadata:
             self._reported = _add_usage(self._reported, message.usage_metadata)
-        self.refusal += message.additional_kwargs.get("refusal") or ""
         self.ended = _reason_of_end(message) or self.ended
         self.truncated |= self.ended in _CUT_ENDS
         before = self.restarts
@@ -293,7 +303,12 @@ class Tally:
         return self._keep(self._turns.add(piece))
 
     def _inside(self, raw: str) -> str:
-        """Return what of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""
+        """Return what of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once.
+
+        Of thoughts there may be any amount: not all endpoints count them.
+        """
+        if self._thoughts.open_thought:
+            return raw
         self._chars += len(raw)
         if self._most_chars is None or self._chars <= self._most_chars:
             return raw
@@ -309,14 +324,15 @@ class Tally:
         """Return the undecided text as a piece of the answer."""
         return self._keep(self._turns.add(self._thoughts.release()))
 
-    def finish(self) -> str:
-        """Return the rest of the answer, once no more chunks come."""
-        return self._keep(self._turns.add(self._thoughts.finish(), final=True))
+    def finish(self, is_answer: Callable[[str], bool]) -> str:
+        """Return the rest of the answer, once no more chunks come.
 
-    def add_whole(self, message: AIMessage) -> None:
-        """Take an unstreamed answer into account."""
-        self.add(message)
-        self.finish()
+        A thought that never ended, and that nothing followed, may be all of it: some endpoints take answers for thoughts.
+        """
+        rest = self._thoughts.finish()
+        if not (rest or self.text or self.truncated) and is_answer(self._thoughts.open_thought):
+            rest = self._thoughts.open_thought
+        return self._keep(self._turns.add(rest, final=True))
 
     @property
     def shown_tokens(self) -> int:

@@ -199,7 +199,7 @@ CASES = {
     ),
     "empty": Case(answering(lambda _: empty()), QUOTED, "model_output_invalid", "没有给出任何回答", "聊天模型"),
     "refusing": Case(
-        answering(lambda _: refusal()), QUOTED, "model_output_invalid", "没有给出任何回答", "聊天模型"
+        answering(lambda _: refusal()), QUOTED, "model_output_invalid", "拒绝回答", "换一种问法"
     ),
     "refusing in words": Case(
         answering(lambda _: "抱歉，我无权讨论这个话题。"), QUOTED, WRITTEN, sentence(WarningCode.ANSWER_REPLACED, "zh")
@@ -288,9 +288,6 @@ CASES = {
         QUOTED, "model_unavailable", "账户已欠费", "OPENAI_BASE_URL",
     ),
     "524 of a gateway": Case(always(failing(524, "a timeout occurred")), QUOTED, "model_unavailable", "524", "日志"),
-    "answers within its thoughts": Case(
-        answering(lambda r: Reply("", thought=good(r))), QUOTED, "model_output_invalid", "没有给出任何回答", "聊天模型"
-    ),
     "JSON as a string": Case(judging(json.dumps), WRITTEN, WRITTEN),
     "JSON amid its schema": Case(
         judging(lambda said: f'{{"type": "object", "properties": {said}, "required": ["relevant"]}}'), WRITTEN, WRITTEN
@@ -373,7 +370,13 @@ async def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualClock:
 async def test_every_mode_ends_well_and_in_time_however_the_endpoint_behaves(
     running_with: RunningWith, clock: VirtualClock, behaviour: str, mode: str
 ) -> None:
-    case = CASES[behaviour]
+    await check_outcome(running_with, clock, CASES[behaviour], mode)
+
+
+async def check_outcome(
+    running_with: RunningWith, clock: VirtualClock, case: Case, mode: str
+) -> None:
+    """Check who answers in this mode, how late, and what is said of it."""
     limits = {"limits": LimitSettings(answer_seconds=LIMIT), "model_timeout": LIMIT}
     before = clock.passed
     settings = limits | dict(case.settings)

@@ -187,7 +187,7 @@ async def test_a_model_that_is_silent_is_waited_for_once_while_others_wait_for_t
     database: Database, settings: Settings, indexed: Scope
 ) -> None:
     one_at_a_time = settings.model_copy(update={"communities": CommunitySettings(concurrency=1)})
-    silent = Silent(responses=[])
+    silent = Silent(responses=[], disable_streaming=True)
     chat = ChatModel(silent, retries=Retries(2, first_wait=0.0))
     async with await Database.open(one_at_a_time) as opened:
         await GraphUpkeep(opened, HashEmbedder(384), chat).refresh(indexed)

@@ -322,7 +322,7 @@ async def test_a_model_that_is_silent_is_waited_for_once_however_many_pairs_ther
 ) -> None:
     monkeypatch.setattr("sextant.ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
     await add_three_alike(library)
-    silent = Silent(responses=[])
+    silent = Silent(responses=[], disable_streaming=True)
     done = await resolve(database, scope, ChatModel(silent, retries=Retries(2, first_wait=0.0)))
     assert (done.judged, silent.asked) == (0, 1)
     [warning] = done.warnings
@@ -345,7 +345,9 @@ async def test_what_the_user_decides_while_a_model_judges_stands(
             await library.one("WHO", "Geneva")
             return await super()._agenerate(*said, **more)
 
-    await resolve(database, scope, as_chat_model(Slow(responses=['{"same": []}'])))
+    await resolve(
+        database, scope, as_chat_model(Slow(responses=['{"same": []}'], disable_streaming=True))
+    )
 
     mine = [one for one in await library.record.merges(scope) if not one.automatic]
     assert [(one.from_id, one.into_id) for one in mine] == [

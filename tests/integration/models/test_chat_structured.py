@@ -12,7 +12,7 @@ from pydantic import Field
 
 from sextant.domain.errors import ModelOutputInvalid, ModelRejected
 from sextant.models.chat import dialect
-from sextant.models.chat.allowance import allowing
+from sextant.models.chat.call_limits import allowing
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.chat.structured import ModelReply
 from sextant.testing.openai_server import ApiRequest
@@ -74,7 +74,6 @@ async def test_the_schema_is_asked_for_in_the_request(chat_with: Any) -> None:
     assert asked["name"] == "Route"
     assert asked["schema"]["required"] == ["mode", "keywords"]
     assert request.body["max_tokens"] == 2000
-    assert not request.streamed
 
 
 @pytest.mark.parametrize("first", [invalid_json(), as_json({"keywords": []}), refusal(), empty()])
@@ -171,11 +170,11 @@ async def test_a_request_that_is_refused_in_every_format_is_refused(chat_with: A
     server, chat = await chat_with(lambda _: failing(400, "Your prompt is odd."))
     with pytest.raises(ModelRejected, match="Your prompt is odd"):
         await chat.structured(ASK, Route)
-    assert len(server.chat_requests) == 3
+    assert len(server.chat_requests) == 4, "once without usage, too"
 
 
 async def test_a_request_that_no_form_mends_teaches_nothing(chat_with: Any) -> None:
-    odd = [failing(400, "Your prompt is odd.")] * 2
+    odd = [failing(400, "Your prompt is odd.")] * 3
     server, chat = await chat_with(
         [failing(400, "Unavailable"), as_json(GOOD), *odd, as_json(GOOD)]
     )
@@ -249,7 +248,7 @@ async def test_no_token_of_the_model_is_in_the_message_stream_of_a_graph(chat_wi
         chunk.text async for chunk, _ in builder.compile().astream({}, stream_mode="messages")
     ]
     assert streamed == []
-    assert [request.streamed for request in server.chat_requests] == [False, True]
+    assert len(server.chat_requests) == 2
 
 
 async def test_json_is_asked_for_at_temperature_0_until_the_model_refuses_that(

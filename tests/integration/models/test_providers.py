@@ -212,8 +212,7 @@ async def test_a_schema_that_is_refused_is_asked_for_in_words_from_then_on(provi
 
 @providers
 async def test_pictures_are_shown_to_any_provider(provider: str) -> None:
-    from sextant.models.chat.pictures import PictureLimits, read_picture
-    from sextant.models.chat.vision import VisionModel
+    from sextant.models.chat.pictures import PictureLimits, VisionModel, read_picture
 
     shown = read_picture(picture("red"), PictureLimits())
     async with asking(provider, lambda _: "A red square.") as (server, chat):

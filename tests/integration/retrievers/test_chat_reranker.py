@@ -11,7 +11,7 @@ import pytest
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.models.chat.allowance import allowing
+from sextant.models.chat.call_limits import allowing
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.reranker import HttpReranker
 from sextant.retrievers.ranking.reranking import ChatReranker, RerankLimits, judge, open_reranker

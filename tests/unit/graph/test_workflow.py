@@ -30,7 +30,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.graph import create_query_workflow
 from sextant.graph.workflow import Workflow
-from sextant.models.chat.allowance import charge, count_request
+from sextant.models.chat.call_limits import charge, count_request
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.quotations import NO_MODEL

@@ -26,7 +26,7 @@ from sextant.ingestion.graph.communities.reports import (
     extractive_report,
     facts,
 )
-from sextant.models.chat.allowance import Refusals
+from sextant.models.chat.call_limits import Refusals
 from sextant.models.chat.replies import Numbers, Text, Weight
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.prompts import REPORT, as_data, number_texts

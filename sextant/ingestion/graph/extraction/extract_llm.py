@@ -60,7 +60,7 @@ from sextant.ingestion.graph.extraction.model_evidence import (
     model_evidence,
 )
 from sextant.ingestion.progress import OnCount, silent
-from sextant.models.chat.concurrency import AdaptiveLimit, Slot
+from sextant.models.chat.call_limits import AdaptiveLimit, Slot
 from sextant.prompts import EXTRACT, Messages
 from sextant.stores.graph.extraction import ExtractionStore, PendingChunk, note_done, note_failed
 from sextant.stores.graph.record import GraphRecord

@@ -32,7 +32,7 @@ from sextant.ingestion.graph.resolution.name_keys import (
 )
 from sextant.ingestion.graph.resolution.name_merger import automatic_merges
 from sextant.ingestion.progress import OnStage, silent
-from sextant.models.chat.allowance import Refusals
+from sextant.models.chat.call_limits import Refusals
 from sextant.models.chat.replies import Numbers
 from sextant.models.chat.structured import ModelReply
 from sextant.prompts import SAME, as_data

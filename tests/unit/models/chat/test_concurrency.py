@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from sextant.domain.answers import Usage
-from sextant.models.chat.concurrency import AdaptiveLimit, note_overload
+from sextant.models.chat.call_limits import AdaptiveLimit, note_overload
 
 WORK = Usage(1, 0, 100)
 

@@ -74,8 +74,7 @@ def test_every_call_carries_the_token_limit_by_the_endpoints_name(base_url: str,
         known.json_options(Route, form),
         known.json_options(Route, RequestForm(1, limits=form.limits)),
         known.json_options(Route, RequestForm(2, limits=form.limits)),
-        known.stream_options(form),
-        known.options(form),
+        known.text_options(form),
     )
     for options in calls:
         body = sent(llm, options)
@@ -117,17 +116,15 @@ def test_an_endpoint_that_refuses_both_names_is_asked_with_neither() -> None:
     form: RequestForm | None = known.form
     for name in ("max_tokens", "max_completion_tokens"):
         assert form is not None
-        form = known.lesser(
-            refusing("Unknown field.", param=name), known.stream_options(form), form
-        )
+        form = known.lesser(refusing("Unknown field.", param=name), known.text_options(form), form)
     assert form is not None
-    assert known.stream_options(form) == {"stream_usage": True}
+    assert known.text_options(form) == {"stream_usage": True}
 
 
 def test_a_prompt_that_is_too_long_is_no_matter_of_the_limits_name() -> None:
     known = Dialect(built(COMPATIBLE), 321)
     error = refusing("max_tokens: this model's maximum context length is 4096 tokens.")
-    assert known.lesser(error, known.stream_options(known.form), known.form) is None
+    assert known.lesser(error, known.text_options(known.form), known.form) is None
 
 
 def test_a_models_own_body_and_limit_stay_as_they_are() -> None:
@@ -142,7 +139,7 @@ def test_of_a_callers_own_model_calls_for_json_are_limited() -> None:
     own = ChatOpenAI(model="x", api_key=SecretStr("k"), base_url=COMPATIBLE)
     known = as_chat_model(own).dialect
     assert sent(own, known.json_options(Route, known.form))["max_tokens"] == 2000
-    assert "max_tokens" not in sent(own, known.stream_options(known.form))
+    assert "max_tokens" not in sent(own, known.text_options(known.form))
 
 
 async def test_what_is_learnt_of_thoughts_outlasts_the_process(
@@ -218,7 +215,7 @@ async def test_what_is_learnt_of_speed_length_and_refusals_outlasts_the_process(
     assert (other.form.json_format, other.form.temperature) == (1, False)
     assert other.known.context is not None
     assert (other.known.context.tokens, other.known.context.is_cut) == (3072, False)
-    assert other.stream_options(other.form)["extra_body"] == {"max_tokens": 1024}
+    assert other.text_options(other.form)["extra_body"] == {"max_tokens": 1024}
 
 
 REFUSALS = {

@@ -7,7 +7,7 @@ from langchain_core.messages import convert_to_messages
 from pydantic import Field
 
 from sextant import prompts
-from sextant.models.chat.echoes import Echoes
+from sextant.models.chat.replies import Echoes
 from sextant.models.chat.structured import ModelReply, read_structured
 
 REPORT = prompts.REPORT.messages(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
-from sextant.models.chat.allowance import Refusals
+from sextant.models.chat.call_limits import Refusals
 
 
 def refused() -> ModelUnavailable:

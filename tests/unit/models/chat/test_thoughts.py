@@ -123,7 +123,7 @@ def answered(text: str, points: list[int], question: str = "Who owns it?") -> Ta
     tally = Tally([HumanMessage(question)])
     for piece in cut(text, points):
         tally.add(AIMessageChunk(content=piece))
-    tally.finish()
+    tally.finish(lambda _: False)
     return tally
 
 
@@ -161,3 +161,18 @@ def test_of_a_turn_the_answer_alone_is_left_wherever_the_stream_is_cut(
 )
 def test_what_may_be_said_of_tokens_stays(text: str, question: str) -> None:
     assert answered(text, list(range(0, 60, 3)), question).text == text
+
+
+@pytest.mark.parametrize(
+    ("ended", "is_answer", "text"),
+    [("stop", True, "One owner [1]."), ("stop", False, ""), ("length", True, "")],
+)
+def test_a_thought_without_an_end_may_be_the_answer(
+    ended: str, text: str, *, is_answer: bool
+) -> None:
+    tally = Tally([HumanMessage("Who owns it?")])
+    for piece in ("<think>One ow", "ner [1]."):
+        tally.add(AIMessageChunk(content=piece))
+    tally.add(AIMessageChunk(content="", response_metadata={"finish_reason": ended}))
+    tally.finish(lambda _: is_answer)
+    assert tally.text == text

@@ -1,0 +1,270 @@
+"""How many requests may be made of chat models: for a piece of work in all, and of an endpoint at a time.
+
+**In all.** Every request counts, whoever makes it for the work: one that is refused in this form, one that is repeated
+after 429, one that is given up for its time, one of a reranker. Whoever bounds the work opens an allowance around it;
+outside of one, requests are counted but by their own `Usage`.
+
+**At a time.** An endpoint may answer one call at a time or a hundred, and does not say so. The limit begins at one call.
+It grows by one as long as calls take no longer than before, which they do once they wait for each other; it is halved
+where the endpoint refuses for now or falls silent (additive increase, multiplicative decrease: Chiu and Jain, 1989).
+
+Also here: when to give a chat model up, of many calls that each can do without an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelRejected, ModelUnavailable, SextantError, Wording
+
+# It is not about one prompt then, and the next would be refused, too.
+_GONE_AFTER = 3
+
+
+@dataclass(slots=True)
+class Refusals:
+    """How many calls in a row a model has refused, while others wait for whoever makes them."""
+
+    in_a_row: int = 0
+
+    def answered(self) -> None:
+        """Take note that a call was answered."""
+        self.in_a_row = 0
+
+    def gone(self, error: SextantError) -> bool:
+        """Take note of a call that failed, and say whether further ones are in vain.
+
+        Silence is waited for once. A status may be about this prompt alone, which a filter refuses or a
+        server breaks at: the third in a row is not. An answer that is of no use is an answer.
+        """
+        if not isinstance(error, ModelUnavailable):
+            self.answered()
+            return False
+        self.in_a_row += 1
+        is_silent = error.usage is None
+        return is_silent or self.in_a_row >= _GONE_AFTER
+
+
+SPENT = {
+    "en": Wording(
+        "The limit of model calls (limits.model_calls), which counts failed ones too, is reached.",
+        "Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.",
+    ),
+    "zh": Wording(
+        "模型调用次数已达上限（limits.model_calls，失败的调用也计入）。",
+        "请调高 SEXTANT_LIMITS__MODEL_CALLS，或再问一次。",
+    ),
+}
+
+
+@dataclass(slots=True)
+class Allowance:
+    """At most `most` requests, of which `made` were made; they count in `outer` as well.
+
+    `charged` are the tokens of those requests whose usage nobody else reports.
+    """
+
+    most: int
+    outer: Allowance | None = None
+    made: int = 0
+    charged: Usage = field(default_factory=Usage)
+
+    @property
+    def left(self) -> int:
+        """Request that may still be made."""
+        left = self.most - self.made
+        return left if self.outer is None else min(left, self.outer.left)
+
+    def count(self) -> None:
+        """Note a request."""
+        self.made += 1
+        if self.outer is not None:
+            self.outer.count()
+
+    def charge(self, usage: Usage) -> None:
+        """Add tokens; the requests were counted when they were made."""
+        self.charged += replace(usage, calls=0)
+        if self.outer is not None:
+            self.outer.charge(usage)
+
+
+# Tasks that are begun within share it: a context is copied, the allowance in it is not.
+_current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+@contextmanager
+def allowing(most: int) -> Iterator[Allowance]:
+    """Let what is done meanwhile make at most `most` requests."""
+    allowance = Allowance(most, _current.get())
+    token = _current.set(allowance)
+    try:
+        yield allowance
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def keeping(calls: int) -> Iterator[None]:
+    """Let what is done meanwhile leave `calls` of the current allowance, if there is one."""
+    current = _current.get()
+    if current is None:
+        yield
+        return
+    with allowing(current.left - calls):
+        yield
+
+
+def another_may_be_made() -> bool:
+    """Return whether the allowance, if there is one, lets one more request be made."""
+    current = _current.get()
+    return current is None or current.left > 0
+
+
+def count_request() -> None:
+    """Note a request that is about to be made.
+
+    Raises:
+        ModelRejected: none may be made.
+    """
+    if not another_may_be_made():
+        raise ModelRejected.worded(SPENT)
+    if (current := _current.get()) is not None:
+        current.count()
+
+
+def count_earlier(calls: int) -> None:
+    """Note requests that a run before has made for the same work."""
+    if (current := _current.get()) is not None:
+        for _ in range(calls):
+            current.count()
+
+
+def charge(usage: Usage) -> None:
+    """Note what requests used whose usage their caller has no way to report, such as a reranker's."""
+    if (current := _current.get()) is not None:
+        current.charge(usage)
+
+
+# Seconds of a token, against the least there were, from which on calls wait for each other.
+_SLOWER = 1.5
+# After a decrease the next increase is tried after so many rounds of calls.
+_PATIENCE = 8
+# Reading a token of the prompt takes an endpoint about a tenth of writing one.
+_PROMPT_SHARE = 0.1
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """A call under way; `is_full`: during it as many were as may be, so that its time says what that costs."""
+
+    limit: AdaptiveLimit
+    decreases: int
+    is_full: bool = False
+
+    def note_answer(self, seconds: float, usage: Usage) -> None:
+        """Note an answer, and how long it took."""
+        work = usage.completion_tokens + _PROMPT_SHARE * usage.prompt_tokens
+        if self.is_full and work > 0 and self.decreases == self.limit.decreases:
+            self.limit.note_pace(seconds / work)
+
+    def note_overload(self) -> None:
+        """Note that the endpoint refused for now, or fell silent; of calls under way together that counts once."""
+        if self.decreases == self.limit.decreases:
+            self.limit.decrease()
+
+
+_slot: ContextVar[Slot | None] = ContextVar("slot", default=None)
+
+
+def note_overload() -> None:
+    """Note, for the call under way, that its endpoint refused it for now; outside of a slot nothing."""
+    if (slot := _slot.get()) is not None:
+        slot.note_overload()
+
+
+@dataclass(slots=True)
+class AdaptiveLimit:
+    """The calls that an endpoint is given at a time: at least one, at most `ceiling`.
+
+    Attributes:
+        size: how many may be under way.
+        decreases: how often the limit became smaller.
+    """
+
+    ceiling: int
+    size: int = 1
+    decreases: int = 0
+    _slots: set[Slot] = field(default_factory=set[Slot])
+    _round: list[float] = field(default_factory=list[float])  # seconds of a token, of each answer
+    _fastest: float | None = None
+    _wait: int = 0  # rounds
+    _waiting: deque[asyncio.Future[None]] = field(default_factory=deque[asyncio.Future[None]])
+
+    @property
+    def busy(self) -> int:
+        """Return how many calls are under way."""
+        return len(self._slots)
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[Slot]:
+        """Wait until one more call may be made, and hold its slot meanwhile."""
+        while self.busy >= self.size:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                self._wake()
+                raise
+        slot = Slot(self, self.decreases)
+        self._slots.add(slot)
+        if self.busy >= self.size:
+            for one in self._slots:
+                one.is_full = True
+        token = _slot.set(slot)
+        try:
+            yield slot
+        finally:
+            _slot.reset(token)
+            self._slots.discard(slot)
+            self._wake()
+
+    def note_pace(self, seconds: float) -> None:
+        """Note how long a token took; after as many answers as there are slots the limit follows."""
+        self._round.append(seconds)
+        if len(self._round) < self.size:
+            return
+        mean = sum(self._round) / len(self._round)
+        self._round.clear()
+        # A call that is alone waits for none, however slow the endpoint has become.
+        if self._fastest is None or self.size == 1 or mean < self._fastest:
+            self._fastest = mean
+        self._wait = max(0, self._wait - 1)
+        if mean > self._fastest * _SLOWER and self.size > 1:
+            self._shrink(self.size - 1)
+        elif not self._wait:
+            self.size = min(self.ceiling, self.size + 1)
+
+    def decrease(self) -> None:
+        """Halve the limit."""
+        self._shrink(max(1, self.size // 2))
+
+    def _shrink(self, size: int) -> None:
+        self.size, self._wait = size, _PATIENCE
+        self.decreases += 1
+        self._round.clear()
+
+    def _wake(self) -> None:
+        """Let as many go on as there are free slots."""
+        free = self.size - self.busy
+        while self._waiting and free > 0:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
