@@ -30,7 +30,7 @@ from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.answers.passages import number_passages
 from sextant.nodes.answers.quotations import AnswerEvent, Instead, quotations, with_nearest
 from sextant.nodes.answers.sanitizer import sanitize_output
-from sextant.nodes.budget import AnswerBudget, prompt_size, usage_of_failure
+from sextant.nodes.budget import AnswerBudget, Limit, prompt_size, usage_of_failure
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.checker import Checking, Checks, plain
 from sextant.nodes.citing.citations import Finished, Verdict, still_stored
@@ -38,6 +38,7 @@ from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.citing.evidence_index import language_of_sentence
 from sextant.nodes.citing.markers import read_markers
 from sextant.nodes.judgements import failure_reason
+from sextant.text.characters import estimate_tokens
 from sextant.text.stopwords import is_of_others
 
 _log = logging.getLogger(__name__)
@@ -287,7 +288,11 @@ class Reviser:
         if not sentences or not self._review.repair:
             return {}
         messages = self._asks_to_mend(sentences)
-        if lacking := self._budget.lacks(prompt_size(messages)):
+        written = estimate_tokens("".join(sentences))
+        # The passages are read already, where the endpoint keeps what it has read.
+        is_late = self._chat.speed.seconds(written, 2 * written) > _SHARE * self._budget.seconds
+        lacking = self._budget.lacks(prompt_size(messages)) or (Limit.TIME if is_late else None)
+        if lacking:
             limit = {"limit": str(lacking), "setting": lacking.upper()}
             self._warn(WarningCode.REVISION_OVER_LIMIT, **limit)
             return {}

@@ -208,7 +208,7 @@ def _json_values(text: str, *, keeps_cut_entry: bool) -> Iterator[tuple[object, 
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
             try:
-                value = _read_mended(text[start.start() :], keeps_cut_entry)
+                value = _read_repaired(text[start.start() :], keeps_cut_entry)
             except (ValueError, RecursionError):
                 continue
             whole = False
@@ -221,7 +221,7 @@ _DECODER = json.JSONDecoder(strict=False)
 _CUT_OFF = object()
 
 
-def _read_mended(text: str, keeps_cut_entry: bool) -> object:
+def _read_repaired(text: str, keeps_cut_entry: bool) -> object:
     """Return the first value of `text` with slips outside of strings put right, without what its end leaves unfinished."""
     pieces, open_brackets = list[str](), list[str]()
     for piece in _PIECES.findall(text):
@@ -235,11 +235,11 @@ def _read_mended(text: str, keeps_cut_entry: bool) -> object:
             elif char in "}]" and open_brackets:
                 open_brackets.pop()
         pieces.append(plain)
-    mended = "".join(pieces)
+    repaired = "".join(pieces)
     try:
-        return _DECODER.raw_decode(mended)[0]  # talk may follow
+        return _DECODER.raw_decode(repaired)[0]  # talk may follow
     except ValueError:
-        value = from_json(mended, allow_partial="trailing-strings")
+        value = from_json(repaired, allow_partial="trailing-strings")
     _drop_cut_entry(value, open_brackets, keeps_cut_entry)
     return value if len(open_brackets) == 1 or _has_content(value) else _CUT_OFF
 

@@ -75,8 +75,8 @@ REPORTED = {
         QUOTED, "model_unavailable", "CUDA out of memory", "OPENAI_BASE_URL",
     ),
     "an error that is a string in a stream": Case(
-        streaming(lambda _: [{"error": "model runner has unexpectedly stopped"}]),
-        QUOTED, "model_unavailable", "model runner has unexpectedly stopped", "OPENAI_BASE_URL",
+        streaming(lambda _: [{"error": "runner stopped"}]),
+        QUOTED, "model_unavailable", "runner stopped", "OPENAI_BASE_URL",
     ),
     "aborted in a sentence": Case(
         streaming(lambda said: [piece(said[:8]), piece("", "abort")]), QUOTED, WRITTEN, "中途断开", "OPENAI_BASE_URL",
@@ -126,8 +126,8 @@ REPORTED = {
         QUOTED, "model_rejected", "额度", "账单",
     ),
     "too little memory": Case(
-        failing_with(500, {"error": {"message": "model requires more system memory (5.6 GiB) than is available (3.9 GiB)"}}),
-        QUOTED, "model_unavailable", "system memory", "日志",
+        failing_with(500, {"error": {"message": "needs 5.6 GiB of memory"}}),
+        QUOTED, "model_unavailable", "5.6 GiB", "日志",
     ),
 }  # fmt: skip
 
