@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.citations import is_table
-from sextant.nodes.citing.former import REFERS_BACK, find_former
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
-from sextant.text.statements import complete_denials, split_joined
 from sextant.text.units import COUNT, ORDINAL, SHARE, TextValue
 from sextant.text.values import normalise_values, scale_of_heading, unit_of_heading
 
@@ -43,7 +42,6 @@ class EvidencePart:
         column: of a cell the name of its column.
         clauses: of a sentence, between its marks.
         wording: the part as it is written, with the clause that it takes its subject from.
-        former: those of its values that others have replaced.
     """
 
     passage: int
@@ -60,7 +58,6 @@ class EvidencePart:
     column: str = ""
     clauses: tuple[Text, ...] = ()
     wording: str = ""
-    former: frozenset[TextValue] = frozenset()
 
     def speaks_of(self, mark: str) -> bool:
         """Return whether a term or a phrase stands in a clause or before it in its sentence."""
@@ -93,6 +90,7 @@ class EvidencePart:
 ROW = re.compile(r"\s*\|")
 _RULE_ROW = re.compile(r"[\s|:-]+")
 _SHORT_CELL = 40
+_YEARS = (1900, 2100)
 
 
 def cut_rows(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
@@ -189,9 +187,9 @@ def _values_in(cell: str, unit: str, scale: tuple[int, str] | None) -> tuple[Tex
 
 def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
     """Return what a number of a column in thousands or millions says: as it is written, without a unit, and as it is meant."""
-    if value.unit:
+    if value.unit and value.dimension != "money":
         return (value,)
-    meant = replace(value, number=value.number * 10**power, unit=unit)
+    meant = replace(value, number=value.number * 10**power, unit=value.unit or unit)
     return (meant, replace(value, unit=COUNT))
 
 
@@ -230,13 +228,35 @@ def _head(
     if above:
         return above[0], rows
     ruled = len(text.split("\n")) > 1 and re.search(r"^\s*\|?[\s:|-]*-{3}", text, re.MULTILINE)
-    return (rows[0][1], rows[1:]) if ruled and len(rows) > 1 else ([], rows)
+    if not (ruled and len(rows) > 1):
+        return [], rows
+    names, body = rows[0][1], rows[1:]
+    # Names may take several rows: "Year ended" over 2019 and 2018.
+    while (
+        len(body) > 1
+        and not (all(names[1:]) and body[0][1][0])
+        and not any(map(_measures, body[0][1][1:]))
+    ):
+        names = [
+            f"{one} {two}".strip() for one, two in zip_longest(names, body[0][1], fillvalue="")
+        ]
+        body = body[1:]
+    return names, body
+
+
+def _measures(cell: str) -> bool:
+    """Return whether a cell has a number that is no date and no year."""
+    return any(
+        not value.date and (value.unit or not _YEARS[0] <= value.number <= _YEARS[1])
+        for value in numbers_in(cell)
+    )
 
 
 _LISTED = re.compile("、")
 MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|(?:al)?though|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
 )
+_REFERS_BACK = re.compile(r"\b(?:it|them|they|this|these)\b|[该其此]")
 # 二级: behind a number that is a name.
 _GRADES = {"级", "档", "审", "期"}
 _ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
@@ -253,22 +273,7 @@ def parts_of(index: int, item: RetrievedItem) -> list[EvidencePart]:
     """Return the parts of a passage; none of a table that came with the question, whose cells are checked by value."""
     if is_table(item):
         return []
-    parts = [*_parts_of_computation(index, item), *cut_rows(index, item), *_clauses(index, item)]
-    return [*parts, *_heading_part(index, item, parts)]
-
-
-def _heading_part(
-    index: int, item: RetrievedItem, parts: Sequence[EvidencePart]
-) -> Iterator[EvidencePart]:
-    """Yield the headings of a passage where they have a date, and what stands below them has none."""
-    dates = tuple(
-        found.value for found in normalise_values(headings(item)) if found.value.date is not None
-    )
-    if not dates or not parts or any(value.date for part in parts for value in part.values):
-        return
-    layers = ((OWN, _heading_text(item)), (BEHIND, Text(item.text)))
-    first = parts[0]
-    yield EvidencePart(index, first.span, first.sentence, layers, dates, wording=headings(item))
+    return [*_parts_of_computation(index, item), *cut_rows(index, item), *_clauses(index, item)]
 
 
 def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
@@ -306,7 +311,6 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     spans = [span for span in _sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
     lead = ""
     pieces = [_value_clauses(item.text[slice(*span)]) for span in spans]
-    former = iter(find_former([(at, clause) for at, some in enumerate(pieces) for clause in some]))
     for at, span in enumerate(spans):
         near = Text(
             " ".join(
@@ -318,9 +322,8 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
         sentence = item.text[slice(*span)]
         lead = _lead_of(lead, sentence)
         under = Text(lead if lead != sentence else "")
-        found = [(clause, next(former)) for clause in pieces[at]]
         before = Text(_ahead_of_value(pieces[at - 1][0]) if at and pieces[at - 1] else "")
-        yield from _of_sentence(index, span, sentence, found, (above, near, under, before))
+        yield from _of_sentence(index, span, sentence, pieces[at], (above, near, under, before))
 
 
 def _lead_of(lead: str, sentence: str) -> str:
@@ -334,7 +337,7 @@ def _of_sentence(
     index: int,
     span: tuple[int, int],
     sentence: str,
-    dated: Sequence[tuple[str, frozenset[TextValue]]],
+    clauses: Sequence[str],
     around: tuple[Text, Text, Text, Text],
 ) -> Iterator[EvidencePart]:
     """Yield the sentence, and each of its clauses that has a number; both below headings, near others, in a list.
@@ -343,13 +346,12 @@ def _of_sentence(
     """
     above, near, lead, before = around
     whole = Text(sentence)
-    clauses = [clause for clause, _ in dated]
     found = values_of_pieces(sentence, clauses)
     every = tuple(value for some in found for value in some)
     texts = tuple(map(Text, clauses))
     several = len(clauses) > 1
     subject = Text(_ahead_of_value(clauses[0]))
-    refers_back = bool(REFERS_BACK.search(subject.plain)) and not terms_of(subject.plain)
+    refers_back = bool(_REFERS_BACK.search(subject.plain)) and not terms_of(subject.plain)
     named = ((INHERITED, before),) if refers_back else ()
     layers = ((OWN, whole), *named, (HEADING, above), (NEAR, near), (INHERITED, lead))
     yield EvidencePart(
@@ -359,9 +361,8 @@ def _of_sentence(
         layers,
         () if several else every,
         inherits=refers_back,
-        clauses=tuple(map(Text, cut_clauses(sentence))),
+        clauses=tuple(map(Text, cut(MARKED, sentence))),
         wording=sentence,
-        former=frozenset() if several else dated[0][1],
     )
     if not several:
         return
@@ -393,14 +394,12 @@ def _of_sentence(
             is_clause=True,
             inherits=inherits,
             wording=wording,
-            former=dated[position][1],
         )
 
 
 def _value_clauses(sentence: str) -> list[str]:
     """Return the clauses of a sentence, each of which may say a value of its own."""
-    joined = _join_conditions(cut(CLAUSE, sentence))
-    return [piece for clause in joined for piece in _split_counts(clause)]
+    return [piece for clause in cut(CLAUSE, sentence) for piece in _split_counts(clause)]
 
 
 def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
@@ -408,39 +407,6 @@ def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
     lead_in = [at for at, clause in enumerate(clauses, start=1) if _LEADS_IN.search(clause)]
     shared = ahead[: lead_in[-1] if lead_in else len(clauses)]
     return " ".join(text.plain for text in shared)
-
-
-def cut_clauses(sentence: str) -> list[str]:
-    """Return the clauses of a sentence, cut at its marks and where each side says that something is so."""
-    pieces = [piece for clause in cut(MARKED, sentence) for piece in split_joined(clause)]
-    complete = complete_denials(pieces)
-    clauses, lead_in = list[str](), ""
-    for piece in pieces:
-        clauses.append(f"{lead_in} {complete.get(piece, piece)}")
-        lead_in = piece if _LEADS_IN.search(piece) else lead_in
-    return clauses
-
-
-def _join_conditions(clauses: Sequence[str]) -> list[str]:
-    """Return clauses, what is so for a range together with what it is: 三年以上的合同，试用期不得超过六个月."""
-    joined = list[str]()
-    is_open = False
-    for clause in clauses:
-        if is_open:
-            joined[-1] += clause
-        else:
-            joined.append(clause)
-        is_open = _is_condition(clause)
-    return joined
-
-
-def _is_condition(clause: str) -> bool:
-    """Return whether a clause only names things by a range that it begins with: 三年以上的合同，."""
-    first = next(iter(normalise_values(clause)), None)
-    if first is None or not first.value.bound or not clause.rstrip().endswith("，"):
-        return False
-    plain = plain_of(clause)
-    return not plain[: first.start].strip() and "的" in plain[first.end :]
 
 
 def _split_counts(clause: str) -> list[str]:

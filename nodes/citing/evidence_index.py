@@ -7,12 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import islice
 from math import log
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
 from sextant.nodes.citing.evidence import EvidencePart, all_parts
-from sextant.nodes.citing.support import ITEM, headings
+from sextant.nodes.citing.support import ITEM, headings, letters_of
 from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of, values_of_pieces
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
@@ -162,9 +163,11 @@ class EvidenceIndex:
         rare = log(1 + (len(self.parts) + 1) / (seen + 1))
         return rare * (0.4 if len(term) == 1 else 1.0)
 
-    def has_phrase(self, phrase: str) -> bool:
-        """Return whether two words stand side by side in any passage."""
-        return any(phrase in part.layers[0][1].plain for part in self.parts if not part.is_clause)
+    def quoted(self, sentence: str, parts: Sequence[EvidencePart]) -> tuple[EvidencePart, ...]:
+        """Return the part that a sentence repeats word for word; nothing for a part of it."""
+        letters = letters_of(sentence)
+        whole = (part for part in parts if not part.is_clause and not part.is_row)
+        return tuple(islice((p for p in whole if letters_of(p.sentence) == letters), 1))
 
     def is_known(self, term: str) -> bool:
         """Return whether any passage has the term."""

@@ -13,11 +13,8 @@ from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, si
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import (
     clauses,
-    complete_denials,
-    find_denied,
     negates,
     without_ban,
-    without_shared_denials,
 )
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
@@ -39,8 +36,6 @@ _LONGER_QUOTE = 0.15
 # of the statement's in the quote, of the quote's in the statement. docs/experiments/citing.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
-_ALL_BUT_ONE = 0.8
-_TOKEN_OF_CLAIM = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|\w+")
 # Stands between the names of a table's columns and its rows.
 _RULE = "\n| --- |"
 
@@ -230,12 +225,9 @@ def is_opposed(statement: str, quote: str) -> bool:
     """
     if not (negates(statement) or negates(quote)):
         return False
-    said = _Denials(without_shared_denials(statement, quote))
-    quoted = _Denials(without_shared_denials(quote, statement))
-    return (
-        said.turn_round(quoted, _DENIED_BY_STATEMENT)
-        or quoted.turn_round(said, _DENIED_BY_QUOTE)
-        or quoted.deny_all_of(said)
+    said, quoted = _Denials(statement), _Denials(quote)
+    return said.turn_round(quoted, _DENIED_BY_STATEMENT) or quoted.turn_round(
+        said, _DENIED_BY_QUOTE
     )
 
 
@@ -244,9 +236,8 @@ class _Denials:
 
     def __init__(self, sentence: str) -> None:
         parts = clauses(sentence)
-        self._letters = _letters(sentence)
+        self._letters = letters_of(sentence)
         self._denied = [part for part in parts if negates(part)]
-        self._complete = complete_denials(parts)
         self._affirmed_parts = [part for part in parts if part not in self._denied]
         self._affirmed = TermLookup("\n".join(self._affirmed_parts))
         self._affirmed_clauses = [TermLookup(part) for part in self._affirmed_parts]
@@ -254,27 +245,9 @@ class _Denials:
     def turn_round(self, other: _Denials, least: float) -> bool:
         """Return whether `other` says something that is denied here."""
         return any(
-            _letters(denied) not in other._letters
+            letters_of(denied) not in other._letters
             and other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
             for denied in self._denied
-        ) or any(
-            other.affirms(claim_of(part), 1.0, banned=True)
-            and other.affirms(claim_of(whole), least)
-            for part, whole in self._complete.items()
-        )
-
-    def deny_all_of(self, other: _Denials) -> bool:
-        """Return whether a long clause denies what a short one of `other` says: all of it, from the first word denied on."""
-        return any(
-            len(claim := claim_of(part)) >= _LEAST_TERMS
-            and not any(clause.covers(claim) >= _ALL_BUT_ONE for clause in self._affirmed_clauses)
-            and any(
-                TermLookup(denied).covers(claim) >= _ALL_BUT_ONE
-                and _first_denied(denied)
-                and TermLookup(part).common_terms(_first_denied(denied))
-                for denied in self._denied
-            )
-            for part in other._affirmed_parts
         )
 
     def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
@@ -294,16 +267,8 @@ class _Denials:
         )
 
 
-def _first_denied(clause: str) -> Claim:
-    """Return the first word, or pair of ideographs, that a clause denies."""
-    _, denied = find_denied(clause)
-    plain = plain_of(denied)
-    words = [one[0] for one in _TOKEN_OF_CLAIM.finditer(plain)]
-    return next((claim for word in words if len(claim := claim_of(word))), claim_of(""))
-
-
-def _letters(text: str) -> str:
-    """Return a text without its marks: what both sides say in the same words is denied by none."""
+def letters_of(text: str) -> str:
+    """Return a text without its marks, normalised."""
     return "".join(filter(str.isalnum, plain_of(text)))
 
 

@@ -37,7 +37,7 @@ per least most go went gone take taken come came down still already however sinc
 _FILLER_EN = frozenset(_FILLER_EN_WORDS.split())
 _FILLER_ZH_WORDS = """
 根据 依据 按照 文档 文件 资料 段落 内容 原文 提到 规定 说明 指出 如下 以下 包括 包含 分别 具体 总共
-一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 一般 目前 情况 进行 属于 主要 分为
+一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 目前 情况 进行 属于 主要 分为
 每个 所有 各个 不 没 无 未 去 来 做 用 上 下 中 内 外 不可以 不可 不能 不行 不会 不得 不是 没有
 不要 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
 已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日 自 曾
@@ -87,11 +87,6 @@ def _english_rates(text: str, plain: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in rates_in(text) if plain[start:end].isascii()]
 
 
-def is_filler(word: str) -> bool:
-    """Return whether a Chinese word speaks of the answer or its sources, or tells little by itself: 型, 每."""
-    return word in _FILLER_ZH
-
-
 def _is_content_word(word: str) -> bool:
     return word not in CHINESE_STOP_WORDS and word not in _FILLER_ZH
 
@@ -105,14 +100,6 @@ def _without(plain: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _stem(word: str) -> str:
     return stem(american(word.partition("'")[0].partition("’")[0]))
-
-
-@lru_cache(maxsize=256)
-def topic_of(question: str) -> str:
-    """Return the noun that a Chinese question begins with, which says what it is about; "" for none."""
-    run = _HAN_RUN.match(plain_of(question))
-    word, tag = next(iter(cut_tagged_words(run[0])), ("", "")) if run else ("", "")
-    return word if tag.startswith("n") and len(word) > 1 else ""
 
 
 @lru_cache(maxsize=1024)
@@ -144,21 +131,9 @@ def is_code(term: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def phrases_of(text: str, *, numbered: bool = False) -> frozenset[str]:
-    """Return what stands side by side in a text: two words, none of them a stop word.
-
-    Words that tell little by themselves tell things apart where they stand ahead of others: 一般缺陷, severity 2.
-
-    Args:
-        text: a question or a statement.
-        numbered: whether one of two may be a number.
-    """
+def phrases_of(text: str) -> frozenset[str]:
+    """Return what stands side by side in a text: two words or numbers, none of them a stop word: severity 2, 一般缺陷."""
     plain = without_accents(plain_of(text))
-    plain = (
-        plain
-        if numbered
-        else _without(plain, [(one.start, one.end) for one in normalise_values(text)])
-    )
     runs = _WORD_OR_NUMBER.findall(without_question_words(plain))
     words = [
         f"{one} {two}"
@@ -176,6 +151,23 @@ def phrases_of(text: str, *, numbered: bool = False) -> frozenset[str]:
         if not {one, two} & CHINESE_STOP_WORDS and min(len(one), len(two)) > 1
     ]
     return frozenset((*words, *chinese))
+
+
+def find_swapped(statement: str, question: str) -> frozenset[str]:
+    """Return the terms of a statement that stand ahead of a word where the question has another: the notice period, asked for the probation period."""
+    mine, its = (
+        list(filter(None, map(_term_of, wording_of(text)))) for text in (statement, question)
+    )
+    ahead = dict(zip(its[1:], its, strict=False))
+    return frozenset(
+        word
+        for word, head in pairwise(mine)
+        if head in ahead and word not in its and ahead[head] not in mine
+    )
+
+
+def _term_of(word: str) -> str:
+    return word if word.isdigit() else next(iter(terms_of(word)), "")
 
 
 @lru_cache(maxsize=512)
@@ -196,7 +188,8 @@ class Text:
     def has(self, term: str) -> float:
         """Return whether the term stands in it: 1; of a longer Chinese word less, by the share of its pairs."""
         if is_code(term):
-            return float(_spelt(term).search(self.plain) is not None)
+            is_there = _spelt(term).search(self.plain) if term.isascii() else term in self.plain
+            return float(bool(is_there))
         if term[0].isascii() or term in self._words:
             known = term in self._words
             return 1.0 if known else _OF_KIN * (not self._begun.isdisjoint(_beginnings(term)))
@@ -206,15 +199,6 @@ class Text:
             return 0.0
         share = sum(one + two in self.plain for one, two in pairwise(term)) / (len(term) - 1)
         return share**2 if share >= 0.5 else 0.0
-
-    def has_opposite(self, term: str) -> bool:
-        """Return whether only the opposite of a term stands in it: unopened, 非会员."""
-        if term[0].isascii():
-            return term not in self._words and not self._words.isdisjoint(
-                (f"un{term}", f"non{term}")
-            )
-        ahead = self.plain.split(term)[:-1]
-        return bool(ahead) and all(one.endswith(("非", "未")) for one in ahead)
 
 
 def _beginnings(word: str) -> list[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
 
 from sextant.text.characters import language_of, normalise, plain_of
 
@@ -118,14 +116,6 @@ _FINITE = re.compile(
     r"|[可能得须应禁许准会是为有]|不",
     re.IGNORECASE,
 )
-# "Not in the hall" denies what the clause ahead says of something else.
-_ELLIPTIC = re.compile(
-    r"\s*(?:(?:and|but|though)\s+)?(?:not|never)\s+(?P<word>[a-z]+)", re.IGNORECASE
-)
-_PREPOSITION = r"(?:in|on|at|for|to|by|with|from|during|before|after|inside|outside|under|over|near|behind|within)"
-_DETERMINER = r"(?:the|an?|any|its|their|our|your|every|each|all)"
-
-
 # "Without" denies what stands behind it, and nothing of the clause that it stands in.
 _WITHOUT = re.compile(
     r"\bwithout(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
@@ -167,21 +157,6 @@ def find_denied(text: str) -> tuple[str, str]:
     return text[: found.start()], next(iter(_CLAUSE.split(behind)))
 
 
-_SHARED_HAN = re.compile(r"[\u4e00-\u9fff]{3}")
-
-
-def without_shared_denials(text: str, other: str) -> str:
-    """Return a text without the Chinese words of denial that the other has ahead of the same: 无固定期限 names a kind."""
-    kept, start = list[str](), 0
-    for found in _CHINESE.finditer(text):
-        beside = _BESIDE.match(text[found.end() :])
-        behind = _SHARED_HAN.match(text, found.end() + (beside.end() if beside else 0))
-        if behind and text[found.start() : behind.end()] in other:
-            kept.append(text[start : found.start()])
-            start = found.end()
-    return "".join([*kept, text[start:]])
-
-
 def split_joined(text: str) -> list[str]:
     """Return the clauses that "and" or 且 joins, each of which says that something is so; of a list one."""
     pieces = list[str]()
@@ -198,19 +173,6 @@ def clauses(text: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
     return [piece for part in parts if part.strip() for piece in split_joined(part)]
-
-
-def complete_denials(parts: Sequence[str]) -> dict[str, str]:
-    """Return clauses that deny without a verb, each with what it denies: "smoking is allowed" of "not in the hall"."""
-    found = dict[str, str]()
-    for before, part in pairwise(parts):
-        elliptic = _ELLIPTIC.match(part)
-        for kind in (_PREPOSITION, _DETERMINER) if elliptic else ():
-            if elliptic and re.fullmatch(kind, elliptic["word"], re.IGNORECASE):
-                *_, last = [None, *re.finditer(rf"\b{kind}\b", before, re.IGNORECASE)]
-                if last:
-                    found[part] = f"{before[: last.start()]}{part}"
-    return found
 
 
 _ASKS_FOR_DEFINITION = re.compile(

@@ -199,6 +199,13 @@ def _wherever(words: Collection[str]) -> re.Pattern[str]:
 _KNOWN = _wherever(sorted(_MEANING, key=len, reverse=True))
 
 
+def _inflected(words: Sequence[str]) -> re.Pattern[str]:
+    """Return any of the words in a normalised text, English ones with their regular endings."""
+    english = "|".join(word for word in words if word.isascii())
+    chinese = "|".join(word for word in words if not word.isascii())
+    return re.compile(rf"\b(?:{english})(?:e?s|e?d|ing)?\b|{chinese}")
+
+
 def synonym_patterns(question: str) -> dict[str, re.Pattern[str]]:
     """Return for each listed word of `question` where a normalised text has it in other words."""
     return {word: _wherever(others) for word, others in synonyms(question).items()}
@@ -257,3 +264,20 @@ def name_synonyms(question: str) -> Otherwise:
         *expanded_form_patterns(plain),
         *object_verb_patterns(plain),
     ]
+
+
+_OPPOSITES = [
+    tuple(_inflected(side.split(", ")) for side in line.split(" / "))
+    for line in (files("sextant.text") / "opposites.txt").read_text(encoding="utf-8").split("\n")
+    if line and not line.startswith("#")
+]
+
+
+def is_opposite(text: str, other: str) -> bool:
+    """Return whether one text has a word, and the other instead of it one that says the opposite: rose, fell."""
+    one, two = plain_of(text), plain_of(other)
+    return any(
+        bool(up.search(one)) is bool(down.search(two)) is not bool(down.search(one))
+        and bool(down.search(one)) is bool(up.search(two))
+        for up, down in _OPPOSITES
+    )
