@@ -37,7 +37,6 @@ _SAYS_WHAT = (
     r"y[fv]*q|bq|qv(?:[az][azof]*[ds]+|s|e)[fa]*b|qv[az][fa]*b|qva?i[aof]*[ds]|iv*q$|v*q[fp]*p"
 )
 _ASK = re.compile(rf"{_THEMES}|u|c|{_SAYS_WHAT}")
-_COMPARES = "c"
 _THROUGHOUT = re.compile(r"(?:h[aof]*|[az]|cc)[ds]")
 # What asks for an account of a subject rather than for a fact: "summarize", "what do the documents say about".
 _ENGLISH_ACCOUNT = re.compile(rf"u|{_THEMES}|qv(?:a[aof]*[dsl]+|s|e)[^q]*?[yb]|qv[fa]*y[faio]*[bo]")
@@ -63,7 +62,6 @@ _POINTED = re.compile(
     r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\b"
     r"|什么|谁|哪|几|多少|多[久长大高远重快深宽]|何|吗|为啥|是否|是不是|有没有|怎"
 )
-_MENTIONED_ALONE = 1  # words left over that a question without the whole may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +108,11 @@ def is_broad(question: str) -> bool:
     words = _read(question)
     if not _ASK.search(words.letters):
         return False
-    if _COMPARES in words.letters:
+    if "c" in words.letters:  # of particular things, unless it goes through all documents
         return _THROUGHOUT.search(words.letters) is not None
     named = words.named()
-    most = _MENTIONED_ALONE * (2 if has_cjk(question) else 1)
-    return not named or (_WHOLE.search(words.letters) is not None and len(named) <= most)
+    most = (1 + has_cjk(question)) if _WHOLE.search(words.letters) else 0
+    return len(named) <= most
 
 
 def asks_account(question: str) -> bool:

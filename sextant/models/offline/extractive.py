@@ -188,9 +188,9 @@ class ExtractiveAnswerer:
                 cosines, [(evidence.language_of_question, one.language) for one in sentences], name
             )
         by_words = cosines is None or not self._weights.knows(name)
-        return _rank_sentences(
-            evidence, sentences, features, self._weights.score(features), by_words
-        )
+        scores = self._weights.score(features)
+        measures = evidence.measure_answer(sentences, features, scores)
+        return Ranking(evidence, sentences, features, scores, measures, by_words)
 
     def _is_enough(self, ranking: Ranking) -> bool:
         return self._estimate(ranking) >= self._weights.bar
@@ -282,17 +282,6 @@ def find_title_that_answers(question: str, item: RetrievedItem) -> str:
     title, asked = section_of(item), AnswerType(question)
     names_it = names_code(question) and not find_unmentioned(question, [title])
     return title if names_it and asked.is_quantity and asked.is_in(title) else ""
-
-
-def _rank_sentences(
-    evidence: Evidence,
-    sentences: Sequence[Sentence],
-    features: Numbers,
-    scores: Numbers,
-    by_words: bool,
-) -> Ranking:
-    measures = evidence.measure_answer(sentences, features, scores)
-    return Ranking(evidence, sentences, features, scores, measures, by_words)
 
 
 def _read_behind(ranking: Ranking) -> list[Span]:

@@ -195,14 +195,13 @@ class Evidence:
         present = sentence.terms | self._heads[index]
         heading |= self._find_question_above(index)
         said = _read_value(sentence.text) or sentence.terms
-        before = self._neighbour(index, index - 1)
-        neighbours = [one for one in (before, self._neighbour(index, index + 1)) if one]
+        around = (self._neighbour(index, index + step) for step in (-1, 1))
         return {
             "overlap": self._cover(present),
             "heading_overlap": self._cover(heading - present),
             "passage_overlap": self._passages[source],
             "neighbour_overlap": max(
-                (self._cover(one.terms - sentence.terms) for one in neighbours), default=0.0
+                (self._cover(one.terms - sentence.terms) for one in around if one), default=0.0
             ),
             "longest_run": _measure_longest_run(self._question, plain_of(sentence.text)),
             "missing": self._missing[source],
