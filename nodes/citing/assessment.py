@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from sextant.nodes.citing.evidence import EvidencePart
 from sextant.nodes.citing.evidence_index import (
     Assessment,
     EvidenceIndex,
     Support,
     language_of_sentence,
 )
+from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.nodes.citing.value_look import ValueLook
 

@@ -12,7 +12,8 @@ from math import log
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
-from sextant.nodes.citing.evidence import EvidencePart, all_parts
+from sextant.nodes.citing.evidence import all_parts
+from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import ITEM, headings, letters_of
 from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of, values_of_pieces
 from sextant.text.analysis import codes_in, find_unmentioned

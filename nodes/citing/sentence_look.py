@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
-from sextant.nodes.citing.evidence import BEHIND, HEADING, OWN, EvidencePart
 from sextant.nodes.citing.evidence_index import (
     ENOUGH,
     Assessment,
@@ -16,6 +15,7 @@ from sextant.nodes.citing.evidence_index import (
     Support,
     language_of_sentence,
 )
+from sextant.nodes.citing.evidence_part import BEHIND, HEADING, OWN, EvidencePart
 from sextant.nodes.citing.support import is_opposed
 from sextant.nodes.citing.terms import (
     find_swapped,

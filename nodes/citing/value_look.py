@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from sextant.nodes.citing.evidence import NEAR, EvidencePart
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
+from sextant.nodes.citing.evidence_part import NEAR, EvidencePart
 from sextant.nodes.citing.sentence_look import OF_CITED, SentenceLook
 from sextant.nodes.citing.terms import phrases_of, terms_of
 from sextant.text.characters import plain_of

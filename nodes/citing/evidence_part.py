@@ -1,0 +1,80 @@
+"""The smallest part of a passage that speaks of one thing: a clause or a cell, with what it is said under."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sextant.nodes.citing.terms import Text
+from sextant.text.units import TextValue
+from sextant.text.values import normalise_values
+
+# How much a term says for a part: in itself; ahead of it in its sentence, where the part has a subject of its own or
+# none; in its headings; elsewhere in its sentence; in the next ones.
+OWN, INHERITED, AHEAD, HEADING, BEHIND, NEAR = 1.0, 0.92, 0.65, 0.7, 0.45, 0.3
+# Every row has the names of all columns, and a cell first that of its own.
+COLUMNS = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePart:
+    """A clause or a cell with what it is said under.
+
+    Attributes:
+        passage: the index of its passage.
+        span: where its sentence or row stands in the passage's text.
+        sentence: the text of that.
+        layers: texts by how much a term in them says for this part, most first.
+        values: what its numbers say.
+        conditions: what else its row or sentence says in numbers, in which a question's numbers may lie.
+        is_row: whether it is of a table.
+        is_clause: whether it is one of several clauses of a sentence, which is a part, too.
+        inherits: whether it has no subject of its own.
+        label: the words that name the row and the column, of which a statement should have most.
+        row: of a cell the first one of its row.
+        column: of a cell the name of its column.
+        clauses: of a sentence, between its marks.
+        wording: the part as it is written, with the clause that it takes its subject from.
+    """
+
+    passage: int
+    span: tuple[int, int]
+    sentence: str
+    layers: tuple[tuple[float, Text], ...]
+    values: tuple[TextValue, ...]
+    conditions: tuple[TextValue, ...] = ()
+    is_row: bool = False
+    is_clause: bool = False
+    inherits: bool = False
+    label: tuple[str, ...] = ()
+    row: str = ""
+    column: str = ""
+    clauses: tuple[Text, ...] = ()
+    wording: str = ""
+
+    def speaks_of(self, mark: str) -> bool:
+        """Return whether a term or a phrase stands in a clause or before it in its sentence."""
+        return self.owns(mark) or any(
+            mark in text.plain or text.has(mark) == 1.0
+            for level, text in self.layers
+            if level == AHEAD
+        )
+
+    def owns(self, mark: str) -> bool:
+        """Return whether a term or a phrase stands in the part itself, or in what it takes its subject from."""
+        first = self.layers[: 2 if self.inherits else 1]
+        return any(mark in text.plain or text.has(mark) == 1.0 for _, text in first)
+
+    def is_called(self, value: TextValue) -> bool:
+        """Return whether a value stands in the name of a cell's row or column."""
+        named = normalise_values(f"{self.row} | {self.column}") if self.is_row else ()
+        return any(value.matches(one.value) for one in named)
+
+    def level(self, term: str) -> float:
+        """Return how much a term says for this part: 0 where it stands nowhere near."""
+        return max((level * text.has(term) for level, text in self.layers), default=0.0)
+
+    def level_of(self, pattern: re.Pattern[str]) -> float:
+        """Return the same for other words of the same meaning."""
+        found = (level for level, text in self.layers if pattern.search(text.plain))
+        return next(found, 0.0)

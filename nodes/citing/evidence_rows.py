@@ -1,0 +1,179 @@
+"""The cells of the tables in a passage as evidence, with the names and scales of their rows and columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.evidence_part import BEHIND, COLUMNS, HEADING, OWN, EvidencePart
+from sextant.nodes.citing.support import headings
+from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
+from sextant.text.units import COUNT, SHARE, TextValue
+from sextant.text.values import normalise_values, scale_of_heading, unit_of_heading
+
+ROW = re.compile(r"\s*\|")
+_RULE_ROW = re.compile(r"[\s|:-]+")
+_SHORT_CELL = 40
+_YEARS = (1900, 2100)
+
+
+def cut_rows(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
+    """Yield the cells of the tables in a passage."""
+    lines = list(_lines(item.text))
+    rows = [(span, _cells(line)) for span, line in lines if ROW.match(line)]
+    if not rows:
+        return
+    rows = [
+        (span, cells) for span, cells in rows if not all(map(_RULE_ROW.fullmatch, cells or [" "]))
+    ]
+    context = str(item.metadata.get("context") or "")
+    head, body = _head(context, rows, item.text)
+    caption = " ".join(line for _, line in _lines(f"{context}\n{item.text}") if not ROW.match(line))
+    above, heads = Text(f"{headings(item)} {caption}"), Text(" ".join(head))
+    units = [unit_of_heading(name) for name in head]
+    of_all = next(filter(None, map(scale_of_heading, [*head[:1], caption])), None)
+    scales = [scale_of_heading(name) or of_all for name in head]
+    columns = _Columns(head, units, heads, above, scales)
+    for span, cells in body:
+        yield from _cells_of_row(index, span, item.text[slice(*span)], cells, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The names of a table's columns, the units and scales that these give, and what stands above the table."""
+
+    names: Sequence[str]
+    units: Sequence[str]
+    all_names: Text
+    above: Text
+    scales: Sequence[tuple[int, str] | None] = ()
+
+
+def _cells_of_row(
+    index: int,
+    span: tuple[int, int],
+    line: str,
+    cells: Sequence[str],
+    columns: _Columns,
+) -> Iterator[EvidencePart]:
+    head, of_columns = columns.names, columns.units
+    of_row = unit_of_heading(cells[0]) if not normalise_values(cells[0]) else ""
+    units = [
+        (of_columns[at] if at < len(of_columns) else "") or (of_row if at else "")
+        for at in range(len(cells))
+    ]
+    scales = [columns.scales[at] if at < len(columns.scales) else None for at in range(len(cells))]
+    values = [
+        _values_in(cell, unit, scale)
+        for cell, unit, scale in zip(cells, units, scales, strict=True)
+    ]
+    every = tuple(value for some in values for value in some)
+    words = [cell for cell, some in zip(cells, values, strict=True) if not some or at_words(cell)]
+    for at, cell in enumerate(cells):
+        if not cell.strip():
+            continue
+        name = head[at] if at < len(head) else ""
+        around = (
+            (HEADING, columns.above),
+            (BEHIND, Text(" ".join(cells))),
+            (COLUMNS, columns.all_names),
+        )
+        label = terms_of(" ".join([*(word for word in words if len(word) < _SHORT_CELL), name]))
+        conditions = (*every, *(one.value for one in normalise_values(name)))
+        clauses = [clause for clause in cut(CLAUSE, cell) if numbers_in(clause)]
+        several = clauses if len(clauses) > 1 else []
+        whole = EvidencePart(
+            index,
+            span,
+            line,
+            ((OWN, Text(" ".join([*words, cell, name]))), *around),
+            () if several else values[at],
+            conditions,
+            is_row=True,
+            label=label,
+            row=cells[0],
+            column=name,
+        )
+        yield whole
+        named = [*(word for word in words if word is not cell), name]
+        for clause in several:
+            layers = ((OWN, Text(" ".join([*named, clause]))), *around)
+            clause_values = _values_in(clause, units[at], scales[at])
+            yield replace(whole, layers=layers, values=clause_values, is_clause=True)
+
+
+def _values_in(cell: str, unit: str, scale: tuple[int, str] | None) -> tuple[TextValue, ...]:
+    found = [one.value for one in normalise_values(cell)]
+    if scale is None or unit == SHARE:
+        return tuple(_with_unit(value, unit) for value in found)
+    return tuple(one for value in found for one in _scale(value, *scale))
+
+
+def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
+    """Return what a number of a column in thousands or millions says: as it is written, without a unit, and as it is meant."""
+    if value.unit and value.dimension != "money":
+        return (value,)
+    meant = replace(value, number=value.number * 10**power, unit=value.unit or unit)
+    return (meant, replace(value, unit=COUNT))
+
+
+def at_words(cell: str) -> bool:
+    """Return whether a cell says something beside its numbers."""
+    return len(terms_of(cell)) > 1
+
+
+def _with_unit(value: TextValue, unit: str) -> TextValue:
+    if value.unit or not unit:
+        return value
+    number = value.number / 100 if unit == "share" else value.number
+    return TextValue(number, unit, value.bound, value.date)
+
+
+def _lines(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    start = 0
+    for line in text.split("\n"):
+        if line.strip():
+            yield (start + len(line) - len(line.lstrip()), start + len(line.rstrip())), line
+        start += len(line) + 1
+
+
+def _cells(line: str) -> list[str]:
+    return [
+        cell.strip()
+        for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
+    ]
+
+
+def _head(
+    context: str, rows: Sequence[tuple[tuple[int, int], list[str]]], text: str
+) -> tuple[list[str], Sequence[tuple[tuple[int, int], list[str]]]]:
+    """Return the names of the columns, and the rows below them."""
+    above = [_cells(line) for _, line in _lines(context) if ROW.match(line)]
+    if above:
+        return above[0], rows
+    ruled = len(text.split("\n")) > 1 and re.search(r"^\s*\|?[\s:|-]*-{3}", text, re.MULTILINE)
+    if not (ruled and len(rows) > 1):
+        return [], rows
+    names, body = rows[0][1], rows[1:]
+    # Names may take several rows: "Year ended" over 2019 and 2018.
+    while (
+        len(body) > 1
+        and not (all(names[1:]) and body[0][1][0])
+        and not any(map(_measures, body[0][1][1:]))
+    ):
+        names = [
+            f"{one} {two}".strip() for one, two in zip_longest(names, body[0][1], fillvalue="")
+        ]
+        body = body[1:]
+    return names, body
+
+
+def _measures(cell: str) -> bool:
+    """Return whether a cell has a number that is no date and no year."""
+    return any(
+        not value.date and (value.unit or not _YEARS[0] <= value.number <= _YEARS[1])
+        for value in numbers_in(cell)
+    )
