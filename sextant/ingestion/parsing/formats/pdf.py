@@ -52,7 +52,7 @@ from sextant.ingestion.parsing.lines import starts_item
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.recognised import OcrPage, page_ranges
 from sextant.ingestion.parsing.structure import Omissions
-from sextant.ingestion.parsing.tables import column_names, names_groups
+from sextant.ingestion.parsing.tables import names_groups
 
 _SPACE = re.compile(r"\s+")
 _HEADS_SHOWN = 5
@@ -345,7 +345,7 @@ def _table_blocks(table: PageTable) -> Iterator[Block]:
     for row in table.rows[:titles]:
         yield Paragraph(next(filter(None, row)), table.page, table.words)
     repeated = frozenset((at - titles, column) for at, column in table.repeated if at >= titles)
-    header = _count_header_rows(table, titles)
+    header = table.count_named_rows(titles)
     yield Table(table.rows[titles:], header, table.page, repeated, table.words)
 
 
@@ -357,15 +357,6 @@ def _is_title(table: PageTable, at: int) -> bool:
         return False
     begins = own[0] == 0 or (at, own[0] + 1) in table.repeated
     return begins or table.count_named_rows(at + 1) > 0
-
-
-def _count_header_rows(table: PageTable, titles: int) -> int:
-    """Return how many rows below its titles name the columns; those above a rule where each of their columns has a name of its own."""
-    ruled = max(table.header - titles, 0)
-    names = column_names(table.rows[titles:][:ruled])
-    is_named = all(names) and len(set(names)) == len(names)
-    is_head = ruled and is_named and ruled < len(table.rows) - titles
-    return ruled if is_head else table.count_named_rows(titles)
 
 
 def _list(items: Sequence[PageParagraph]) -> Iterator[Block]:

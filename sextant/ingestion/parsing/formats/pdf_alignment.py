@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from statistics import median
 
@@ -59,12 +59,11 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class AlignedTable:
-    """Cells in their final places; the first `header` rows stand above the rule that parts the columns' names from the body."""
+    """Cells in their final places."""
 
     cells: list[AlignedCell]
     width: int
     height: int
-    header: int = 0
 
     def spanned(self) -> list[SpannedCell]:
         """Return the cells for laying out."""
@@ -343,10 +342,7 @@ class _Structure:
             else:
                 kept.append(cell)
                 owner |= {(row, column): cell for row in rows for column in columns}
-        table = _squeeze(kept, self._width, len(groups), self._body)
-        parted = [self._is_parted(*rows) for rows in pairwise(self._rows[self._body - 1 :])]
-        is_ruled = parted[:1] == [True] and not all(parted[1:])
-        return table if is_ruled else replace(table, header=0)
+        return _squeeze(kept, self._width, len(groups), self._body)
 
 
 def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> AlignedTable:
@@ -369,4 +365,4 @@ def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> 
             header, height = header - 1, height - 1
         else:
             row += 1
-    return AlignedTable(cells, width, height, header)
+    return AlignedTable(cells, width, height)

@@ -36,10 +36,7 @@ _MOST_CELLS = 5000  # of a page: squared paper has more
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageTable:
-    """A table's page, its rows, the lines of that page's text that it took in, their words in order, and their size.
-
-    The first `header` rows stand above a rule, where rules do not part all rows.
-    """
+    """A table's page, its rows, the lines of that page's text that it took in, their words in order, and their size."""
 
     page: int
     rows: list[list[str]]
@@ -48,7 +45,6 @@ class PageTable:
     repeated: frozenset[tuple[int, int]] = frozenset()
     words: tuple[Word, ...] = ()
     size: float = 0.0
-    header: int = 0
 
     def count_named_rows(self, start: int = 0) -> int:
         """Return how many rows from that one on name the columns by their words."""
@@ -99,11 +95,10 @@ def find_ruled_tables(
             continue
         inside = [index for index, line in enumerate(lines) if contains(grid.box, line.box)]
         lines_inside = [lines[index] for index in inside]
-        cells, words, header = _cells(page, grid, lines_inside)
+        cells, words = _cells(page, grid, lines_inside)
         if _is_table(cells):
             within = dict(zip(inside, lines_inside, strict=True))
-            table = make_table(page.number, cells, words, within, budget)
-            tables.append(replace(table, header=header))
+            tables.append(make_table(page.number, cells, words, within, budget))
     return tables
 
 
@@ -238,8 +233,8 @@ def make_table(
 
 def _cells(
     page: Page, grid: _Grid, lines: Sequence[PdfLine]
-) -> tuple[list[SpannedCell], CellWords, int]:
-    """Return the cells with their text and words, and the rows of a ruled head; by the places of words, where rules part only some of them."""
+) -> tuple[list[SpannedCell], CellWords]:
+    """Return the cells with their text and words; by the places of words, where rules part only some of them."""
     spans = dict[tuple[int, int], tuple[int, int]]()
     owner = dict[tuple[int, int], tuple[int, int]]()
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
@@ -256,13 +251,13 @@ def _cells(
         every = [word for line in words for word in line]
         aligned = align(every, grid.levels)
         if aligned:
-            return aligned.spanned(), aligned.words(), aligned.header
+            return aligned.spanned(), aligned.words()
     texts, shown = _cell_texts(page, grid, lines, owner)
     cells = [
         SpannedCell(*corner, join_lines(texts.get(corner, ())), *span)
         for corner, span in spans.items()
     ]
-    return cells, shown, 0
+    return cells, shown
 
 
 def _is_open(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from sextant.ingestion.parsing.formats.pdf_alignment import AlignedTable, align, is_figure
 from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfLine, contains, unite
@@ -81,8 +80,7 @@ def _make_table(
     budget: CellBudget,
 ) -> PageTable:
     inside = {place[id(line)]: line for line in lines}
-    table = make_table(page.number, aligned.spanned(), aligned.words(), inside, budget)
-    return replace(table, header=aligned.header)
+    return make_table(page.number, aligned.spanned(), aligned.words(), inside, budget)
 
 
 def _names_above(lines: Sequence[PdfLine], box: PdfBox, table: AlignedTable) -> list[list[PdfLine]]:

@@ -157,25 +157,6 @@ def test_names_of_groups_over_names_of_columns_are_the_head() -> None:
     assert [one.header_rows for one in blocks if isinstance(one, Table)] == [2]
 
 
-def test_the_lines_above_a_rule_are_the_head_where_each_column_has_its_name() -> None:
-    rows = [
-        ["No.", "Date", "", "", "Amount"],
-        ["", "posted", "start", "end", ""],
-        ["", "", "03/04/19", "", "37"],
-        ["A1", "05/28/19", "05/10/19", "05/11/19", "616"],
-        ["A2", "06/13/19", "05/24/19", "05/25/19", "553"],
-    ]
-    over: list[Drawn] = [PdfText(285, 700, "Dates", 10), Rule(248, 697, 390, 697)]
-
-    head, body = place(rows[:2], top=700, pitch=24), place(rows[2:], top=660)
-    page = [*head, *body, *over, Rule(70, 671, 480, 671)]
-    blocks = parse(write_pdf([page]), Limits()).blocks
-
-    [table] = [one for one in blocks if isinstance(one, Table)]
-    assert [list(row) for row in table.rows[table.header_rows :]] == rows[2:]
-    assert table.header_rows == 2
-
-
 def test_a_currency_sign_set_apart_belongs_to_its_number() -> None:
     rows = [("Net sales", "1,200"), ("Taxes", "95"), ("Rent", "310")]
     page = [PdfText(180, 700, "2003", 10)]
