@@ -45,7 +45,6 @@ async def test_a_server_of_ones_own_needs_no_key() -> None:
 def test_importing_the_models_loads_no_heavy_library() -> None:
     modules = (
         "chat.chat_model",
-        "embedding.choice",
         "embedding.local",
         "embedding.remote",
         "reranker",
