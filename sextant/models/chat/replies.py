@@ -15,7 +15,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
 
-from langchain_core.messages import BaseMessage
 from pydantic import BeforeValidator
 
 from sextant.models.chat.structured import AtMost, Declared
