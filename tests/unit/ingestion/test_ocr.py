@@ -15,9 +15,9 @@ from sextant.domain.settings import OcrSettings, Settings
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.chunking import Cut
 from sextant.ingestion.parsing.draft import DocumentDraft
+from sextant.ingestion.parsing.host import HostRequest
 from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts
 from sextant.ingestion.parsing.images import FoundImage
-from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, Recognised
 from sextant.stores.documents.document_store import OcrPageStore, StoredOcrPage
 
@@ -50,7 +50,8 @@ class FakeHosts(ParserHosts):
         self.asked = list[int]()
         self.sure = 0.99
 
-    async def recognise(self, content: bytes, page: int, limits: Limits) -> bytes:
+    async def ask(self, content: bytes, request: HostRequest) -> bytes:
+        page = request.page
         self.asked.append(page)
         failure = self.failing.get(page)
         if isinstance(failure, BaseException):
