@@ -127,7 +127,7 @@ async def test_the_model_gets_table_and_computed_values_and_its_cells_are_checke
 
 
 def _answering(requests: list[ApiRequest]) -> str:
-    return next(request.prompt for request in requests if request.streamed)
+    return next(request.prompt for request in reversed([*requests]) if not request.wants_json)
 
 
 async def test_the_vision_model_sees_the_image_and_documents_are_searched_by_what_it_says(

@@ -455,12 +455,12 @@ async def test_a_report_that_was_stopped_goes_on_behind_its_last_section(
         asking = running.asking(QUESTION, effort="high", mode="naive")
         stopped = await until_section(conversations.stream(running.workflow, asking, "r"), 3)
         assert not [event for event in stopped if isinstance(event, Done | Failed)]
-        before = [question_of(one) for one in running.endpoint.chat_requests if one.streamed]
+        before = [question_of(one) for one in running.endpoint.chat_requests if not one.wants_json]
         strangers = Conversations(database, "somebody else")
         with pytest.raises(ConversationNotFound):
             [event async for event in strangers.resume(running.workflow, "r", None)]
         rest = [event async for event in conversations.resume(running.workflow, "r", None)]
-        written = [question_of(one) for one in running.endpoint.chat_requests if one.streamed]
+        written = [question_of(one) for one in running.endpoint.chat_requests if not one.wants_json]
         planned = [one for one in running.endpoint.chat_requests if "You plan" in one.prompt]
         with pytest.raises(ConversationNotFound):
             [event async for event in conversations.resume(running.workflow, "r", None)]
@@ -494,7 +494,7 @@ async def test_a_section_that_was_shown_is_not_written_again(
                 if begun and isinstance(event, Token):
                     break
         [event async for event in conversations.resume(running.workflow, "r", None)]
-        written = [question_of(one) for one in running.endpoint.chat_requests if one.streamed]
+        written = [question_of(one) for one in running.endpoint.chat_requests if not one.wants_json]
     assert [written.count(one) for one in (QUESTION, f"{REBUILT} {TOLL}")] == [1, 1]
 
 

@@ -64,11 +64,11 @@ async def test_transient_failures_are_tried_again_and_refusals_are_not(settings_
 
 async def test_one_failed_batch_fails_the_whole_with_a_typed_error(settings_for: Any) -> None:
     def second_fails(request: Any) -> Reply:
-        return failing(400, "Too long.") if "text 40" in request.body["input"] else Reply()
+        return failing(400, "Odd input.") if "text 40" in request.body["input"] else Reply()
 
     async with ScriptedOpenAI(embeddings=second_fails) as server:
         embedder = RemoteEmbedder("scripted", settings_for(server))
-        with pytest.raises(ModelRejected, match="Too long"):
+        with pytest.raises(ModelRejected, match="Odd input"):
             await embedder.embed_passages([f"text {number}" for number in range(64)])
         await embedder.close()
 
