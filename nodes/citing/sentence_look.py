@@ -225,13 +225,12 @@ class SentenceLook:
         return bool(others)
 
     def _is_of_another(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a part says of something else what a fact says."""
+        """Return whether a part says of something else what a fact says; a value also of what is not asked for."""
+        swapped = self._swapped.intersection(fact.terms) if fact.values else ()
         return (
             self._replaces(part, fact)
             or self._joins_apart(part, fact)
-            or any(
-                term in self._swapped and self._level(part, term) < HEADING for term in fact.terms
-            )
+            or any(self._level(part, term) < HEADING for term in swapped)
         )
 
     def _joins_apart(self, part: EvidencePart, fact: StatedFact) -> bool:
