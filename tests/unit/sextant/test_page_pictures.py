@@ -13,8 +13,8 @@ import pytest
 from sextant.domain.errors import FileUnsafe, PageNotFound
 from sextant.domain.settings import Settings
 from sextant.facade.library import PagePictures
+from sextant.ingestion.parsing.host import HostRequest
 from sextant.ingestion.parsing.hosts import ParserHosts
-from sextant.ingestion.parsing.limits import Limits
 
 PATIENCE = 60  # seconds: a wait that never ends fails
 
@@ -27,7 +27,7 @@ class SlowHosts(ParserHosts):
         self.began, self.gate = asyncio.Event(), asyncio.Event()
         self.asked = list[bytes]()
 
-    async def draw(self, content: bytes, filename: str, page: int, limits: Limits) -> bytes:
+    async def ask(self, content: bytes, request: HostRequest) -> bytes:
         self.asked.append(content)
         if content == b"slow":
             self.began.set()
@@ -43,7 +43,7 @@ class RefusingHosts(ParserHosts):
         self._code = code
         self.calls = 0
 
-    async def draw(self, content: bytes, filename: str, page: int, limits: Limits) -> bytes:
+    async def ask(self, content: bytes, request: HostRequest) -> bytes:
         self.calls += 1
         status = {"code": self._code, "message": "No.", "next_step": "Leave it.", "field": "page"}
         return orjson.dumps(status)
@@ -61,9 +61,8 @@ async def test_slow_pages_of_one_user_hold_up_no_other() -> None:
     pictures = PagePictures(Settings(), hosts)
     slow = [asyncio.ensure_future(drawn(pictures, "alice", b"slow", uuid4())) for _ in range(9)]
 
-    await hosts.began.wait()
-
     async with asyncio.timeout(PATIENCE):
+        await hosts.began.wait()
         assert await drawn(pictures, "bob", b"fast", uuid4()) == b"picture"
 
     assert hosts.asked == [b"slow", b"fast"]
