@@ -22,8 +22,8 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.ocr import OcrReader, open_reader
 from sextant.ingestion.parsing import hosts as parser_hosts
 from sextant.ingestion.parsing.draft import DocumentDraft
+from sextant.ingestion.parsing.host import HostRequest
 from sextant.ingestion.parsing.hosts import ParserHosts
-from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.ocr_engine import load
 from sextant.ingestion.parsing.recognised import OcrPage
 from sextant.ingestion.pipeline import Ingestor
@@ -51,7 +51,7 @@ VISITORS = ["Visitors sign the book at the desk before they enter."]
 class NoHosts(ParserHosts):
     """Reads nothing."""
 
-    async def recognise(self, content: bytes, page: int, limits: Limits) -> bytes:
+    async def ask(self, content: bytes, request: HostRequest) -> bytes:
         raise AssertionError("The page was read before.")
 
 
