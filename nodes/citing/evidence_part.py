@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sextant.nodes.citing.terms import Text
 from sextant.text.units import TextValue
@@ -78,3 +80,39 @@ class EvidencePart:
         """Return the same for other words of the same meaning."""
         found = (level for level, text in self.layers if pattern.search(text.plain))
         return next(found, 0.0)
+
+
+def has_value(values: Sequence[TextValue], asked: TextValue) -> bool:
+    """Return whether the very value is among these."""
+    return any(is_exactly(asked, value) for value in values)
+
+
+def is_exactly(asked: TextValue, value: TextValue) -> bool:
+    """Return whether a value is the one that is asked for; what is less than ten is not said of ten."""
+    is_below = value.bound == "max" and asked.bound != "max"
+    return asked.matches(value) and not asked.opposes(value) and not is_below
+
+
+def holds_value(values: Sequence[TextValue], asked: TextValue) -> bool:
+    """Return whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
+    if any(asked.matches(value) and not asked.opposes(value) for value in values):
+        return True
+    alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]
+    return any(_is_in_range(low, high, asked) for low, high in pairwise([None, *alike, None]))
+
+
+def _is_in_range(low: TextValue | None, high: TextValue | None, asked: TextValue) -> bool:
+    """Return whether two values that follow each other are a range with a value, or one is its bound and the other of no range.
+
+    What is at least ten does not lie below ten.
+    """
+    reaches = low is not None and asked.number >= low.number
+    stays = high is not None and (
+        asked.number < high.number or (asked.number == high.number and not asked.opposes(high))
+    )
+    is_range = low and high and low.number < high.number
+    if is_range and low and high and low.bound != "max" and high.bound != "min":
+        return reaches and stays
+    return bool(
+        (low and low.bound == "min" and reaches) or (high and high.bound == "max" and stays)
+    )

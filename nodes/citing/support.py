@@ -13,6 +13,8 @@ from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, si
 from sextant.text.sentences import sentence_spans
 from sextant.text.statements import (
     clauses,
+    complete_denials,
+    find_denied,
     negates,
     without_ban,
 )
@@ -36,6 +38,8 @@ _LONGER_QUOTE = 0.15
 # of the statement's in the quote, of the quote's in the statement. docs/experiments/citing.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
+_ALL_BUT_ONE = 0.8
+_TOKEN_OF_CLAIM = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|\w+")
 # Stands between the names of a table's columns and its rows.
 _RULE = "\n| --- |"
 
@@ -226,8 +230,10 @@ def is_opposed(statement: str, quote: str) -> bool:
     if not (negates(statement) or negates(quote)):
         return False
     said, quoted = _Denials(statement), _Denials(quote)
-    return said.turn_round(quoted, _DENIED_BY_STATEMENT) or quoted.turn_round(
-        said, _DENIED_BY_QUOTE
+    return (
+        said.turn_round(quoted, _DENIED_BY_STATEMENT)
+        or quoted.turn_round(said, _DENIED_BY_QUOTE)
+        or quoted.deny_all_of(said)
     )
 
 
@@ -238,6 +244,7 @@ class _Denials:
         parts = clauses(sentence)
         self._letters = letters_of(sentence)
         self._denied = [part for part in parts if negates(part)]
+        self._complete = complete_denials(parts)
         self._affirmed_parts = [part for part in parts if part not in self._denied]
         self._affirmed = TermLookup("\n".join(self._affirmed_parts))
         self._affirmed_clauses = [TermLookup(part) for part in self._affirmed_parts]
@@ -248,6 +255,24 @@ class _Denials:
             letters_of(denied) not in other._letters
             and other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
             for denied in self._denied
+        ) or any(
+            other.affirms(claim_of(part), 1.0, banned=True)
+            and other.affirms(claim_of(whole), least)
+            for part, whole in self._complete.items()
+        )
+
+    def deny_all_of(self, other: _Denials) -> bool:
+        """Return whether a long clause denies what a short one of `other` says, from its word of denial on."""
+        return any(
+            len(claim := claim_of(part)) >= _LEAST_TERMS
+            and not any(clause.covers(claim) >= _ALL_BUT_ONE for clause in self._affirmed_clauses)
+            and any(
+                TermLookup(denied).covers(claim) >= _ALL_BUT_ONE
+                and _first_denied(denied)
+                and TermLookup(part).common_terms(_first_denied(denied))
+                for denied in self._denied
+            )
+            for part in other._affirmed_parts
         )
 
     def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
@@ -265,6 +290,13 @@ class _Denials:
             or any(denial.common_terms(claim) < held for held in clauses)
             for denial in denials
         )
+
+
+def _first_denied(clause: str) -> Claim:
+    """Return the first word, or pair of ideographs, that a clause denies."""
+    _, denied = find_denied(clause)
+    words = [one[0] for one in _TOKEN_OF_CLAIM.finditer(plain_of(denied))]
+    return next((claim for word in words if len(claim := claim_of(word))), claim_of(""))
 
 
 def letters_of(text: str) -> str:

@@ -9,7 +9,13 @@ from functools import cached_property
 from itertools import combinations, pairwise
 
 from sextant.nodes.citing.evidence_index import ENOUGH, Assessment, StatedFact, Support
-from sextant.nodes.citing.evidence_part import NEAR, EvidencePart
+from sextant.nodes.citing.evidence_part import (
+    NEAR,
+    EvidencePart,
+    has_value,
+    holds_value,
+    is_exactly,
+)
 from sextant.nodes.citing.sentence_look import OF_CITED, SentenceLook
 from sextant.nodes.citing.terms import phrases_of, terms_of
 from sextant.text.characters import plain_of
@@ -28,6 +34,12 @@ _OF_PHRASES = 0.05
 _SUBJECT = 0.35
 _FORMERLY = re.compile(
     r"\b(?:until|till|formerly|previously|originally|initially|used to|was|were|had been)\b|原[定为价先本计]|曾|此前|以前"
+)
+_MOVED_FROM = re.compile(
+    r"\b(?:ris|rose|rais|increas|gr[eo]w|fell|reduc|lower|cut|mov|chang|postpon|shift|extend|shorten)\w* (?:\w+ ){0,3}from\s*\Z"
+)
+_CHANGED_TO = re.compile(
+    r"[^，。；\d]{0,6}[改调变移延推升涨增降减缩提追][^，。；\d]{0,4}[为到至成][^，。；\d]{0,3}"
 )
 # So many of a fact's own words must stand where its numbers do.
 _OF_STATED = 0.2
@@ -110,8 +122,8 @@ class ValueLook(SentenceLook):
             if not any(mine.matches(one) for mine in self._values)
         ]
         every = (v for part in self._parts for v in part.values)
-        is_said = any(v.unit == value.unit and _is_exactly(value, v) for v in every)
-        holds = _has if is_said else _holds
+        is_said = any(v.unit == value.unit and is_exactly(value, v) for v in every)
+        holds = has_value if is_said else holds_value
         return 1.0 if holds(own, value) else 0.5 * holds(part.conditions, value)
 
     def _of_value(self, value: TextValue, fact: StatedFact, scores: dict[int, float]) -> Assessment:
@@ -138,10 +150,8 @@ class ValueLook(SentenceLook):
             self._is_meant_instead(one, best, fact) for one in rivals
         ):
             return Assessment(Support.CONTRADICTED, score, (best,))
-        if (
-            rival
-            and _is_former(best)
-            and not _FORMERLY.search(f"{self._sentence} {self._evidence.question}")
+        if ((rival and _is_former(best)) or _is_replaced(value, best)) and not _FORMERLY.search(
+            f"{self._sentence} {self._evidence.question}"
         ):
             return Assessment(Support.PARTIAL, score, (best,))
         is_beside = (
@@ -157,7 +167,7 @@ class ValueLook(SentenceLook):
     def _is_on_another_day(self, part: EvidencePart) -> bool:
         """Return whether a part speaks of days of the week, and of none that the sentence or else the question names."""
         days = [value for value in part.values if value.unit == WEEKDAY]
-        return bool(self._days and days) and not any(_holds(days, one) for one in self._days)
+        return bool(self._days and days) and not any(holds_value(days, one) for one in self._days)
 
     def _rivals(
         self, value: TextValue, carriers: Sequence[EvidencePart], best: EvidencePart | None
@@ -242,6 +252,21 @@ class ValueLook(SentenceLook):
 def _is_former(part: EvidencePart) -> bool:
     """Return whether a clause says what was so once."""
     return not part.is_row and _FORMERLY.search(part.layers[0][1].plain) is not None
+
+
+def _is_replaced(value: TextValue, part: EvidencePart) -> bool:
+    """Return whether a clause says what a value became: moved from 3 to 20 June, 由80万元追加到95万元."""
+    plain = part.layers[0][1].plain
+    return not part.is_row and any(
+        value.matches(one.value)
+        and one.value.unit == other.value.unit
+        and not value.matches(other.value)
+        and (
+            _CHANGED_TO.fullmatch(between := plain[one.end : other.start])
+            or (between.strip() == "to" and _MOVED_FROM.search(plain[: one.start]))
+        )
+        for one, other in pairwise(normalise_values(plain))
+    )
 
 
 def is_of_same_sentence(one: EvidencePart, other: EvidencePart) -> bool:
@@ -351,38 +376,3 @@ def _is_in_other_unit(part: EvidencePart, value: TextValue) -> bool:
 def _first_number(text: str) -> int:
     """Return where the first number of a text stands; 0 for none."""
     return next((one.start for one in normalise_values(text) if one.value.unit != WEEKDAY), 0)
-
-
-def _has(values: Sequence[TextValue], asked: TextValue) -> bool:
-    return any(_is_exactly(asked, value) for value in values)
-
-
-def _is_exactly(asked: TextValue, value: TextValue) -> bool:
-    """Return whether a value is the one that is asked for; what is less than ten is not said of ten."""
-    is_below = value.bound == "max" and asked.bound != "max"
-    return asked.matches(value) and not asked.opposes(value) and not is_below
-
-
-def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
-    """Return whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
-    if any(asked.matches(value) and not asked.opposes(value) for value in values):
-        return True
-    alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]
-    return any(_is_in_range(low, high, asked) for low, high in pairwise([None, *alike, None]))
-
-
-def _is_in_range(low: TextValue | None, high: TextValue | None, asked: TextValue) -> bool:
-    """Return whether two values that follow each other are a range with a value, or one is its bound and the other of no range.
-
-    What is at least ten does not lie below ten.
-    """
-    reaches = low is not None and asked.number >= low.number
-    stays = high is not None and (
-        asked.number < high.number or (asked.number == high.number and not asked.opposes(high))
-    )
-    is_range = low and high and low.number < high.number
-    if is_range and low and high and low.bound != "max" and high.bound != "min":
-        return reaches and stays
-    return bool(
-        (low and low.bound == "min" and reaches) or (high and high.bound == "max" and stays)
-    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
 from sextant.text.characters import language_of, normalise, plain_of
 
@@ -116,6 +118,12 @@ _FINITE = re.compile(
     r"|[可能得须应禁许准会是为有]|不",
     re.IGNORECASE,
 )
+# "Not in the hall" denies what the clause ahead says of something else.
+_ELLIPTIC = re.compile(
+    r"\s*(?:(?:and|but|though)\s+)?(?:not|never)\s+(?P<word>[a-z]+)", re.IGNORECASE
+)
+_PREPOSITION = r"(?:in|on|at|for|to|by|with|from|during|before|after|inside|outside|under|over|near|behind|within)"
+_DETERMINER = r"(?:the|an?|any|its|their|our|your|every|each|all)"
 # "Without" denies what stands behind it, and nothing of the clause that it stands in.
 _WITHOUT = re.compile(
     r"\bwithout(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
@@ -173,6 +181,19 @@ def clauses(text: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
     return [piece for part in parts if part.strip() for piece in split_joined(part)]
+
+
+def complete_denials(parts: Sequence[str]) -> dict[str, str]:
+    """Return clauses that deny without a verb, each with what it denies: "smoking is allowed" of "not in the hall"."""
+    found = dict[str, str]()
+    for before, part in pairwise(parts):
+        elliptic = _ELLIPTIC.match(part)
+        for kind in (_PREPOSITION, _DETERMINER) if elliptic else ():
+            if elliptic and re.fullmatch(kind, elliptic["word"], re.IGNORECASE):
+                *_, last = [None, *re.finditer(rf"\b{kind}\b", before, re.IGNORECASE)]
+                if last:
+                    found[part] = f"{before[: last.start()]}{part}"
+    return found
 
 
 _ASKS_FOR_DEFINITION = re.compile(

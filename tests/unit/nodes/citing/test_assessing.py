@@ -151,6 +151,7 @@ PROBATION = "合同期限一年以上不满三年的，试用期不得超过二�
         ("May parcels exceed 8 kg?", "Yes, parcels may exceed 8 kg.", HEAVY, False),
         ("How heavy may a parcel be?", "At most 8 kg.", HEAVY, True),
         ("Should geese be fed with bread?", "No, geese should not be fed with bread.", BREAD, True),
+        ("Should geese be fed with bread?", "Yes, geese should be fed with bread.", BREAD, False),
         ("非全日制用工可以约定试用期吗？", "可以，非全日制用工可以约定试用期。", PART_TIME, False),
         ("非全日制用工可以约定试用期吗？", "不可以，非全日制用工不得约定试用期。", PART_TIME, True),
         ("被派遣司机与谁订立合同？", "被派遣司机与租赁公司订立两年以上的合同。", OFFICES, True),
@@ -382,6 +383,7 @@ BALCONY = "员工可以在露台吸烟，但不得在机房吸烟。"
         ("Is parking allowed in the yard?", "Parking is allowed in the yard.", YARD, True),
         ("Is parking allowed in the yard?", "Parking is not allowed in the yard.", YARD, False),
         ("Is parking allowed at the gate?", "Parking is not allowed at the gate.", YARD, True),
+        ("Is parking allowed at the gate?", "Parking is allowed at the gate.", YARD, False),
         ("May I take a drink into the foyer?", "Drinks may be taken into the foyer.", YARD, True),
         ("May I take a drink into the foyer?", "Drinks may not be taken into the foyer.", YARD, False),
         ("May I take a drink into the hall?", "Drinks may be taken into the hall.", YARD, False),
@@ -464,11 +466,8 @@ CITY = """The city had an estimated population of 853,382 in 2014. It lies in a 
 RANKS = "In 2012 the country placed 139th out of 176 countries, with a score of 27/100."
 GORGE = "长岩峡谷是一座长702米，深80米的峡谷。"
 SENIOR = "工作满一年的员工年假为5天，工作满十年的员工年假为10天。"
-LEADERS = "Ward A is led by Dr. Pell and Ward B is led by Dr. Noor."
-SNACK = "产品有蛋黄、柠檬、椰子三种口味，其中蛋黄口味最受欢迎。"
 GUN = "AK-130舰炮由设计局研制。1976年6月开始设计。1985年11月1日入役。"
 ACTOR = "刘德一（原名刘德益），演员。1957年考入训练班学艺。2008年6月15日病逝于成都。"
-STATIONS = "江苏电视台于2008年退出。辽宁电视台也于2009年退出。"
 TERRACE = "露台可以吸烟且客房内不可吸烟。"
 DECK = "Smoking is allowed on the deck and it is not allowed in the cabins."
 
@@ -526,16 +525,8 @@ def test_a_fact_joins_only_what_its_passage_joins(
 
 FEE = "Until the end of 2022 the berth fee was 40 EUR. Since March 2023 it is 55 EUR."
 FERRY = "The opening of the pier is moved from 3 April to 20 June 2026, since the piles are late."
-ALLOWANCE = "住房补贴：2021年为每月300元，2022年起调整为每月450元，2024年5月起调整为每月600元。"
 POOL_TIMES = "Special leave: wedding 4 days, moving house 1 day, death of a relative 6 days."
-CARGO = "Parcels above 60 EUR are sent free of charge. For all others postage is 4.50 EUR."
-APPROVAL = "金额超过5万元的合同由董事长签字，5万元及以下的由部门主管签字。"
-JARS = "Unopened jars keep for 14 months. After opening, a jar is used within 9 days."
-OPTIONS = "| Option | Type | Default | Meaning |\n| --- | --- | --- | --- |\n| `keep_alive` | bool | False | Whether connections are kept |\n| `gzip` | bool | True | Whether replies are packed |"
 TOOLS = "Drills are checked every five years, ladders every two."
-WARDEN = (
-    "The warden, Brian Cole, retires at the end of March; Joan Whitby takes over from 1 April 2026."
-)
 MEMBERS = "| Ticket | Adult | Senior (65+) |\n| --- | --- | --- |\n| Day | 9 EUR | 7 EUR |\n| Evening (after 19:00) | 5 EUR | 4 EUR |"
 WEIGHTS = "The P-30 weighs 8 kg, the P-50 12 kg."
 SUPPLIER = "原定供应商为恒达公司，因报价过高改为远航公司。预算由80万元追加到95万元。"
@@ -546,6 +537,8 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
 @pytest.mark.parametrize(
     ("question", "passage", "right", "wrong"),
     [
+        ("When does the pier open?", FERRY, "On 20 June 2026.", "On 3 April 2026."),
+        ("预算是多少？", SUPPLIER, "预算为95万元。", "预算为80万元。"),
         ("How much is the berth fee?", FEE, "The berth fee was 40 EUR until 2022; since March 2023 it has been 55 EUR.", "The berth fee is now 40 EUR."),
         ("How many days off for my wedding?", POOL_TIMES, "You get 4 days of special leave.", "You get 6 days of special leave."),
         ("How often are ladders checked?", TOOLS, "Every two years.", "Every five years."),
