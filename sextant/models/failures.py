@@ -99,6 +99,7 @@ class Service:
     key_setting: str = "the API key"
     url_setting: str = "the base URL"
     timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
+    length_setting: str = "SEXTANT_LIMITS__CONTEXT_TOKENS"
     label_zh: str = ""
     secret: str = field(default="", repr=False)
 
@@ -109,6 +110,7 @@ class Service:
             "key": self.key_setting,
             "url": self.url_setting,
             "timeout": self.timeout_setting,
+            "length": self.length_setting,
         }
         names = {"en": f"The {self.label}", "zh": self.label_zh or self.label}
         return kind.worded(

@@ -169,6 +169,7 @@ class HttpReranker:
                 "SEXTANT_RERANKER",
                 "SEXTANT_RERANKER_API_KEY",
                 "SEXTANT_RERANKER",
+                length_setting="SEXTANT_INGESTION__CHUNK_TOKENS",
                 label_zh=f"重排序模型 {self._model or address}",
             ),
             Retries.of(settings.model_retries, settings.model_timeout),

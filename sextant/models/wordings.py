@@ -72,11 +72,11 @@ OUT_OF_ORDER: Wordings = {
 TOO_LONG: Wordings = {
     "en": Wording(
         "was sent a prompt longer than its context ({status}).",
-        "Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
+        "Lower {length} or choose a model with more context.",
     ),
     "zh": Wording(
         "读不完这么长的请求（{status}）。",
-        "请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
+        "请调低 {length}，或换用上下文更长的模型。",
     ),
 }
 REFUSED: dict[int, Wordings] = {

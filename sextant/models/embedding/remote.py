@@ -104,6 +104,7 @@ class RemoteEmbedder(LearnedDimension):
                 "SEXTANT_EMBEDDING",
                 "OPENAI_API_KEY",
                 "OPENAI_BASE_URL",
+                length_setting="SEXTANT_INGESTION__CHUNK_TOKENS",
                 label_zh=f"嵌入模型 {model}",
             ),
             Retries.of(settings.model_retries, settings.model_timeout),

@@ -159,10 +159,6 @@ def asks_for_many_tokens(request: ApiRequest) -> bool:
     return any(request.body.get(name, 0) > 64 for name in ("max_tokens", "max_completion_tokens"))
 
 
-def wants_no_stream(request: ApiRequest) -> bool:
-    return not request.streamed
-
-
 def thinking(thought: str) -> Callable[[ApiRequest], Reply | str]:
     return lambda request: thought + good(request)
 
@@ -251,10 +247,6 @@ CASES = {
     ),
     "answers a stream in one piece": Case(
         whole(lambda said: {"id": "x", "choices": [{"index": 0, "message": {"content": said}, "finish_reason": "stop"}]}),
-        WRITTEN, WRITTEN,
-    ),
-    "only streams": Case(
-        refusing(wants_no_stream, 400, "This model only support stream mode, please enable the stream parameter."),
         WRITTEN, WRITTEN,
     ),
     "allows shorter answers": Case(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sextant.domain.errors import ModelRejected, ModelUnavailable, SettingsInvalid
+from sextant.domain.errors import ContextTooLong, ModelRejected, ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.models.embedding.remote import RemoteEmbedder
 from sextant.testing.hash_embedder import hash_vector
@@ -71,6 +71,16 @@ async def test_one_failed_batch_fails_the_whole_with_a_typed_error(settings_for:
         with pytest.raises(ModelRejected, match="Odd input"):
             await embedder.embed_passages([f"text {number}" for number in range(64)])
         await embedder.close()
+
+
+async def test_a_text_that_is_too_long_names_the_setting_of_chunks(settings_for: Any) -> None:
+    long = failing(400, "This model's maximum context length is 512 tokens.")
+    async with ScriptedOpenAI(embeddings=[long]) as server:
+        embedder = RemoteEmbedder("m", settings_for(server))
+        with pytest.raises(ContextTooLong) as error:
+            await embedder.embed_query("text")
+        await embedder.close()
+    assert "SEXTANT_INGESTION__CHUNK_TOKENS" in error.value.next_step
 
 
 async def test_an_endpoint_that_embeds_nothing_is_a_typed_error(settings_for: Any) -> None:
