@@ -19,6 +19,7 @@ from uuid import UUID
 
 from sextant.domain.configuration import load_settings
 from sextant.domain.documents import Document, GraphInfo
+from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
 from sextant.facade.knowledge.refresher import Refresher
@@ -96,15 +97,22 @@ class Sextant(Asking):
             embedder: what `build_embedder` makes of these settings, if it is there already.
             chat: a LangChain chat model in place of the one that the settings name, or several by role: `answer`,
                 `judge`, `extract`, `vision`. That of `answer` does what no other is given or named for.
-            overrides: single settings by keyword, like `data_dir=` or `database_url=`.
+            overrides: single settings by keyword, like `data_dir=` or `database_url=`, in place of `settings`.
 
         Raises:
             SettingsInvalid: a setting cannot be used.
-            OptionInvalid: what is given as `chat` is no chat model, or for no role.
+            OptionInvalid: what is given as `chat` is no chat model, or for no role; or `settings` and single ones
+                are given.
             DatabaseUnavailable: PostgreSQL cannot be reached or started.
         """
         if settings is None:
             settings = await asyncio.to_thread(lambda: load_settings(**overrides))
+        elif overrides:
+            raise OptionInvalid(
+                "All settings and single ones were given.",
+                next_step="Leave `settings` out, or change them by `settings.model_copy(update=…)`.",
+                field=next(iter(overrides)),
+            )
         async with AsyncExitStack() as stack:
             if embedder is None:
                 embedder = await asyncio.to_thread(build_embedder, settings)

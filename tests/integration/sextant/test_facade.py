@@ -309,3 +309,10 @@ async def test_a_synchronised_folder_keeps_what_its_files_still_say(
     (tmp_path / "paris" / "moved.md").unlink()
     emptied = await rag.ingest(tmp_path, graph_id="synced", sync=True)  # or not mounted
     assert emptied.removed == ()
+
+
+async def test_settings_and_single_ones_are_not_given_together(settings: Settings) -> None:
+    with pytest.raises(OptionInvalid) as refused:
+        async with Sextant.open(settings, data_dir="elsewhere"):
+            pass
+    assert refused.value.field == "data_dir"
