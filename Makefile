@@ -2,7 +2,7 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint types unit integration neo4j e2e local fuzz dev bench bench-reading eval eval-answers eval-tables format clean
+.PHONY: help setup demo serve test check lint types unit integration neo4j e2e local fuzz dev bench bench-reading eval eval-answers eval-tables model format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
@@ -90,6 +90,9 @@ eval: .venv/.all ## Measure retrieval on question sets, and write docs/quality.m
 
 eval-answers: .venv/.all ## Measure the answers of the settings' chat model, and write docs/quality.md (QUESTIONS=20, ANSWER_SETS)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant.evals.model_answers $(EVAL_SETS) $(ANSWER_SETS) --questions $(QUESTIONS)
+
+model: .venv/.all ## Walk with the settings' chat model through all that it does, and write docs/quality.md
+	$(PY) -m benchmarks.model_walk
 
 eval-tables: .venv/.all ## Measure what is computed over TAT-QA's tables (EVAL_SETS has the folder tatqa)
 	$(PY) -m sextant.evals.tables $(EVAL_SETS)
