@@ -113,10 +113,13 @@ class Service:
             "length": self.length_setting,
         }
         names = {"en": f"The {self.label}", "zh": self.label_zh or self.label}
+        # Chinese sentences have a full stop of their own behind the endpoint's words.
+        bare = str(known.get("detail", "")).rstrip(" .。")
+        given = {"en": known, "zh": known | {"detail": bare}}
         return kind.worded(
             {
                 language: Wording(
-                    f"{names[language]} {message.format(**known)}", step.format(**known)
+                    f"{names[language]} {message.format(**given[language])}", step.format(**known)
                 )
                 for language, (message, step) in wordings.items()
             }

@@ -109,13 +109,14 @@ class _ChunkReader:
         if isinstance(reason, dict):
             reason = reason.get("type")
         self.has_ended |= bool(reason)
-        delta = {"role": "assistant", "content": self._content(said)}
+        delta = {"role": "assistant", "content": self._content(said, is_last=bool(reason))}
         return {"index": 0, "delta": delta, "finish_reason": reason}
 
-    def _content(self, said: Mapping[str, Any]) -> str:
+    def _content(self, said: Mapping[str, Any], *, is_last: bool) -> str:
         """Return what of an answer or a thought is new."""
         thought = said.get("reasoning_content") or said.get("reasoning")
-        content = self._drop_repeated(_as_text(said.get("content")))
+        content = _as_text(said.get("content"))
+        content = self._drop_repeated(content) if is_last else content
         written = ""
         if isinstance(thought, str) and thought and not self._text:
             written = thought if self._is_thought else f"<think>{thought}"
@@ -127,7 +128,7 @@ class _ChunkReader:
         return written + content
 
     def _drop_repeated(self, content: str) -> str:
-        """Return the text without all that came before, which some endpoints repeat at the end."""
+        """Return the text of the last chunk without all that came before, which some endpoints repeat there."""
         if len(self._text) >= _REPEATED and content.startswith(self._text):
             return content[len(self._text) :]
         return content

@@ -189,7 +189,7 @@ async def test_a_model_that_is_down_is_an_error_of_the_server(
         await client.chat.completions.create(
             model="sextant-bypass", messages=[{"role": "user", "content": "请向读者问好。"}]
         )
-    assert "出错，状态码 500。请重试；" in raised.value.message
+    assert "出错，状态码 500：Something broke。请重试；" in raised.value.message
 
 
 async def test_a_model_that_breaks_off_still_gives_the_client_an_answer(

@@ -137,12 +137,12 @@ FAILURES = pytest.mark.parametrize(
     [
         (
             "Say hello to the reader.",
-            "The chat model scripted failed with status 500.",
+            "The chat model scripted failed with status 500: Something broke.",
             "Try again; if it stays, look into that server's log.",
         ),
         (
             "请向读者问好。",
-            "聊天模型 scripted 出错，状态码 500。",
+            "聊天模型 scripted 出错，状态码 500：Something broke。",
             "请重试；若仍然如此，请查看该服务的日志。",
         ),
     ],
