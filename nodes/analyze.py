@@ -36,11 +36,17 @@ from sextant.nodes.question.conversation import (
     opening,
     read_question,
 )
-from sextant.nodes.question.follow_ups import leans_on_history, make_standalone
-from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
-from sextant.nodes.question.wording import names_in, telling_words
+from sextant.nodes.question.wording import (
+    MOST_PARTS,
+    clauses_of,
+    leans_on_history,
+    make_standalone,
+    names_in,
+    sides_of,
+    telling_words,
+)
 from sextant.nodes.state import Complexity, State, per_turn_defaults
-from sextant.retrievers.lanes.question_terms import extract_keywords
+from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.retrievers.modes import resolve_mode
 from sextant.text.characters import clean_text, language_of, normalise
 from sextant.text.vocabulary import Vocabulary

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sextant.retrievers.graph_retriever import GraphRetriever
     from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
     from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
-    from sextant.retrievers.lanes.question_terms import extract_keywords
+    from sextant.retrievers.lanes.lane import extract_keywords
     from sextant.retrievers.ranking.fusion import fuse, rrf
     from sextant.retrievers.ranking.reranking import RerankLimits
     from sextant.retrievers.ranking.result_ranker import RankOptions, ResultRanker, rank_results
@@ -57,7 +57,7 @@ __getattr__, __dir__ = load_lazily(
         "SearchResponse": "sextant.retrievers.entity_search.response",
         "assemble_graph_context": "sextant.domain.retrieval",
         "assemble_vector_context": "sextant.domain.retrieval",
-        "extract_keywords": "sextant.retrievers.lanes.question_terms",
+        "extract_keywords": "sextant.retrievers.lanes.lane",
         "fuse": "sextant.retrievers.ranking.fusion",
         "rank_results": "sextant.retrievers.ranking.result_ranker",
         "rrf": "sextant.retrievers.ranking.fusion",

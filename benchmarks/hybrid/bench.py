@@ -14,7 +14,7 @@ from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Naive, PlainTables
 from benchmarks.hybrid.store import scope_of
 from sextant.domain.retrieval import Retrieval
-from sextant.retrievers.lanes.question_terms import extract_keywords
+from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.retrievers.ranking.fusion import rrf
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.database import Database

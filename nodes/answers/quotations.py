@@ -33,7 +33,7 @@ from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, is_answered, is_table
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.arithmetic import compute_term
-from sextant.nodes.question.parts import clauses_of
+from sextant.nodes.question.wording import clauses_of
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.query.parsing import lists_rows
 from sextant.text.characters import find_whole, plain_of

@@ -19,10 +19,10 @@ from sextant.nodes.budget import judging_budget, merge_warnings, usage_of, usage
 from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.parts import AttachmentPart, load_picture, read_parts
 from sextant.nodes.multimodal.tables import ReadTable, read_table
-from sextant.nodes.question.follow_ups import leans_on_history
+from sextant.nodes.question.wording import leans_on_history
 from sextant.nodes.state import State
 from sextant.nodes.table_query import ask_for_query
-from sextant.retrievers.lanes.question_terms import extract_keywords
+from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.parsing import asks_computation
 from sextant.tables.query.query import TableQuery

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any
 
+from sextant.domain.breadth import is_of_all, is_request
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.support import TermLookup, claim_of, headings
-from sextant.text.analysis import Tokenizer
-from sextant.text.characters import normalise
+from sextant.text.analysis import Tokenizer, codes_in, designators_in
+from sextant.text.characters import clean_text, has_cjk, normalise, simplify
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
@@ -124,3 +126,251 @@ def _names(around: Sequence[RetrievedItem]) -> list[tuple[str, str]]:
     """Return names of entities with their folded form."""
     found = (str(item.metadata["name"]) for item in around if item.kind is ItemKind.ENTITY)
     return [(name, normalise(name)) for name in dict.fromkeys(found)]
+
+
+# Words that point back, and openings that carry a question on.
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|itself|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those"
+    r"|(?:the )?(?:former|latter|same|other) one|the (?:former|latter))\b"
+    r"|^\s*(?:and|but|or|so|also|then)\b|^\s*(?:what|how) about\b|\bas well\s*\?*$|^\s*why(?: not)?\s*\?*$",
+    re.IGNORECASE,
+)
+
+_POINTS_BACK_CHINESE = re.compile(
+    r"(?<!其)[它他]们?|她们?|其(?![他它余实中次间])|该(?=[\u4e00-\u9fff])|[这那](?!么|样的话)|此(?!外|前|后|时)|上述|前者|后者"
+    r"|^(?:那么?|然后|还有|以及|而|为什么|怎么办|然後|還有)|呢\s*[？?]*$"
+)
+
+# "that" and "this" that begin a clause or a point in time do not point back.
+_NO_POINTER = re.compile(
+    r"\b(?:the \w+|\w+s|those|all|so|such|now|say|says|said|know|show|shows) that\b"
+    r"|\bthis (?:year|month|week|day|morning)\b|\bthat (?:is|are|was|were|has|have|can|will)\b",
+    re.IGNORECASE,
+)
+
+# A question about something of its own has more to say than this.
+_FEW_WORDS = 2
+
+_BORROWED = 6
+
+_SHORTEST_BORROWED = 2
+
+
+def leans_on_history(question: str) -> bool:
+    """Return whether `question` points back, or says too little to be searched by itself."""
+    if is_of_all(question):
+        return False
+    if has_cjk(question):
+        points = _POINTS_BACK_CHINESE.search(question) is not None
+    else:
+        points = _POINTS_BACK.search(_NO_POINTER.sub(" ", question)) is not None
+    named = names_in(question)
+    if points and not named:
+        return True
+    few = len(telling_words(question)) < _FEW_WORDS
+    return few and (points or not named)
+
+
+def make_standalone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
+    """Return `question` with what it leans on, or as it is where it stands alone.
+
+    Terms come from the last question of the user that stands alone and from those after it, names
+    first; at most six, none that the question has already.
+
+    Args:
+        question: as it was asked.
+        history: turns of the conversation, oldest first, as `{"role", "content"}`.
+    """
+    if renumbered := _renumber_last(question, history):
+        return renumbered
+    if not history or not leans_on_history(question):
+        return question
+    borrowed: list[str] = []
+    for turn in reversed(history):
+        if turn.get("role", "user") != "user":
+            continue
+        previous = clean_text(str(turn.get("content", "")))
+        borrowed += [*names_in(previous), *designators_in(previous), *telling_words(previous)]
+        if not leans_on_history(previous):
+            break
+    plain = normalise(question)
+    if codes_in(question):  # "And E42?" asks of E42 what was asked of E47
+        borrowed = [term for term in borrowed if not codes_in(term)]
+    fresh: list[str] = []
+    for term in borrowed:
+        known = any(normalise(term) in normalise(one) for one in fresh) or normalise(term) in plain
+        if not known and len(term) >= _SHORTEST_BORROWED:
+            fresh.append(term)
+    if not fresh:
+        return question
+    return f"{question} ({', '.join(fresh[:_BORROWED])})"
+
+
+# "And 2.5?", "What about locker 31?", 3.2版呢？: asks of another number what was asked of one.
+_NUMBER_ALONE = re.compile(
+    r"\W*(?:(?:and|or|what about|how about) (?:(?P<before>[a-z]+) )?|那么?)?"
+    r"(?P<number>\d+(?:\.\d+)*)\s*(?P<behind>[\u4e00-\u9fff]{0,2}?)\s*呢?\W*",
+    re.IGNORECASE,
+)
+
+
+def _renumber_last(question: str, history: Sequence[Mapping[str, Any]]) -> str:
+    """Return the last question of the user with its one number as a follow-up gives it; "" where it gives more, or none."""
+    alone = _NUMBER_ALONE.fullmatch(question)
+    asked = [at for at, turn in enumerate(history) if turn.get("role", "user") == "user"]
+    if alone is None or not asked:
+        return ""
+    last = clean_text(str(history[asked[-1]].get("content", "")))
+    last = make_standalone(last, history[: asked[-1]])
+    before = rf"(?<=\b{re.escape(alone['before'])} )" if alone["before"] else ""
+    numbers = list(re.finditer(r"\d+(?:\.\d+)*", last))
+    named = re.compile(rf"(?<![\d.]){before}\d+(?:\.\d+)*(?={alone['behind']})", re.IGNORECASE)
+    return named.sub(alone["number"], last) if len(numbers) == 1 and named.search(last) else ""
+
+
+MOST_PARTS = 4
+_LEAST_WORDS = 2
+
+_WH = r"(?:who|whom|whose|what|when|where|why|how|which)\b"
+_ASKS_ANEW = r"(?=(?:who|what|when|where|why|how)\b(?!['’]))"
+# "and whose" or "and which" goes on describing; "and who" or "and when" asks anew, but not "and who's". A comma alone
+# parts but the members of a series: in "When it stops, what is to be done?" it parts nothing.
+_ENGLISH_CLAUSES = re.compile(
+    rf"(?<=[?;])\s+|,?\s+and(?:\s+also)?,?\s+{_ASKS_ANEW}|,\s+{_ASKS_ANEW}(?=[^,?;]*,\s+and\s+{_ASKS_ANEW})",
+    re.IGNORECASE,
+)
+_CHINESE_CLAUSES = re.compile(
+    r"(?<=[？?；;])\s*|[，,]?(?:以及|并且|同时|另外|此外)(?=\S)|[，,](?=\S)"
+)
+_ASKS = re.compile(
+    rf"\b{_WH}|\?|^\s*(?:is|are|was|were|do|does|did|can|could|has|have)\b", re.IGNORECASE
+)
+_ASKS_CHINESE = re.compile(
+    r"什么|什麼|多[少长長久大高远遠重快宽寬深]|呢|哪|谁|誰|怎么|怎麼|怎样|如何|几[个种年天人次项条]|为何|为什么|何时|是否|吗"
+)
+
+_CAPITALISED = r"[A-Z0-9][\w'’.&-]*"
+_NAME = (
+    rf"(?:(?:the\s+)?{_CAPITALISED}(?:\s+(?:(?:of|the|de|van|von|in|at|on|for|to)\s+){{0,2}}{_CAPITALISED})*"
+    r"|\"[^\"]+\"|“[^”]+”)(?:\s*\([^()]*\))?"
+)
+_JOIN = r"(?:or|and|versus|vs\.?|compared (?:to|with)|than)"
+_NAMES = re.compile(
+    rf"(?:\b(?:between|both|either)\s+)?(?P<one>{_NAME}),?\s+{_JOIN}\s+(?P<two>{_NAME})"
+)
+# What compares, and what names can be compared by.
+_COMPARISON = re.compile(r"\b(?:compar\w+|contrast\w*|differ\w*|similar\w*|same)\b", re.IGNORECASE)
+_COMPARES = re.compile(
+    rf"{_COMPARISON.pattern}|\b(?:both|either|older|younger|oldest|youngest|earlier|later|first|last|larger|smaller|longer|shorter"
+    r"|higher|lower|taller|more|less|fewer|better|worse|most|common)\b",
+    re.IGNORECASE,
+)
+# A thing without a name: its article, and words that tell something.
+_NO_THING = "|".join(map(re.escape, sorted(ENGLISH_STOP_WORDS, key=len, reverse=True)))
+_TELLING = rf"(?!(?:{_NO_THING})\b|{_COMPARISON.pattern}|between\b)[\w'’&-]+"
+_THING = rf"(?:(?:the|an?)\s+)?(?:{_TELLING}\s+){{0,4}}{_TELLING}"
+_THINGS = re.compile(
+    rf"(?:\bbetween\s+)?\b(?P<one>{_THING}),?\s+(?:{_JOIN}|with)\s+(?P<two>{_THING})",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    rf"(?:{_WH}|are|is|was|were|do|does|did|can|has|have|between|both)\s+", re.IGNORECASE
+)
+_FIRST_WORD = re.compile(r"\w+\s+(?=\S)")
+_ARTICLE = re.compile(r"(?:the|an?)\s", re.IGNORECASE)
+_WITH_ARTICLE = re.compile(r"\b(?:the|an?)\s+(?:(?!the\b)[\w'’-]+\s+){1,5}$", re.IGNORECASE)
+_AT_THE_END = re.compile(r"\s*[?？]?\s*$")
+_COMPARES_CHINESE = re.compile("(?:区别|差别|差异|异同|不同|共同|相同)点?|相比|更|比较|对比|分别")
+_JOINS_CHINESE = frozenset(["和", "与", "跟", "及", "以及", "或", "或者", "还是", "、"])
+_MARKS_CHINESE = frozenset("，。？！；：,.?!;:")
+
+
+def clauses_of(question: str) -> list[str]:
+    """Return the two to four questions that `question` joins, each standing alone; [] when it is one."""
+    chinese = has_cjk(question)
+    cut, asks = (_CHINESE_CLAUSES, _ASKS_CHINESE) if chinese else (_ENGLISH_CLAUSES, _ASKS)
+    found = [part.strip(" ,，;；") for part in cut.split(question)]
+    found = [part for part in found if part]
+    if not 2 <= len(found) <= MOST_PARTS or not all(map(asks.search, found)):
+        return []
+    if len(telling_words(found[0])) < _LEAST_WORDS:  # "In which country and when was he born?"
+        return []
+    words = telling_words(found[0])
+    # What is spoken of stands first in Chinese, and last in English: "the symptoms of diabetes".
+    first = names_in(found[0]) or (words[:2] if chinese else words[-2:])
+    return [found[0], *(_with_subject(part, first) for part in found[1:])]
+
+
+def _with_subject(part: str, subject: list[str]) -> str:
+    """Return a later clause with what the first was about, where it names nothing of its own."""
+    if leans_on_history(part) or not names_in(part):
+        missing = [name for name in subject if name not in part]
+        return f"{part} ({', '.join(missing)})" if missing else part
+    return part
+
+
+def sides_of(question: str) -> list[str]:
+    """Return the question asked of either side of a comparison; [] when it compares nothing."""
+    if has_cjk(question):
+        words = map(simplify, words_of(question))
+        return joined_parts(question) if any(map(_COMPARES_CHINESE.fullmatch, words)) else []
+    names = _NAMES.search(question)
+    offers = names and " or " in names.group() and _AT_THE_END.match(question, names.end())
+    is_comparison = offers or (_COMPARES if names else _COMPARISON).search(question)
+    return joined_parts(question) if is_comparison else []
+
+
+def joined_parts(question: str) -> list[str]:
+    """Return the question asked of each of the things that it joins: "leave and travel", 治疗和饮食; [] when it joins none."""
+    before, things, after = (_join_in_chinese if has_cjk(question) else _join_in_english)(question)
+    parts = [" ".join(f"{before}{thing}{after}".split()) for thing in things]
+    return [part.rstrip("." if before or after[1:] else ".?") for part in parts][:MOST_PARTS]
+
+
+def _join_in_english(question: str) -> tuple[str, list[str], str]:
+    """Return what stands before things that are joined, these, and what stands behind."""
+    sides = _NAMES.search(question) or _THINGS.search(question)
+    if sides is None:
+        return "", [], ""
+    begin, (one, two) = sides.start(), sides.group("one", "two")
+    # At the beginning of a question a verb may be capitalised, but is no name: "Are", "Explain".
+    asks = is_request(question) and not begin
+    opening = _OPENING.match(one) or (_FIRST_WORD.match(one) if asks else None)
+    before = question[:begin] + (opening.group() if opening else "")
+    one = one[opening.end() :] if opening else one
+    # "the treatment of diabetes and the diet advice": what has an article is joined with what has one.
+    bare = _ARTICLE.match(two) and not _ARTICLE.match(one)
+    if bare and (wider := _WITH_ARTICLE.search(before)):
+        before, one = before[: wider.start()], wider.group() + one
+    if _COMPARISON.search(question[: sides.start("two")]) and not telling_words(
+        _COMPARISON.sub("", before)
+    ):
+        before = ""
+    return before, [one, two], question[sides.end() :]
+
+
+def _join_in_chinese(question: str) -> tuple[str, list[str], str]:
+    """Return the same of a Chinese question."""
+    words = words_of(question)
+    plain = list(map(simplify, words))
+    compares = [_COMPARES_CHINESE.fullmatch(word) is not None for word in plain]
+    tells = [
+        not (compared or is_stop_word(word) or word in _MARKS_CHINESE | _JOINS_CHINESE)
+        for word, compared in zip(plain, compares, strict=True)
+    ]
+    runs = [(tell, list(group)) for tell, group in groupby(range(len(words)), tells.__getitem__)]
+    things = list[list[int]]()
+    for at in range(1, len(runs) - 1):
+        is_join = (
+            not runs[at][0] and len(runs[at][1]) == 1 and plain[runs[at][1][0]] in _JOINS_CHINESE
+        )
+        if is_join:
+            things += [run for _, run in (runs[at - 1], runs[at + 1]) if run not in things]
+        elif things and runs[at][1] is not things[-1]:
+            break
+    if not things:
+        return "", [], ""
+    begin, end = things[0][0], things[-1][-1] + 1
+    is_comparison = any(compares[:begin]) and not any(tells[:begin])
+    before = "" if is_comparison else "".join(words[:begin])
+    return before, ["".join(words[at] for at in run) for run in things], "".join(words[end:])

@@ -28,8 +28,7 @@ from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext
 from sextant.nodes.decisions import settle_plan
 from sextant.nodes.judgements import ask
-from sextant.nodes.question.parts import clauses_of, joined_parts
-from sextant.nodes.question.wording import telling_words, wording_of
+from sextant.nodes.question.wording import clauses_of, joined_parts, telling_words, wording_of
 from sextant.nodes.research.outline import LEAST_FOR_OUTLINE
 from sextant.nodes.research.search import MOST_OF_TOPIC
 from sextant.nodes.research.state import (

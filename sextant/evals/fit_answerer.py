@@ -42,9 +42,9 @@ from sextant.models.offline.features import (
     ANSWER_FEATURES,
     OF_SIMILARITY,
     SENTENCE_FEATURES,
+    AnswerWeights,
     Numbers,
 )
-from sextant.models.offline.weights import AnswerWeights
 from sextant.text.characters import language_of
 
 NOMIRACL, ACROSS, FEW = "nomiracl", "across languages", "few passages"

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
 from sextant.models.offline.passages import (
+    FENCE,
+    MOST_LINES,
+    NUMBERED,
     Span,
+    document_of,
     find_key,
     find_unruled_tables,
     is_row,
     quotable_spans,
     table_heads,
 )
-from sextant.models.offline.wording import Paraphrases
-from sextant.text.characters import language_of
+from sextant.models.offline.wording import Paraphrases, terms
+from sextant.text.characters import NOTE_MARK, language_of, plain_of
 from sextant.text.statements import asks_of_orders, orders_answerer
 
 
@@ -86,3 +91,151 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
             "\n".join(above),
             language_of(text),
         )
+
+
+# A longer list, or a table of more rows, is left as it is.
+_MOST_ROWS = 8
+_MOST_BETWEEN = 3  # lines between two items of a numbered list
+_MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_INTRODUCES = re.compile(r"[:：][*_]*\s*$")
+_RULE = re.compile(r"\s*\|[ :|-]+$")
+
+
+def complete_lists(
+    question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
+) -> list[Span]:
+    """Return `spans` with the whole list, code or small table that the first of them introduces.
+
+    Of a table only the rows that have something of the question which the line does not say, where there are any.
+    """
+    if not spans:
+        return []
+    source, start, end = spans[0]
+    text = items[source].text
+    below: Sequence[tuple[int, int]] = list(_read_below(text, start, end))
+    if not below:
+        return list(spans)
+    first = [] if is_row(text[slice(*below[0])]) else [spans[0]]
+    if not first:
+        below = _choose_rows(question, text, text[start:end], below)
+    completed = [*first, *((source, *span) for span in below)]
+    last = max(span[1] for span in below)
+    others = [one for one in spans[1:] if one[0] != source or not start <= one[1] < last]
+    return [*completed, *others]
+
+
+def complete_notes(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
+    """Return `spans`, each with the notes behind it that its marks refer to."""
+    completed = list[Span]()
+    for span in spans:
+        source, start, end = span
+        labels = [
+            one
+            for mark in NOTE_MARK.finditer(items[source].text, start + 1, end)
+            for one in mark[1].split(", ")
+        ]
+        notes = (_find_note(items, source, label) for label in labels)
+        completed += [one for one in (span, *filter(None, notes)) if one not in completed]
+    return completed
+
+
+def _find_note(items: Sequence[RetrievedItem], source: int, label: str) -> Span | None:
+    """Return the note of this label in the passage, else in another of its document, of the same page first."""
+    home = items[source]
+    others = [at for at, one in enumerate(items) if document_of(one) == document_of(home)]
+    others.sort(
+        key=lambda at: (at != source, items[at].metadata.get("page") != home.metadata.get("page"))
+    )
+    for at in others:
+        for start, end in quotable_spans(items[at].text):
+            mark = NOTE_MARK.match(items[at].text, start, end)
+            if mark and mark[1] == label:
+                return at, start, end
+    return None
+
+
+def _choose_rows(
+    question: str, text: str, caption: str, rows: Sequence[tuple[int, int]]
+) -> Sequence[tuple[int, int]]:
+    wanted = frozenset(terms(plain_of(question))) - Paraphrases(question).read_terms(caption)
+    shared = [len(wanted & Paraphrases(question).read_terms(text[slice(*row)])) for row in rows]
+    most = max(shared, default=0)
+    return [row for row, count in zip(rows, shared, strict=True) if count == most]
+
+
+def introduces(text: str, start: int, end: int) -> bool:
+    """Return whether a line of a passage's text introduces a list, code or a table."""
+    return next(_read_below(text, start, end), None) is not None
+
+
+def _read_below(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield what a line introduces: items of a list, lines of code, or rows; nothing for a row or an item."""
+    if is_row(text[start:end]) or text[end:].partition("\n")[0].strip(" *_"):
+        return
+    lines = list(_LINE.finditer(text, end))
+    if not lines:
+        return
+    if lines[0][0].lstrip().startswith("|"):
+        yield from _read_rows(text, lines)
+    elif not _INTRODUCES.search(text[start:end]):
+        return
+    elif lines[0][0].lstrip().startswith(FENCE):
+        yield from _read_code(lines)
+    else:
+        yield from _read_items(lines)
+
+
+def _read_rows(text: str, lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    rows = list[re.Match[str]]()
+    for line in lines:
+        if not line[0].lstrip().startswith("|"):
+            break
+        rows.append(line)
+    if len(rows) > 2 and _RULE.match(rows[1][0]) and len(rows) - 2 <= _MOST_ROWS:
+        last = rows[-1].end()
+        yield from (
+            span for span in quotable_spans(text) if rows[2].start() <= span[0] and span[1] <= last
+        )
+
+
+def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Yield the code with its fences; nothing where it is not closed, or long."""
+    for line in lines[1 : MOST_LINES + 2]:
+        if line[0].lstrip().startswith(FENCE):
+            yield _strip(lines[0])[0], _strip(line)[1]
+            return
+
+
+def _read_items(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Yield the items of a list without their marks; code and lines indented below an item belong to it.
+
+    So do a few lines behind it that the next number follows. A line with another mark, such as a bullet behind "五、",
+    ends the list.
+    """
+    found, sign, between, in_code = list[tuple[int, int]](), "", list[re.Match[str]](), False
+    for line in lines:
+        mark = None if in_code else _MARK.match(line[0])
+        is_fence = line[0].lstrip().startswith(FENCE)
+        if mark and sign in ("", mark[0].rstrip()[-1]):
+            if between and mark[0].strip(" .)、．") != str(len(found) + 1):
+                break
+            if between:
+                found[-1] = (found[-1][0], _strip(between[-1])[1])
+            between.clear()
+            sign = mark[0].rstrip()[-1]
+            found.append((line.start() + mark.end(), _strip(line)[1]))
+        elif found and not between and (in_code or is_fence or line[0][0].isspace()):
+            found[-1] = (found[-1][0], _strip(line)[1])
+        elif found and not mark and len(between) < _MOST_BETWEEN:
+            between.append(line)
+        else:
+            break
+        in_code ^= is_fence
+    yield from found if len(found) <= MOST_LINES else ()
+
+
+def _strip(line: re.Match[str]) -> tuple[int, int]:
+    text = line[0]
+    start = line.start() + len(text) - len(text.lstrip())
+    return start, start + len(text.strip())

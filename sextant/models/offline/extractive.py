@@ -15,13 +15,19 @@ import numpy as np
 
 from sextant.domain.errors import SextantError
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.candidates import Sentence, read_sentences
-from sextant.models.offline.completions import complete_lists, complete_notes
+from sextant.models.offline.candidates import (
+    Sentence,
+    complete_lists,
+    complete_notes,
+    read_sentences,
+)
 from sextant.models.offline.distractors import Siblings, find_namesakes, find_opposites
 from sextant.models.offline.features import (
     SENTENCE_FEATURES,
+    AnswerWeights,
     Evidence,
     Numbers,
+    load_weights,
 )
 from sextant.models.offline.passages import (
     Span,
@@ -33,7 +39,6 @@ from sextant.models.offline.passages import (
     titles_above,
 )
 from sextant.models.offline.summary import read_named_section, summary_of_named
-from sextant.models.offline.weights import AnswerWeights, load_weights
 from sextant.models.offline.wording import respell
 from sextant.models.protocols import Embedder
 from sextant.text.analysis import find_unmentioned, names_code

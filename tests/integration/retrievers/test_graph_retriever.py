@@ -28,7 +28,7 @@ from sextant.evals.sets import load_corpus
 from sextant.models.protocols import Embedder
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.graph_retriever import RetrieveOptions
-from sextant.retrievers.lanes.question_terms import extract_keywords
+from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases

@@ -18,8 +18,7 @@ from sextant.evals.fit_answerer import (
     write_weights,
 )
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.features import ANSWER_FEATURES, SENTENCE_FEATURES
-from sextant.models.offline.weights import AnswerWeights
+from sextant.models.offline.features import ANSWER_FEATURES, SENTENCE_FEATURES, AnswerWeights
 from tests.unit.models.offline.passages import item
 
 NAMES = ("Ann", "Bert", "Cleo", "Dora", "Emil", "Fritz", "Greta", "Hans")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.models.offline.completions import complete_lists
+from sextant.models.offline.candidates import complete_lists
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item

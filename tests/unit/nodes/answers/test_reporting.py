@@ -17,7 +17,7 @@ from sextant.domain.settings import LimitSettings, Settings
 from sextant.domain.warnings import WarningCode
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.weights import load_weights
+from sextant.models.offline.features import load_weights
 from sextant.nodes.answers.report_answers import FOUND
 from sextant.nodes.generate import generate
 from sextant.nodes.state import State

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.question.follow_ups import make_standalone
+from sextant.nodes.question.wording import make_standalone
 
 
 def turns(*asked: str) -> list[dict[str, str]]:

@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.question.parts import MOST_PARTS, clauses_of, joined_parts, sides_of
-from sextant.nodes.question.wording import telling_words
+from sextant.nodes.question.wording import (
+    MOST_PARTS,
+    clauses_of,
+    joined_parts,
+    sides_of,
+    telling_words,
+)
 
 
 def test_the_telling_words_of_a_question_are_whole_in_any_script() -> None:
