@@ -34,9 +34,11 @@ _LINES = {
     "decision": {"source", "target"},
 }
 
-# What settings have that JSON has not: comments, and a comma behind the last member. Strings are passed over.
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+# What settings have that JSON has not: comments, and a comma behind the last member. Strings are passed over, and what is
+# not closed: looked for again at each of its signs, the end would take the square of the text.
+_STRING = r'"(?:[^"\\]|\\.)*"?'
+_COMMENT = re.compile(rf"({_STRING}|/\*(?:(?!\*/).)*+\Z)|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 
 _MAX_DEPTH = 6  # levels of headings, as HTML has them
 _MAX_LINE = 200  # characters of a list in one line

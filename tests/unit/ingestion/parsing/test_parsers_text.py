@@ -808,6 +808,11 @@ class TestJson:
         assert [list(row) for row in only.rows] == [["a"], ["x"], ["y"]]
         assert [str(warning) for warning in found.warnings] == ["Not read: 1 damaged line (line 2)"]
 
+    @pytest.mark.parametrize("sign", ["/* ", '\\"'])
+    def test_comments_and_strings_that_nothing_closes_take_no_time(self, sign: str) -> None:
+        with pytest.raises(FileBroken):
+            blocks(FileType.JSON, '{"a": ' + sign * 300_000)
+
     def test_settings_with_comments_are_read_as_text(self) -> None:
         text = '// The port: 80 "only".\n{"url": "http://a//b", /* why */ "ports": [80, 81,],}\n'
         [only] = blocks(FileType.JSON, text)
