@@ -141,7 +141,7 @@ class Importer:
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
                 upkeep.found(writer.scope_id)
-                evidence = EvidenceWriter(scope, writer, lines)
+                evidence = EvidenceWriter(scope, writer, lines, with_subjects=facts_as_passages)
                 done = 0
                 total = lines.document_count()
                 total += sum(map(lines.count, ("entity", "relation", "decision")))

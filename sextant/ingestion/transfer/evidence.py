@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
@@ -114,13 +114,16 @@ _BATCH = 2000  # rows at a time
 class EvidenceWriter:
     """Writes the evidence of one import; the spool knows by then where its chunks are stored.
 
-    `subjects`: the entities of which it says something.
+    `subjects`: the entities of which it says something, where `with_subjects` wants them.
     """
 
-    def __init__(self, scope: Scope, writer: GraphWriter, lines: Spool) -> None:
+    def __init__(
+        self, scope: Scope, writer: GraphWriter, lines: Spool, *, with_subjects: bool = False
+    ) -> None:
         self._scope = scope
         self._writer = writer
         self._lines = lines
+        self._with_subjects = with_subjects
         self.subjects: set[UUID] = set()
         self.entities = 0
         self.relations = 0
@@ -150,7 +153,7 @@ class EvidenceWriter:
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
         evidence = await asyncio.to_thread(self._evidence_of, chunks)
         self.relations += len(evidence.relations)
-        self.subjects.update(row.source_id for row in evidence.relations)
+        self._note(row.source_id for row in evidence.relations)
         await self._writer.add(evidence)
 
     def _evidence_of(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
@@ -219,7 +222,7 @@ class EvidenceWriter:
     async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[LineProblem]:
         ends, chunks = await self._resolved(batch)
         evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
-        self.subjects.update(row.source_id for row in evidence.relations)
+        self._note(row.source_id for row in evidence.relations)
         known = await find_stated_mentions(self._writer, [row[:2] for row in evidence.mentions])
         mentions = [row for row in evidence.mentions if row[:2] not in known]
         evidence = replace(evidence, mentions=mentions)
@@ -246,12 +249,16 @@ class EvidenceWriter:
 
     async def _note_entities(self, asserted: Sequence[MentionRow]) -> None:
         """Note these entities; of one that is called otherwise from now on, also those whose facts name it."""
-        if self._writer.version:
+        if self._with_subjects and self._writer.version:
             names = {row.entity_id: row.name for row in asserted}
             before = await profiles(self._writer, names)
             renamed = [one.id for one in before.values() if one.name != names[one.id]]
-            self.subjects.update(await subjects_naming(self._writer, renamed))
-        self.subjects.update(row.entity_id for row in asserted)
+            self._note(await subjects_naming(self._writer, renamed))
+        self._note(row.entity_id for row in asserted)
+
+    def _note(self, subjects: Iterable[UUID]) -> None:
+        if self._with_subjects:
+            self.subjects.update(subjects)
 
     def _asserted(
         self,
