@@ -72,6 +72,16 @@ class _Words:
     spans: Sequence[tuple[int, int]]
     letters: str
 
+    @property
+    def is_broad(self) -> bool:
+        """Return whether the question asks about the documents as a whole."""
+        if not _ASK.search(self.letters):
+            return False
+        if "c" in self.letters:  # of particular things, unless it goes through all documents
+            return _THROUGHOUT.search(self.letters) is not None
+        most = (1 + has_cjk(self.text)) if _WHOLE.search(self.letters) else 0
+        return len(self.named()) <= most
+
     def named(self) -> list[tuple[int, int]]:
         """Return where the question names something besides the documents and what it asks of them."""
         asked = _ASK.sub(_blank, _WHOLE.sub(_blank, self.letters))
@@ -105,14 +115,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def is_broad(question: str) -> bool:
     """Return whether `question` asks about the documents as a whole."""
-    words = _read(question)
-    if not _ASK.search(words.letters):
-        return False
-    if "c" in words.letters:  # of particular things, unless it goes through all documents
-        return _THROUGHOUT.search(words.letters) is not None
-    named = words.named()
-    most = (1 + has_cjk(question)) if _WHOLE.search(words.letters) else 0
-    return len(named) <= most
+    return _read(question).is_broad
 
 
 def asks_account(question: str) -> bool:
@@ -121,8 +124,9 @@ def asks_account(question: str) -> bool:
     Many passages answer such a question together, and reports that sum them up do better than any one. Of
     5,900 questions of the public sets, which ask for facts, eleven are taken for one.
     """
+    words = _read(question)
     account = _CHINESE_ACCOUNT if has_cjk(question) else _ENGLISH_ACCOUNT
-    return is_broad(question) or account.search(_read(question).letters) is not None
+    return words.is_broad or account.search(words.letters) is not None
 
 
 def may_ask_account(question: str) -> bool:
@@ -148,10 +152,10 @@ def find_other_subjects(question: str) -> str:
     Of a broad question mostly nothing; of any other all but the words for documents and what they say.
     """
     words = _read(question)
-    if is_broad(question):
+    if words.is_broad:
         gap = "" if has_cjk(question) else " "
         return gap.join(words.text[slice(*span)] for span in words.named())
-    kept = list(question)
+    kept = list(question if len(question) == len(words.text) else words.text)
     for (start, end), letter in zip(words.spans, words.letters, strict=True):
         if letter in _OF_THE_WHOLE:
             kept[start:end] = " " * (end - start)
@@ -166,7 +170,7 @@ def is_of_all(question: str) -> bool:
     """
     words = _read(question)
     whole = _WHOLE.search(words.letters)
-    if whole is None or not is_broad(question):
+    if whole is None or not words.is_broad:
         return False
     spans = words.spans[slice(*whole.span())]
     return (

@@ -132,6 +132,7 @@ def test_questions_about_something_are_particular(question: str) -> None:
         ("Who signed the contract?", ["Who", "signed", "the", "contract"]),
         ("总结一下这些文档的主要内容", []),
         ("文档讲了挪威的什么？", ["挪威的什么"]),
+        ("…… what do the ﬁles say about Norway?", ["what", "do", "the", "norway"]),
     ],
 )
 def test_what_is_asked_besides_the_documents_and_what_they_say_is_told_apart(
