@@ -23,8 +23,9 @@ from time import perf_counter
 
 from sextant.domain.answers import Done, Effort, Event, Failed, Token
 from sextant.domain.configuration import load_settings
-from sextant.domain.errors import SettingsInvalid, SextantError
+from sextant.domain.errors import SextantError
 from sextant.domain.settings import Settings
+from sextant.evals.model_answers import no_chat_model
 from sextant.evals.pages import Cell, measured, write_pages, write_report
 from sextant.facade import Sextant
 
@@ -57,11 +58,7 @@ async def walk(show: Walked) -> str:
     settings = await asyncio.to_thread(load_settings)
     model = settings.chat_model
     if not model:
-        raise SettingsInvalid(
-            "No chat model is named.",
-            next_step="Set SEXTANT_CHAT_MODEL and OPENAI_BASE_URL (docs/models.md).",
-            field="chat_model",
-        )
+        raise no_chat_model()
     with tempfile.TemporaryDirectory() as folder:
         settings = settings.model_copy(update={"data_dir": Path(folder), "database_url": None})
         async with Sextant.open(settings) as sextant:

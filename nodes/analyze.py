@@ -46,8 +46,8 @@ from sextant.nodes.question.wording import (
     telling_words,
 )
 from sextant.nodes.state import Complexity, State, per_turn_defaults
-from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.retrievers.modes import resolve_mode
+from sextant.text.analysis import extract_keywords
 from sextant.text.characters import clean_text, language_of, normalise
 from sextant.text.vocabulary import Vocabulary
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from sextant.retrievers.graph_retriever import GraphRetriever
     from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
     from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
-    from sextant.retrievers.lanes.lane import extract_keywords
     from sextant.retrievers.ranking.fusion import fuse, rrf
     from sextant.retrievers.ranking.reranking import RerankLimits
     from sextant.retrievers.ranking.result_ranker import RankOptions, ResultRanker, rank_results
+    from sextant.text.analysis import extract_keywords
 
 __all__ = [
     "ChunkSearch",
@@ -57,7 +57,7 @@ __getattr__, __dir__ = load_lazily(
         "SearchResponse": "sextant.retrievers.entity_search.response",
         "assemble_graph_context": "sextant.domain.retrieval",
         "assemble_vector_context": "sextant.domain.retrieval",
-        "extract_keywords": "sextant.retrievers.lanes.lane",
+        "extract_keywords": "sextant.text.analysis",
         "fuse": "sextant.retrievers.ranking.fusion",
         "rank_results": "sextant.retrievers.ranking.result_ranker",
         "rrf": "sextant.retrievers.ranking.fusion",

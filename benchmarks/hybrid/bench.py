@@ -14,11 +14,11 @@ from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Naive, PlainTables
 from benchmarks.hybrid.store import scope_of
 from sextant.domain.retrieval import Retrieval
-from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.retrievers.ranking.fusion import rrf
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.values import Scored
+from sextant.text.analysis import extract_keywords
 
 _BUILT_IN = ", built-in case rules"
 

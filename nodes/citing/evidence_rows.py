@@ -71,7 +71,7 @@ def _cells_of_row(
         for cell, unit, scale in zip(cells, units, scales, strict=True)
     ]
     every = tuple(value for some in values for value in some)
-    words = [cell for cell, some in zip(cells, values, strict=True) if not some or at_words(cell)]
+    words = [cell for cell, some in zip(cells, values, strict=True) if not some or _has_words(cell)]
     for at, cell in enumerate(cells):
         if not cell.strip():
             continue
@@ -120,7 +120,7 @@ def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
     return (meant, replace(value, unit=COUNT))
 
 
-def at_words(cell: str) -> bool:
+def _has_words(cell: str) -> bool:
     """Return whether a cell says something beside its numbers."""
     return len(terms_of(cell)) > 1
 

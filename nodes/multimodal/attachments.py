@@ -22,12 +22,12 @@ from sextant.nodes.multimodal.tables import ReadTable, read_table
 from sextant.nodes.question.wording import leans_on_history
 from sextant.nodes.state import State
 from sextant.nodes.table_query import ask_for_query
-from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.parsing import asks_computation
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import compute_findings
 from sextant.tables.results.written import ComputedFinding, Writer
+from sextant.text.analysis import extract_keywords
 
 _log = logging.getLogger(__name__)
 

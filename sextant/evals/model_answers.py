@@ -296,12 +296,17 @@ def _judged_tasks(file: Path, generator: AnswerGenerator) -> list[_Task]:
 def _chat_of(parts: Parts) -> ChatModel:
     _, _, dependencies = parts
     if dependencies.chat is None:
-        raise SettingsInvalid(
-            "No chat model is named.",
-            next_step="Set SEXTANT_CHAT_MODEL and OPENAI_BASE_URL (docs/models.md).",
-            field="chat_model",
-        )
+        raise no_chat_model()
     return dependencies.chat
+
+
+def no_chat_model() -> SettingsInvalid:
+    """Return the error of a measurement that needs a chat model, where the settings name none."""
+    return SettingsInvalid(
+        "No chat model is named.",
+        next_step="Set SEXTANT_CHAT_MODEL and OPENAI_BASE_URL (docs/models.md).",
+        field="chat_model",
+    )
 
 
 async def measure(

@@ -1,4 +1,4 @@
-"""Cut texts into words: tokens and terms as an index has them, codes, and what single letters and numbers designate."""
+"""Cut texts into words: tokens and terms as an index has them, keywords, codes, and what single letters and numbers designate."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, groupby, zip_longest
 from operator import add
 from typing import NamedTuple
 
-from sextant.text.characters import IDEOGRAPHS, MARKS, normalise, simplify
-from sextant.text.segmenter import search_words_of
-from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.characters import IDEOGRAPHS, MARKS, lowercase, normalise, simplify
+from sextant.text.segmenter import search_words_of, words_of
+from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_stop_word
 from sextant.text.word_forms import american, cut_inflection
 
 # "a" and "I" are words as well: they single out only where nothing follows that they could belong to.
@@ -279,3 +280,99 @@ def question_terms(question: str) -> tuple[str, ...]:
 def is_pair(term: str) -> bool:
     """Return whether a term is a pair of ideographs, and so one wherever these two stand side by side, simplified."""
     return _PAIR.fullmatch(term) is not None
+
+
+_KEYWORDS = Tokenizer(words_of, joiners="-.'’&_")
+_POSSESSIVE = re.compile(r"['’]s$")
+_SHORTEST_GRAM, _LONGEST_GRAM = 2, 4
+
+
+def extract_keywords(query: str, limit: int = 10) -> list[str]:
+    """Return at most `limit` distinct keywords of `query`, most telling first.
+
+    Chinese gives grams of 2 to 4 characters, other scripts give words; stop words of both languages
+    are left out, everything is NFKC-normalised and casefolded. A word that this writes in other letters
+    (straße, ＧＰＵ) is looked for as it stands as well, for ILIKE compares letters. When a question
+    mixes scripts, the lists take turns.
+
+    Which ten are taken decides what the lane can find: words of the segmenter first, then joined neighbours,
+    then bigrams, then longer grams (docs/experiments/lanes.md).
+
+    Args:
+        query: the question, any script.
+        limit: most keywords returned.
+    """
+    text = unicodedata.normalize("NFKC", query)
+    words = map(normalise, _words(text))
+    lists = zip_longest(words, _as_written(query), _chinese_grams(text))
+    taking_turns = chain.from_iterable(lists)
+    found: dict[str, None] = {}
+    for keyword in taking_turns:
+        if len(found) == limit:  # what comes after it is not looked for
+            break
+        if keyword:
+            found[keyword] = None
+    return list(found)
+
+
+def _words(text: str) -> list[str]:
+    """Return words of scripts other than Chinese: names and numbers first, then the longer ones."""
+    found = [_POSSESSIVE.sub("", word) for word in _KEYWORDS.words(text)]
+    telling = [
+        word for word in found if len(word) > 1 and normalise(word) not in ENGLISH_STOP_WORDS
+    ]
+    telling.sort(key=lambda word: (not (word[0].isupper() or word[0].isdigit()), -len(word)))
+    return telling
+
+
+def _as_written(query: str) -> list[str]:
+    """Return words that are not their normalised form, letter case aside."""
+    if lowercase(query) == normalise(query):
+        return []
+    return [lowercase(word) for word in _words(query) if lowercase(word) != normalise(word)]
+
+
+def _chinese_grams(text: str) -> Iterator[str]:
+    """Yield grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
+    phrases = [phrase for run, _ in _KEYWORDS.runs(text) for phrase in _phrases(words_of(run))]
+    for gather in (_cut_to_size, _join_neighbours):
+        yield from sorted(chain.from_iterable(map(gather, phrases)), key=len, reverse=True)
+    for size in (2, 3, 4):
+        for phrase in phrases:
+            yield from _telling_grams("".join(phrase), size)
+
+
+def _phrases(words: list[str]) -> Iterator[list[str]]:
+    """Yield the words between stop words: no gram reaches across one."""
+    for is_stop, phrase in groupby(words, key=is_stop_word):
+        if not is_stop:
+            yield list(phrase)
+
+
+def _cut_to_size(words: list[str]) -> Iterator[str]:
+    for word in words:
+        if len(word) >= _SHORTEST_GRAM:
+            yield from _grams(word, min(len(word), _LONGEST_GRAM))
+
+
+def _join_neighbours(words: list[str]) -> Iterator[str]:
+    """Yield two to four adjacent words that fit one gram together: 付款 + 节点."""
+    for first in range(len(words)):
+        for count in range(2, _LONGEST_GRAM + 1):
+            joined = words[first : first + count]
+            gram = "".join(joined)
+            if len(joined) == count and len(gram) <= _LONGEST_GRAM:
+                yield gram
+
+
+def _telling_grams(phrase: str, size: int) -> list[str]:
+    """Return grams that neither are a stop word nor hold a one-character one."""
+    return [
+        gram
+        for gram in _grams(phrase, size)
+        if not is_stop_word(gram) and CHINESE_STOP_WORDS.isdisjoint(gram)
+    ]
+
+
+def _grams(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(len(text) - size + 1)]

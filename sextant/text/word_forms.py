@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import islice, product
 
@@ -266,11 +267,14 @@ def name_synonyms(question: str) -> Otherwise:
     ]
 
 
-_OPPOSITES = [
-    tuple(_inflected(side.split(", ")) for side in line.split(" / "))
-    for line in (files("sextant.text") / "opposites.txt").read_text(encoding="utf-8").split("\n")
-    if line and not line.startswith("#")
-]
+@cache
+def _opposites() -> list[tuple[re.Pattern[str], ...]]:
+    lines = (files("sextant.text") / "opposites.txt").read_text(encoding="utf-8").split("\n")
+    return [
+        tuple(_inflected(side.split(", ")) for side in line.split(" / "))
+        for line in lines
+        if line and not line.startswith("#")
+    ]
 
 
 def is_opposite(text: str, other: str) -> bool:
@@ -279,5 +283,5 @@ def is_opposite(text: str, other: str) -> bool:
     return any(
         bool(up.search(one)) is bool(down.search(two)) is not bool(down.search(one))
         and bool(down.search(one)) is bool(up.search(two))
-        for up, down in _OPPOSITES
+        for up, down in _opposites()
     )

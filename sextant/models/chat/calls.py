@@ -27,6 +27,10 @@ from sextant.models.failures import Retries, Service, as_sextant_error, is_silen
 
 NO_ANSWER = ModelCalled(0, 0, EventOutcome.FAILED)
 
+_MOST_IDLE = 100  # connections that clients of all loops keep
+# Its client keeps an open response in a cycle of references, so that nothing else closes the connection.
+_HOLDS_RESPONSES, _UNWOUND = "langchain_google_genai", 0.5  # seconds until nobody uses it any more
+
 
 class Attempts:
     """The tries of one call.
@@ -109,13 +113,6 @@ class Attempts:
         if tally.thought_unopened:
             known.thinks_unopened = True
         await self._dialect.save_news()
-
-
-_MOST_IDLE = 100  # connections that such clients keep
-
-
-# Its client keeps an open response in a cycle of references, so that nothing else closes the connection.
-_HOLDS_RESPONSES, _UNWOUND = "langchain_google_genai", 0.5  # seconds until nobody uses it any more
 
 
 async def stream_on_loop(

@@ -366,10 +366,9 @@ class QueryChooser(QuestionParts):
         asks = self._has("list") or (self._has("exist") and self._has("which", "what", "how_much"))
         asks |= match_at(self.tokens, 0, "what whether") == [0, 1] and self.tokens[1].text == "are"
         only = all(one.kind in {COLUMN, *HARMLESS, "count"} for one in self.tokens)
-        several = (
-            len(set(self.named)) > 1 and self.tokens[0].kind == "list"
-        )  # the fees of all boats
-        if self.where or not self.named or several or not asks or not only:
+        # "List the fees of all boats" is of two columns.
+        is_of_several = len(set(self.named)) > 1 and self.tokens[0].kind == "list"
+        if self.where or not self.named or is_of_several or not asks or not only:
             return None
         column = self._columns[self.named[-1]]
         if column.kind is not ValueKind.TEXT:

@@ -28,11 +28,11 @@ from sextant.evals.sets import load_corpus
 from sextant.models.protocols import Embedder
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.graph_retriever import RetrieveOptions
-from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.text.analysis import extract_keywords
 from sextant.text.characters import language_of
 from tests.sentences import sentence
 

@@ -7,8 +7,8 @@ import pytest
 from sextant.ingestion.graph.extraction.entity_types import type_of_name
 from sextant.ingestion.graph.extraction.extract_terms import extract_terms
 from sextant.retrievers.entity_search.lanes import words_of as entity_words
-from sextant.retrievers.lanes.lane import extract_keywords
 from sextant.text import segmenter
+from sextant.text.analysis import extract_keywords
 from sextant.text.segmenter import cut_known_words, cut_tagged_words, words_of
 from sextant.text.stopwords import is_stop_word
 

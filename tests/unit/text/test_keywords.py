@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.lanes.lane import extract_keywords
+from sextant.text.analysis import extract_keywords
 from sextant.text.characters import has_cjk, lowercase
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
