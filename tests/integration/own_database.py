@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -45,13 +43,18 @@ async def fresh_database() -> AsyncIterator[Database]:
 
 @contextmanager
 def frozen(folder: Path) -> Iterator[None]:
-    """Stop the server of `folder` and all its processes; let them go on afterwards."""
+    """Stop the server of `folder` and all its processes; let them go on afterwards.
+
+    A backend may end while the others are stopped or resumed.
+    """
     postmaster = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
     stopped = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
     for process in stopped:
-        os.kill(process.pid, signal.SIGSTOP)
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
     try:
         yield
     finally:
         for process in stopped:
-            os.kill(process.pid, signal.SIGCONT)
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
