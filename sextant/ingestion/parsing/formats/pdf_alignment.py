@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ _OVERLAP = 0.8  # the distance of lines of one row that do not stand at one heig
 _NEXT_LINE = 1.6  # the distance of lines of one cell, at most
 _CROSSING = 0.1  # of the rows may cross a gap between columns
 _HEADER_FIGURES = 2  # rows of a header that hold numbers, at most
+_AMOUNT = re.compile(r"(?:[A-Z]{3}\s)?\d[\d.,\s]*(?:\s[^\W\d_]{1,3})?")  # 95 EUR, 3 kg, USD 5
 _WIDE = 0.7  # of the table's width: a rule that parts rows
 
 
@@ -47,7 +49,7 @@ class AlignedCell:
 def is_figure(text: str) -> bool:
     """Return whether a text is more of a number than of words, or a dash in the place of one."""
     digits, letters = sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
-    return digits > letters or not digits + letters
+    return digits > letters or not digits + letters or _AMOUNT.fullmatch(text) is not None
 
 
 @dataclass(slots=True)
@@ -87,7 +89,7 @@ class AlignedTable:
 def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | None:
     """Return the table that the words of an area make; None where they do not stand in columns."""
     rows = rows_of_words(words)
-    parts = [_segments(row) for row in rows]
+    parts = [*map(segments, rows)]
     several = [row for row in parts if len(row) > 1]
     usual = median(map(len, several)) if several else 0
     full = [row for row in several if len(row) >= usual / 2]
@@ -95,8 +97,8 @@ def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | 
     if not gaps:
         return None
     made = [
-        _Row(row[0].base, max(word.size for word in row), _row_cells(segments, gaps, at))
-        for at, (row, segments) in enumerate(zip(rows, parts, strict=True))
+        _Row(row[0].base, max(word.size for word in row), _row_cells(each, gaps, at))
+        for at, (row, each) in enumerate(zip(rows, parts, strict=True))
     ]
     left, right = min(word.left for word in words), max(word.right for word in words)
     edges = [left, *((low + high) / 2 for low, high in gaps), right]
@@ -105,7 +107,7 @@ def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | 
 
 def have_columns(rows: Sequence[Sequence[PdfWord]]) -> bool:
     """Return whether rows have a gap in common, in which hardly one of them has words."""
-    parts = [_segments(row) for row in rows]
+    parts = [segments(row) for row in rows]
     return sum(len(row) > 1 for row in parts) > 1 and bool(_column_gaps(parts))
 
 
@@ -132,14 +134,15 @@ def _are_separate(left: PdfWord, right: PdfWord) -> bool:
     return right.left - left.right > space
 
 
-def _segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
-    segments = [[row[0]]]
+def segments(row: Sequence[PdfWord]) -> list[list[PdfWord]]:
+    """Return the words of a row, parted where a gap is wider than those of one phrase."""
+    parts = [[*row[:1]]]
     for left, right in pairwise(row):
         if _are_separate(left, right):
-            segments.append([right])
+            parts.append([right])
         else:
-            segments[-1].append(right)
-    return segments
+            parts[-1].append(right)
+    return [part for part in parts if part]
 
 
 Gap = tuple[float, float]

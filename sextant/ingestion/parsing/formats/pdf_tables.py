@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import isnan
 from statistics import median
 
@@ -88,8 +88,7 @@ def find_ruled_tables(
 ) -> list[PageTable]:
     """Return tables of at least two rows and columns whose cells are separated by ruled lines."""
     tables = list[PageTable]()
-    for group in _group_strokes(strokes):
-        grid = _grid(group)
+    for grid in (part for group in _group_strokes(strokes) for part in _split(_grid(group))):
         size = (len(grid.columns) - 1) * (len(grid.rows) - 1)
         if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
             continue
@@ -146,6 +145,31 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
         members = [upright, *(one for group in together for one in group[0])]
         groups = [*separate, (members, met.union(*(group[1] for group in together)))]
     return [[*members, *(levels[at] for at in met)] for members, met in groups]
+
+
+def _split(grid: _Grid) -> list[_Grid]:
+    """Return the tables that stand one below the other in one frame: across the width, something else parts their columns."""
+    bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
+    last, parts = len(grid.columns) - 1, list[tuple[int, int, set[int]]]()
+    for is_parted, run in groupby(range(len(bounds)), key=lambda row: len(bounds[row]) > 2):
+        rows = [*run]
+        columns = {column for row in rows for column in bounds[row]}
+        is_table = is_parted and len(rows) > 1
+        if is_table and (not parts or not (columns <= parts[-1][2] or columns >= parts[-1][2])):
+            parts.append((rows[0], rows[-1] + 1, columns))
+        elif parts:
+            start, end, known = parts[-1]
+            parts[-1] = (start, rows[-1] + 1 if is_parted else end, known | columns)
+    if len(parts) < 2:
+        return [grid]
+    return [
+        replace(
+            grid,
+            columns=[grid.columns[at] for at in sorted(columns | {0, last})],
+            rows=grid.rows[start : end + 1],
+        )
+        for start, end, columns in parts
+    ]
 
 
 def _end_to_end(strokes: Iterable[PdfBox], *, is_upright: bool) -> list[PdfBox]:

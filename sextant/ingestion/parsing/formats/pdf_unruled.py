@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
-from sextant.ingestion.parsing.formats.pdf_alignment import AlignedTable, align, is_figure
+from sextant.ingestion.parsing.formats.pdf_alignment import (
+    AlignedTable,
+    align,
+    is_figure,
+    segments,
+)
 from sextant.ingestion.parsing.formats.pdf_lines import SAME_ROW, PdfBox, PdfLine, contains, unite
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import columns_in_order, is_item, rows_of
@@ -29,85 +35,109 @@ def find_unruled_tables(
     budget: CellBudget,
 ) -> list[PageTable]:
     """Return the tables among lines that are free, which stand in no ruled table."""
-    place = {id(lines[at]): at for at in free}
-    left = [lines[at] for at in free if lines[at].rightward]
-    tables, tried, ordered = list[PageTable](), set[frozenset[int]](), columns_in_order(left)
-    # Tables are drawn row by row, column by column, or the names of the rows at last.
-    for is_mixed in (False, True):
-        for run in _runs(rows_of(ordered)):
-            box = unite(line.box for row in run for line in row)
-            near = [] if is_mixed else _near(strokes, box, run[0][0].size)
-            ids = frozenset(id(line) for row in run for line in row)
-            rules = [one for one in near if one.right - one.left >= _WIDE * (box.right - box.left)]
-            is_ruled = len(rules) >= _RULES
-            if ids in tried or not (is_ruled or _has_figures(run)):
-                continue
-            tried.add(ids)
-            members = [line for line in left if contains(box, line.box)]
-            aligned = _align(page, members, near)
-            if aligned and _is_table(aligned, is_ruled=is_ruled, is_mixed=is_mixed):
-                table = _make_table(page, members, aligned, place, budget)
-                names = [] if table.count_named_rows() else _names_above(left, box, aligned)
-                for count in range(len(names), 0, -1):
-                    more = [line for row in names[:count] for line in row]
-                    if 2 * len(more) <= aligned.width:
-                        break
-                    more += members
-                    again = _align(page, more, _near(strokes, unite(one.box for one in more), 0))
-                    if again and again.width == aligned.width:
-                        named = _make_table(page, more, again, place, budget)
-                        if named.count_named_rows():
-                            table = named
-                            break
-                tables.append(table)
-                left = [line for line in left if place[id(line)] not in table.lines]
-        ordered, before = _from_above(left), ordered
-        if ordered == before:
-            break
-    return tables
+    return _TableFinder(page, {lines[at]: at for at in free}, strokes, budget).find()
 
 
-def _align(page: Page, lines: Sequence[PdfLine], levels: Sequence[PdfBox]) -> AlignedTable | None:
-    words = [word for line in lines for word in page.words(line)]
-    return align(words, levels) if words else None
+class _TableFinder:
+    """Finds the tables of a page. `places`: the lines that are in no other table, with their numbers."""
 
+    def __init__(
+        self,
+        page: Page,
+        places: Mapping[PdfLine, int],
+        strokes: Sequence[PdfBox],
+        budget: CellBudget,
+    ) -> None:
+        self._page, self._places, self._strokes, self._budget = page, places, strokes, budget
+        self._left = [line for line in places if line.rightward]
 
-def _make_table(
-    page: Page,
-    lines: Sequence[PdfLine],
-    aligned: AlignedTable,
-    place: Mapping[int, int],
-    budget: CellBudget,
-) -> PageTable:
-    inside = {place[id(line)]: line for line in lines}
-    return make_table(page.number, aligned.spanned(), aligned.words(), inside, budget)
+    def find(self) -> list[PageTable]:
+        """Return the tables: they are drawn row by row, column by column, or the names of the rows at last."""
+        tables, tried = list[PageTable](), set[frozenset[PdfLine]]()
+        for is_mixed in (False, True):
+            ordered = _from_above(self._left) if is_mixed else columns_in_order(self._left)
+            for run in _runs(rows_of(ordered), self._has_cells):
+                members = frozenset(line for row in run for line in row)
+                if members in tried or (len(run) < _ROWS and not is_mixed):
+                    continue
+                tried.add(members)
+                if table := self._table(run, is_mixed=is_mixed):
+                    tables.append(table)
+                    self._left = [one for one in self._left if self._places[one] not in table.lines]
+        return tables
 
+    def _table(self, run: Sequence[Sequence[PdfLine]], *, is_mixed: bool) -> PageTable | None:
+        """Return the table that rows make, with the rows above them that name its columns."""
+        box = unite(line.box for row in run for line in row)
+        near = [] if is_mixed else _near(self._strokes, box, run[0][0].size)
+        rules = [one for one in near if one.right - one.left >= _WIDE * (box.right - box.left)]
+        is_ruled = len(rules) >= _RULES
+        if not (is_ruled or _has_figures(run)):
+            return None
+        members = [line for line in self._left if contains(box, line.box)]
+        aligned = self._align(members, near)
+        if aligned is None or not _is_filled(aligned, is_ruled=is_ruled, is_mixed=is_mixed):
+            return None
+        table = self._make_table(members, aligned)
+        names = [] if table.count_named_rows() else self._names_above(box, aligned)
+        for count in range(len(names), 0, -1):
+            above = [line for row in names[:count] for line in row]
+            if sum(map(self._count_cells, above)) * 2 <= aligned.width:
+                break
+            more = [*above, *members]
+            again = self._align(more, _near(self._strokes, unite(one.box for one in more), 0))
+            if again and again.width == aligned.width:
+                named = self._make_table(more, again)
+                if named.count_named_rows():
+                    return named
+        return table if aligned.height >= _ROWS else None
 
-def _names_above(lines: Sequence[PdfLine], box: PdfBox, table: AlignedTable) -> list[list[PdfLine]]:
-    """Return the rows of lines next above a table, the nearest first, that may name its columns.
+    def _align(self, lines: Sequence[PdfLine], levels: Sequence[PdfBox]) -> AlignedTable | None:
+        words = [word for line in lines for word in self._page.words(line)]
+        return align(words, levels) if words else None
 
-    A line from the first column into the next ones is a title.
-    """
-    seconds = [cell.lines[0][0].left for cell in table.cells if cell.left == 1]
-    second = min(seconds, default=box.right)
-    above = [
-        line
-        for line in lines
-        if line.box.bottom > box.top - line.size / 2
-        and box.left - line.size < (line.box.left + line.box.right) / 2 < box.right + line.size
-    ]
-    names, top = list[list[PdfLine]](), box.top
-    for line in sorted(above, key=lambda line: line.base):
-        is_title = line.box.left < second < line.box.right
-        is_far = line.box.bottom - top > _NAMES_GAP * line.size
-        if is_title or is_far or len(names) > _MOST_NAMES:
-            break
-        if names and abs(names[-1][0].base - line.base) < SAME_ROW * line.size:
-            names[-1].append(line)
-        else:
-            names.append([line])
-        top = max(top, line.box.top)
-    return names
+    def _make_table(self, lines: Sequence[PdfLine], aligned: AlignedTable) -> PageTable:
+        inside = {self._places[line]: line for line in lines}
+        return make_table(
+            self._page.number, aligned.spanned(), aligned.words(), inside, self._budget
+        )
+
+    def _count_cells(self, line: PdfLine) -> int:
+        return len(segments(self._page.words(line)))
+
+    def _has_cells(self, line: PdfLine) -> bool:
+        """Return whether a line holds cells with figures: narrow columns leave no gap at which lines are parted."""
+        words = self._page.words(line)
+        behind = [right for left, right in pairwise(words) if right.left - left.right > left.space]
+        return bool(behind) and all(is_figure(word.text) for word in behind)
+
+    def _names_above(self, box: PdfBox, table: AlignedTable) -> list[list[PdfLine]]:
+        """Return the rows of lines next above a table, the nearest first, that may name its columns.
+
+        A line from the first column into the next ones, without a gap between them, is a title.
+        """
+        seconds = [cell.lines[0][0].left for cell in table.cells if cell.left == 1]
+        second = min(seconds, default=box.right)
+        above = [
+            line
+            for line in self._left
+            if line.box.bottom > box.top - line.size / 2
+            and box.left - line.size < (line.box.left + line.box.right) / 2 < box.right + line.size
+        ]
+        names, top = list[list[PdfLine]](), box.top
+        for line in sorted(above, key=lambda line: line.base):
+            is_title = any(
+                part[0].left < second < part[-1].right for part in segments(self._page.words(line))
+            )
+            is_far = line.box.bottom - top > _NAMES_GAP * line.size
+            if is_title or is_far or len(names) > _MOST_NAMES:
+                break
+            if names and abs(names[-1][0].base - line.base) < SAME_ROW * line.size:
+                names[-1].append(line)
+            else:
+                names.append([line])
+            top = max(top, line.box.top)
+        return names
 
 
 def _has_figures(run: Sequence[Sequence[PdfLine]]) -> bool:
@@ -120,14 +150,17 @@ def _from_above(lines: Sequence[PdfLine]) -> list[PdfLine]:
     return sorted(lines, key=lambda line: (-round(line.base), line.box.left))
 
 
-def _runs(rows: Sequence[list[PdfLine]]) -> Iterator[list[list[PdfLine]]]:
-    """Yield rows that follow each other, most of which have several cells."""
+def _runs(
+    rows: Sequence[list[PdfLine]], has_cells: Callable[[PdfLine], bool]
+) -> Iterator[list[list[PdfLine]]]:
+    """Yield rows that follow each other, most of which have several cells; `has_cells`: a line holds those of a whole row."""
     run, singles = list[list[PdfLine]](), list[list[PdfLine]]()
     for at, row in enumerate(rows):
         if run and not _follows((singles or run)[-1], row):
             yield from _long_enough(run)
             run, singles = [], []
-        if len(row) > 1 and not is_item(row):
+        is_full = len(row) > 1 and not is_item(row)
+        if is_full or (run and len(row) == 1 and has_cells(row[0])):
             if not run:
                 run = _heads(rows, at)
             run += [*singles, row]
@@ -169,10 +202,8 @@ def _near(strokes: Sequence[PdfBox], box: PdfBox, size: float) -> list[PdfBox]:
     return [one for one in strokes if low < one.bottom and one.top < high]
 
 
-def _is_table(table: AlignedTable, *, is_ruled: bool, is_mixed: bool) -> bool:
+def _is_filled(table: AlignedTable, *, is_ruled: bool, is_mixed: bool) -> bool:
     """Return whether rows and columns are filled as those of a table: mostly with figures, or between rules."""
-    if table.height < _ROWS:
-        return False
     cells = table.cells
     names = [cell for cell in cells if not cell.left]
     if 2 * sum(cell.text.endswith((":", "：")) for cell in names) > len(names):  # fields of a form

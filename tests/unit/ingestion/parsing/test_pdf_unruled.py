@@ -247,3 +247,54 @@ def test_a_rule_below_each_row_makes_no_head_of_the_first() -> None:
     blocks = parse(write_pdf([[*place(rows), *rules]]), Limits()).blocks
 
     assert [one.header_rows for one in blocks if isinstance(one, Table)] == [0]
+
+
+def test_narrow_columns_whose_words_make_one_line_are_parted() -> None:
+    rows = [
+        ["Item", "Qty", "Price"],
+        ["Bolt", "5", "1.00"],
+        ["Nut", "6", "2.00"],
+        ["Saw", "7", "3.00"],
+    ]
+
+    assert read(place(rows, column=30))[0] == [rows]
+
+
+def test_two_rows_below_their_names_are_a_table() -> None:
+    rows = [["Name", "Pay"], ["Ann", "10"], ["Bob", "20"]]
+
+    assert read(place(rows, column=38))[0] == [rows]
+
+
+def test_cells_drawn_line_by_line_are_put_together() -> None:
+    page = [
+        *place([["Part", "Purpose", "Price"]], column=120),
+        *place([["Pump", "Moves water from the", "1,200 EUR"]], top=680, column=120),
+        *place([["", "river to the basin"]], top=668, column=120),
+        *place([["Filter", "Holds back sand and", "310 EUR"]], top=648, column=120),
+        *place([["", "leaves of all kinds"]], top=636, column=120),
+        *place([["Valve", "Closes the inlet", "95 EUR"]], top=616, column=120),
+    ]
+
+    assert read(page)[0] == [
+        [
+            ["Part", "Purpose", "Price"],
+            ["Pump", "Moves water from the river to the basin", "1,200 EUR"],
+            ["Filter", "Holds back sand and leaves of all kinds", "310 EUR"],
+            ["Valve", "Closes the inlet", "95 EUR"],
+        ]
+    ]
+
+
+def test_two_ruled_tables_below_each_other_in_one_frame_are_two() -> None:
+    staff = [["Name", "Age", "City"], ["Ann", "31", "York"], ["Bob", "45", "Bath"]]
+    machines = [["Machine", "Price"], ["Lathe", "900"], ["Mill", "800"]]
+    page = [
+        *draw_ruled_table(72, 700, staff, 120),
+        PdfText(80, 620, "Prices of machines", 10),
+        *draw_ruled_table(72, 610, machines, 180),
+        Rule(72, 700, 72, 500),
+        Rule(432, 700, 432, 500),
+    ]
+
+    assert read(page) == ([staff, machines], ["Prices of machines"])
