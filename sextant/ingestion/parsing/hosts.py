@@ -219,9 +219,8 @@ async def parse_file(
 ) -> ParsedDocument:
     """Parse one file into text, sections and chunks.
 
-    The work is done by a forked process, for small texts one that has read others before (cost measured in
-    docs/speed.md), under limits of memory, CPU and wall time; it is killed with all its descendants when
-    it passes them.
+    A forked process does the work, under limits of memory, CPU and wall time; it is killed with all its descendants
+    when it passes them.
 
     Args:
         content: the whole file.
@@ -259,7 +258,9 @@ async def parse_file(
             raise FileEmpty(
                 "No text was found in the file.", next_step=" ".join(map(str, warnings))
             )
-    return await asyncio.to_thread(_finish, made, document_id, content)
+    return await asyncio.to_thread(
+        lambda: finish(made, document_id, hashlib.sha256(content).hexdigest())
+    )
 
 
 async def draw_page(
@@ -296,7 +297,7 @@ async def _draft(
         ) from error
     except HostEnded as error:
         raise _crash(error.status, limits) from error
-    return await asyncio.to_thread(_read_answer, answer)
+    return await asyncio.to_thread(lambda: from_wire(body_of(answer)))
 
 
 def _crash(status: int, limits: Limits) -> FileUnsafe:
@@ -310,14 +311,6 @@ def _over_limit(message: str, setting: str) -> FileUnsafe:
         message,
         next_step=f"Split the file, or raise SEXTANT_LIMITS__PARSE_{setting} if you trust it.",
     )
-
-
-def _finish(made: DocumentDraft, document_id: UUID, content: bytes) -> ParsedDocument:
-    return finish(made, document_id, hashlib.sha256(content).hexdigest())
-
-
-def _read_answer(answer: bytes) -> DocumentDraft:
-    return from_wire(body_of(answer))
 
 
 def body_of(answer: bytes) -> bytes:

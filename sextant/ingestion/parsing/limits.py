@@ -18,10 +18,6 @@ from sextant.ingestion.parsing.detect import CONTAINERS, OFFICE, FileType
 if TYPE_CHECKING:
     from sextant.domain.settings import Settings
 
-# Up to so many small files go together: through a parser's process where they are texts, and through the stages.
-SMALL_FILE = 64_000  # bytes
-MOST_TOGETHER = 32
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
