@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +121,29 @@ class Blocks:
     unread_pages: tuple[int, ...] = ()
     page_texts: Mapping[int, str] = field(default_factory=dict[int, str])
     attachments: tuple[AttachedFile, ...] = ()
+
+
+def texts_of(block: Block) -> Iterator[str]:
+    """Yield the texts of a block: of a table those of its cells, of a picture what it shows."""
+    match block:
+        case HeadingBlock() | Paragraph() | Caption():
+            yield block.text
+        case Table():
+            for row in block.rows:
+                yield from row
+        case Image():
+            yield block.alt
+
+
+def with_texts(block: Block, change: Callable[[str], str]) -> Block:
+    """Return a block with each of its texts changed."""
+    match block:
+        case HeadingBlock() | Paragraph() | Caption():
+            return replace(block, text=change(block.text))
+        case Table():
+            return replace(block, rows=[[*map(change, row)] for row in block.rows])
+        case Image():
+            return replace(block, alt=change(block.alt))
 
 
 def cells_once(table: Table) -> Iterator[list[str]]:

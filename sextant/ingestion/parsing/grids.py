@@ -10,7 +10,12 @@ from itertools import pairwise
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
 from sextant.ingestion.parsing.limits import CellBudget
-from sextant.ingestion.parsing.tables import fill_group_names, header_rows, names_years
+from sextant.ingestion.parsing.tables import (
+    fill_group_names,
+    header_rows,
+    names_year,
+    names_years,
+)
 from sextant.tables.cells.values import ValueKind, read_value
 
 Rows = Mapping[int, Sequence[str]]
@@ -61,7 +66,7 @@ def fill_merges(
         numbers = range(top, bottom + 1)
         if not text:
             continue
-        if _is_title(rows, numbers, is_wide=left < right):
+        if _is_title(rows, numbers, left, right):
             budget.spend(right - left)
             rows[top].extend([""] * (right - len(rows[top])))
             merged.repeated.update((top, column) for column in range(left, right))
@@ -78,10 +83,16 @@ def fill_merges(
     return merged
 
 
-def _is_title(rows: dict[int, list[str]], numbers: range, *, is_wide: bool) -> bool:
-    """Return whether a merged cell is all that its rows hold."""
+def _is_title(rows: dict[int, list[str]], numbers: range, left: int, right: int) -> bool:
+    """Return whether a merged cell is all that its rows hold, and no name of a group of the columns below it."""
     filled = sum(sum(map(bool, rows[number])) for number in numbers if number in rows)
-    return filled == 1 and (len(numbers) == 1 or is_wide)
+    below = rows.get(numbers[-1] + 1, [])
+    is_group = (
+        left < right
+        and any(below[: left - 1])
+        and all([*below[left - 1 : right], right <= len(below)])
+    )
+    return filled == 1 and (len(numbers) == 1 or left < right) and not is_group
 
 
 def sheet_blocks(rows: Rows, merged: Merged) -> Iterator[Block]:
@@ -196,9 +207,17 @@ def _around(rows: Rows, region: Region) -> list[Region]:
     if max(counts) == 1:
         return [region]
     start = next(at for at, count in enumerate(counts) if count > 1)
+    start -= start > 0 and _names_all(rows, region, *region.rows[start - 1 : start + 1])
     end = len(counts) - _is_note(rows, region)
     cuts = [*((at, at + 1) for at in range(start)), (start, end), (end, len(counts))]
     return [_part(region, region.rows[one:other]) for one, other in cuts if one < other]
+
+
+def _names_all(rows: Rows, region: Region, above: int, below: int) -> bool:
+    """Return whether the one cell of a row is the year of the columns below it, and the first column names the rows."""
+    start = find_filled_cells(rows, region, above)[0]
+    columns = find_filled_cells(rows, region, below)
+    return above + 1 == below and columns[0] < start in columns and names_year(rows[above][start])
 
 
 def _is_note(rows: Rows, region: Region) -> bool:

@@ -10,10 +10,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, texts_of, with_texts
 from sextant.ingestion.parsing.raised import begins_shifted
 from sextant.tables.cells.values import ValueKind, read_value
 
@@ -256,6 +257,11 @@ _HYPHENATED = re.compile(
     r"[^\s-]*[A-Za-z]{2}(?<!\b[Ss]elf)(?<!\b[Hh]alf)(?<!\b[Ww]ell)(?<!\b[Cc]ross)(?<!\b[Hh]igh)(?<!\b[Ll]ow)"
     r"[-\u00ad\ufffe\u2010]$"
 )
+_DIVIDED = (
+    "\ufdd4"  # a noncharacter: stands for the hyphen until all compounds of the document are known
+)
+_DIVIDED_WORD = re.compile(rf"(?:[^\W\d_]+-)*[^\W\d_]*{_DIVIDED}[^\W\d_]*(?:-[^\W\d_]+)*")
+_COMPOUND, _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+"), re.compile(r"[^\W\d_]+")
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
@@ -263,6 +269,9 @@ _DIGIT, _FIGURES = re.compile(r"\d"), re.compile(r"\d+")
 _RECORD_FIGURES = 4  # in the first word, which tells a record by itself: 10:00:01, 2026-03-01
 _DEEPEST_INDENT = 40
 _HYPHEN = re.compile(r"\w[-\u2010]$")
+_QUOTED = re.compile(r"(?:>[ ]?)+")
+_LETTERS_SHARE = 0.5  # of the signs of a line of prose, at least
+_INDENTED_CODE = re.compile(r"\s{2}.*(?:[;{}=]|\w\()")
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
@@ -270,14 +279,15 @@ def join_lines(lines: Iterable[str]) -> str:
     """Return one paragraph from its lines.
 
     No space where a Chinese or Japanese character meets the break; an English word divided by a
-    hyphen is closed up when its second half is in lower case; self-test, MC- and 200 keep theirs.
+    hyphen is closed up when its second half is in lower case (`close_divided` has the last word);
+    self-test, MC- and 200 keep theirs.
     """
     parts: list[str] = []
     for line in filter(None, map(str.strip, lines)):
         above = parts[-1] if parts else ""
         is_divided = above and line[0].islower() and not above[-1].isalnum()
         if is_divided and _HYPHENATED.fullmatch(above.split()[-1]):
-            parts[-1] = above[:-1]
+            parts[-1] = above[:-1] + _DIVIDED
         elif above and not (
             _is_wide(above[-1])
             or _is_wide(line[0])
@@ -287,6 +297,33 @@ def join_lines(lines: Iterable[str]) -> str:
             parts.append(" ")
         parts.append(line)
     return "".join(parts)
+
+
+def close_divided(blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks with the words closed up that were divided at the ends of lines; compounds keep their hyphen.
+
+    A compound is what the document writes with a hyphen elsewhere, or of which it has both halves as words, but not
+    the whole.
+    """
+    texts = [text for block in blocks for text in texts_of(block)]
+    if not any(_DIVIDED in text for text in texts):
+        return [*blocks]
+    known = {
+        word.lower()
+        for text in texts
+        for pattern in (_COMPOUND, _LETTERS)
+        for word in pattern.findall(_DIVIDED_WORD.sub("", text))
+    }
+
+    def close(word: re.Match[str]) -> str:
+        closed, compound = word[0].replace(_DIVIDED, ""), word[0].replace(_DIVIDED, "-")
+        halves = word[0].lower().split(_DIVIDED)
+        is_compound = compound.lower() in known or (
+            closed.lower() not in known and all(len(half) > 2 and half in known for half in halves)
+        )
+        return compound if is_compound else closed
+
+    return [with_texts(block, partial(_DIVIDED_WORD.sub, close)) for block in blocks]
 
 
 def with_fields(lines: Iterable[str]) -> str:
@@ -318,17 +355,32 @@ def unwrap(lines: list[str]) -> list[str]:
     """Join the lines of hard-wrapped text; a line that stops short or ends a sentence stays a line, with its indentation.
 
     A line continues in the next when it fills most of the widest one of its block, that is as wide as text columns
-    are, and what follows would not have fitted, or begins in lower case. Fields (`Owner: …`) and lines set with spaces
-    stand for themselves, and so do all lines of a block of records, of which two begin alike (with a time, a number).
+    are, and what follows would not have fitted, or begins in lower case; that of a list's item, when the next one is
+    indented as its text is. Fields (`Owner: …`) and lines set with spaces stand for themselves, and so do all lines
+    of a block of records, of which two begin alike (with a time, a number). Quoted lines keep one mark for all.
     """
+    unwrapped = list[str]()
+    for mark, run in groupby(lines, key=_quote_mark):
+        quoted = [line[len(mark) :] for line in run]
+        unwrapped += [f"{mark.strip()} {line}" if mark else line for line in _unwrap(quoted)]
+    return unwrapped
+
+
+def _quote_mark(line: str) -> str:
+    """Return what a reply sets in front of a line that it quotes: `> `, `>> `."""
+    found = _QUOTED.match(line)
+    return found[0] if found else ""
+
+
+def _unwrap(lines: list[str]) -> list[str]:
     widest = max(_COLUMN, *map(width, lines)) if lines else _COLUMN
     margin = min(map(_indentation, lines), default=0)
     is_of_records = any(map(begin_alike, lines, lines[1:]))
     paragraphs: list[list[str]] = []
     for line in lines:
-        previous = paragraphs[-1][-1] if paragraphs and not is_of_records else ""
-        if previous and _is_wrapped(previous, line, widest) and not _starts_paragraph(line):
-            paragraphs[-1].append(line)
+        last = paragraphs[-1] if paragraphs and not is_of_records else []
+        if last and (_hangs(last, line) or _is_wrapped(last[-1], line, widest)):
+            last.append(line)
         else:
             paragraphs.append([line])
     return [
@@ -347,12 +399,34 @@ def _set_at_margin(line: str, margin: int) -> str:
     return line[margin:].rstrip() if indented <= _DEEPEST_INDENT else line.strip()
 
 
+def _hangs(item: Sequence[str], line: str) -> bool:
+    """Return whether a line goes on with the item of a list, below the item's first word."""
+    mark = _BULLET.match(item[0])
+    is_below = mark is not None and _indentation(line) == mark.end() > 0
+    return is_below and not (
+        starts_item(line) or ends_sentence(item[-1]) or _SPACED.search(line.strip())
+    )
+
+
 def _is_wrapped(line: str, following: str, widest: int) -> bool:
     text, begin = line.rstrip(), following.strip()
+    is_indented = _indentation(following) > _indentation(line) or following.startswith("\u3000")
+    if is_indented or starts_item(following) or _FIELD.match(following):
+        return False
+    if not (_is_prose(line) and _is_prose(following)):
+        return False
     if 4 * width(text) < 3 * widest or ends_sentence(text) or _SPACED.search(text.strip()):
         return False
     word = begin.partition(" ")[0]
     return begin[:1].islower() or _is_wide(begin[:1]) or width(text) + 1 + width(word) > widest
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line is mostly letters, and no indented line of code."""
+    signs = "".join(line.split())
+    return sum(map(str.isalpha, signs)) > _LETTERS_SHARE * len(signs) and not _INDENTED_CODE.match(
+        line
+    )
 
 
 def begin_alike(line: str, other: str) -> bool:
@@ -362,10 +436,6 @@ def begin_alike(line: str, other: str) -> bool:
         heads = [head[:1] for head in heads]
     forms = {_FIGURES.sub("0", " ".join(head)) for head in heads}
     return len(forms) == 1 and "0" in forms.pop()
-
-
-def _starts_paragraph(line: str) -> bool:
-    return line.startswith(("\u3000", "  ")) or starts_item(line) or _FIELD.match(line) is not None
 
 
 def _is_field(line: str) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterable, Sequence, Set
+from functools import partial
 
-from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, texts_of, with_texts
 from sextant.text.characters import has_cjk
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.values import normalise_values
 
 # Noncharacters of Unicode, which it sets aside for such inner use.
@@ -68,15 +69,16 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
     written behind a `^`, so that it never melts into a number.
     """
     read = list(blocks)
-    marked = [index for index, block in enumerate(read) if _is_marked(block)]
+    marked = [at for at, block in enumerate(read) if any(_END in text for text in texts_of(block))]
     notes = defaultdict[int | None, set[str]](set)
     for index in marked:
-        for text in _texts(read[index]):
+        for text in texts_of(read[index]):
             notes[read[index].page].update(
                 label for found in _LEADING.findall(text) for label in _labels(found)
             )
     for index in marked:
-        read[index] = _rewritten(read[index], notes[read[index].page])
+        write = partial(_write, notes=notes[read[index].page])
+        read[index] = with_texts(read[index], write)
     return read
 
 
@@ -84,35 +86,6 @@ def _mark(kind: str, text: str) -> str:
     """Return blanks around the text stay outside, so that they go on parting words."""
     inner = _LEFT_OVER.sub("", text).strip()
     return text.replace(text.strip(), f"{kind}{inner}{_END}", 1) if inner else text
-
-
-def _is_marked(block: Block) -> bool:
-    return any(_END in text for text in _texts(block))
-
-
-def _texts(block: Block) -> Iterator[str]:
-    match block:
-        case HeadingBlock() | Paragraph() | Caption():
-            yield block.text
-        case Table():
-            for row in block.rows:
-                yield from row
-        case Image():
-            yield block.alt
-
-
-def _rewritten(block: Block, notes: Set[str]) -> Block:
-    match block:
-        case HeadingBlock() | Paragraph() | Caption():
-            return replace(block, text=_write(block.text, notes))
-        case Table():
-            rows = [
-                [_write(cell, notes) if _END in cell else cell for cell in row]
-                for row in block.rows
-            ]
-            return replace(block, rows=rows)
-        case Image():
-            return replace(block, alt=_write(block.alt, notes))
 
 
 def _labels(text: str) -> Sequence[str]:
@@ -123,6 +96,8 @@ def _labels(text: str) -> Sequence[str]:
 
 
 def _write(text: str, notes: Set[str]) -> str:
+    if _END not in text:
+        return text
     text = _TOUCHING.sub(_join_touching, text)
     word = "注" if has_cjk(text) else "note "
     written, rest = "", text
@@ -186,7 +161,8 @@ def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
     is_counting = (
         number and not before[: number.start()][-1:].isalpha()
     )  # that of BM25 counts nothing
-    if not end and is_counting and (counted := _COUNTED.match(after)):
+    counted = None if end or not is_counting else _COUNTED.match(after)
+    if counted and counted[0].strip().lower() not in ENGLISH_STOP_WORDS:
         before, after = before + counted[0], after[counted.end() :]
     space = " " if before else ""
     gap = " " if not end and after[:1].isalnum() else ""

@@ -29,6 +29,7 @@ from sextant.ingestion.parsing.blocks import (
     Word,
 )
 from sextant.ingestion.parsing.encodings import Decoded
+from sextant.ingestion.parsing.lines import close_divided
 from sextant.ingestion.parsing.placing import locate_words
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.tables import column_names, title_rows
@@ -242,7 +243,7 @@ def build_structure(blocks: Iterable[Block], ocr_pages: frozenset[int] = frozens
     (1, then 3): a section's parent is the nearest heading above it of a smaller level.
     """
     writer = _DocumentWriter(ocr_pages)
-    for block in blocks:
+    for block in close_divided([*blocks]):
         writer.add(block)
     return writer.finish()
 
@@ -353,7 +354,8 @@ def render_table(table: Table) -> tuple[list[str], int]:
     rows = _without_empty([_mark_merged(cells, at, table) for at, cells in written])
     if not rows:
         return [], 0
-    header = min(table.header_rows, len(rows))
+    # Where a file marks every row as names, the first one is.
+    header = table.header_rows if table.header_rows < len(rows) else 1
     titles = min(header, title_rows(rows))
     if header - titles > 1:
         rows[titles:header] = [column_names(rows[titles:header])]

@@ -114,8 +114,9 @@ def header_rows(
     across: Collection[int] = (),
     repeated: Collection[tuple[int, int]] = (),
 ) -> int:
-    """Return how many rows name the columns: 1 when the first has words in most columns, each once, and more rows follow.
+    """Return how many rows name the columns: 1 when the first has words in most columns, and more rows follow.
 
+    A name stands once, or above numbers only. Labels that end in a colon name their rows, and no column is named.
     With the row below it, where its cells name groups of columns and that row names their columns, where a name is
     merged with that row, or where that row has the units of columns of numbers. Years, and numbers in even steps, are
     names too where the rows below them have others. Columns without any cell do not count.
@@ -138,13 +139,17 @@ def header_rows(
         (count, at) in repeated and whole[count][at] == whole[count - 1][at] != "" for at in columns
     ):
         count += 1
-    if len(cells) <= count:
+    if len(cells) <= count or all(row[0].endswith((":", "：")) for row in cells if columns):
         return 0
     if _is_of_units(cells[count], cells[count + 1 :]):
         count += 1
-    named = [name for name in column_names(cells[:count]) if name]
-    is_names = len(set(named)) == len(named) and len(named) * 2 > len(columns)
-    return count if is_names and all(_has_names(row, cells[count:]) for row in cells[:count]) else 0
+    body, names = cells[count:], column_names(cells[:count])
+    named = list(filter(None, names))
+    twice = [at for at, name in enumerate(names) if name and named.count(name) > 1]
+    is_names = len(named) * 2 > len(columns) and all(
+        _NUMBER.match(row[at]) for row in body for at in twice if row[at]
+    )
+    return count if is_names and all(_has_names(row, body) for row in cells[:count]) else 0
 
 
 def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
@@ -157,6 +162,11 @@ def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
         and not any(_NUMBER.match(row[at]) for at in columns)
         and all(_NUMBER.match(cells[at]) for cells in body for at in columns)
     )
+
+
+def names_year(text: str) -> bool:
+    """Return whether a cell is a year."""
+    return _YEAR.fullmatch(text.strip()) is not None
 
 
 def names_years(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
@@ -193,15 +203,17 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Return the rows with the names of groups repeated, where the first row names groups of the second's columns.
 
     As two rows of names are written without merged cells: a name of the first row stands for the blank cells on
-    its right, and those of the second row are not told apart without it; or anywhere above columns of which each
-    group has the same. None where that is not so.
+    its right, and those of the second row are not told apart without it, or it is a year; or anywhere above columns
+    of which each group has the same. None where that is not so.
     """
     if len(rows) < 3:
         return None
     groups, names = ([cell.strip() for cell in row] for row in rows[:2])
     filled = [at for at, cell in enumerate(groups) if cell]
-    is_grouped = 1 < len(filled) < len(groups) and len(set(filter(None, names))) < len(
-        list(filter(None, names))
+    of_year = len(filled) == 1 and filled[0] > 0 and names_year(groups[filled[0]])
+    is_grouped = of_year or (
+        1 < len(filled) < len(groups)
+        and len(set(filter(None, names))) < len([*filter(None, names)])
     )
     if not is_grouped or any(map(_NUMBER.match, filter(None, names))):
         return None

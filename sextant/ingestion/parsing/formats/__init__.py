@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import cast
 
 from sextant.ingestion.parsing.blocks import Blocks
 from sextant.ingestion.parsing.detect import FileType
+from sextant.ingestion.parsing.limits import Limits
 
-if TYPE_CHECKING:
-    from sextant.ingestion.parsing.limits import Limits
-
-
-class Parser(Protocol):
-    """What a format's module offers as `parse`."""
-
-    def __call__(self, content: bytes, limits: Limits) -> Blocks:
-        """Read a whole file; raises a `FileRejected` that says what is wrong with it."""
-        ...
-
+Parser = Callable[[bytes, Limits], Blocks]
+"""Reads a whole file; raises a `FileRejected` that says what is wrong with it."""
 
 # Formats that another's module reads, and by which function.
 _PARSERS = {

@@ -23,6 +23,9 @@ _DELIMITERS = ",\t;|"
 _SNIFFED_ROWS = 100
 _SNIFFED_CHARS = 1_000_000
 _SEPARATOR = re.compile(r"sep=(.)[\r\n]+", re.IGNORECASE)  # as Excel writes it above the rows
+_TEXT_FORMULA = re.compile(
+    r'\A="(.*)"\Z'
+)  # ="00123": by which exports keep Excel from reading a number
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_LINES = 200  # of one cell, where quotation marks are in disorder
 
@@ -48,7 +51,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     for number, row in enumerate(reader.rows(_lines(text)), 1):
         if any(map(str.strip, row)):
             budget.spend(len(row))
-            rows[number] = row
+            rows[number] = (
+                [_TEXT_FORMULA.sub(r"\1", cell) for cell in row] if '="' in "".join(row) else row
+            )
     return Blocks(
         _blocks(rows),
         warnings=(*decoded.warnings, *reader.warnings),

@@ -60,10 +60,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     context = _Context(main, limits)
     title = package.title()
     body = list(_StoryReader(context, main).blocks(main.root))
-    furniture = list(_furniture(context, main))
-    omissions = context.omissions
-    omissions.add_damaged(package.damaged_parts())
-    return context.document(body, furniture, title)
+    _add_margins(context, main)
+    context.omissions.add_damaged(package.damaged_parts())
+    return context.document(body, title)
 
 
 class _Context(StoryWriter):
@@ -93,9 +92,7 @@ class _StoryReader:
     def __init__(self, context: _Context, part: PackagePart, *, on_each_page: bool = False) -> None:
         self._context = context
         self._part = part
-        self._text = TextReader(
-            part, context.styles, context.notes, context.omissions, on_each_page=on_each_page
-        )
+        self._text = TextReader(part, context, context.styles, context.notes, on_each_page)
         self._drawings = DrawingReader(part, context.omissions)
         self._unfinished: DocxParagraph | None = (
             None  # whose end is deleted, so that it goes on in the next
@@ -230,24 +227,16 @@ class _StoryReader:
             yield from read.blocks
 
 
-def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
-    """Yield what stands at the head and foot of the pages, each text once, without the pages' numbers."""
-    seen = set[str]()
+def _add_margins(context: _Context, main: PackagePart) -> None:
+    """Add what stands at the head and foot of the pages, without the pages' numbers."""
     for reference in main.root.iter(*_REFERENCES):
         part = main.target(reference.get(qn("r:id")))
         if part is None or part.root is None:
             context.omissions.add_part("page header or footer")
             continue
         reader = _StoryReader(context, part, on_each_page=True)
-        lines = list[str]()
         with context.omissions.survive("page header or footer"):
-            lines = "\n".join(lines_of(reader.blocks(part.root))).split("\n")
-        text = "\n".join(line for line in lines if line.strip() and line not in seen)
-        repeated = " ".join(line for line in lines if line in seen)
-        context.omissions.add_furniture("in heads and feet that are repeated", repeated)
-        seen.update(text.split("\n"))
-        if text:
-            yield Paragraph(text, kind=TextKind.MARGIN)
+            context.add_margin("\n".join(lines_of(reader.blocks(part.root))))
 
 
 def _inside(element: Element, tag: str) -> Iterator[Element]:

@@ -79,6 +79,7 @@ def _value(node: Element, name: str, default: str) -> str:
 
 _OFF = {"0", "false", "off"}
 _RAISED = {"superscript": "super", "subscript": "sub", "baseline": "none"}
+_ALIGNED = 3  # half points: letters are moved so little to look level
 _NUMERALS = "一二三四五六七八九"
 _LEVEL, _HEADING = f"[1-9{_NUMERALS}]", "[标標][题題]"
 # Names of heading styles, for those that have no outline level: Heading 2, 标题 2, 二级标题, 章标题, Chapter Title, and
@@ -213,8 +214,15 @@ def _with_look(style: Style, look: Element | None) -> Style:
         bold=is_on(look, "w:b", inherited=style.bold),
         struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
         hidden=is_on(look, "w:vanish", inherited=style.hidden),
-        raised=_RAISED.get(value_of(look, "w:vertAlign") or "") or style.raised,
+        raised=_RAISED.get(value_of(look, "w:vertAlign") or "") or _shifted(look) or style.raised,
     )
+
+
+def _shifted(look: Element) -> str:
+    """Return whether letters are set above or below the line by hand, as notes and powers are in some programs."""
+    position = value_of(look, "w:position") or ""
+    half_points = int(position) if re.fullmatch(r"-?\d{1,4}", position) else 0
+    return "super" if half_points > _ALIGNED else "sub" if half_points < -_ALIGNED else ""
 
 
 def _with_properties(style: Style, properties: Element | None) -> Style:

@@ -15,12 +15,10 @@ from sextant.ingestion.parsing.formats.stories import (
     PAGE_FIELD,
     PAGE_MARK,
     StoryLine,
-    mark_by_look,
-    reason_left_out,
+    StoryWriter,
 )
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.raised import note
-from sextant.ingestion.parsing.structure import Omissions
 
 _WHITE = {
     qn("w:tab"): "\t",
@@ -80,18 +78,18 @@ class TextReader:
     def __init__(
         self,
         part: PackagePart,
+        writer: StoryWriter,
         styles: Styles,
         notes: NoteTexts,
-        omissions: Omissions,
-        *,
-        on_each_page: bool = False,
+        on_each_page: bool,
     ) -> None:
         """`on_each_page`: the part is a head or foot, in which the page's number stands for nothing."""
         self._part = part
         self._on_each_page = on_each_page
         self._styles = styles
         self._notes = notes
-        self._omissions = omissions
+        self._writer = writer
+        self._omissions = writer.omissions
         self._fields: list[_Field] = []
 
     def read(self, paragraph: Element, style: Style, line: DocxParagraph) -> None:
@@ -125,23 +123,18 @@ class TextReader:
 
     def _run(self, run: Element, paragraph: Style, line: DocxParagraph, address: str) -> None:
         style = self._styles.of_run(run, paragraph)
-        left_out = reason_left_out(style)
-        if run.find(qn("w:t")) is not None and not left_out:
-            line.looks.append((style.size, style.bold))
         for child in run.iterchildren():
-            if left_out and child.tag == qn("w:t"):
-                self._omissions.add_text(left_out, child.text or "")
-            elif not (left_out and child.tag in _WHITE):
-                self._in_run(child, style, line, address)
+            self._in_run(child, style, line, address)
 
     def _in_run(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         tag = element.tag
         if (text := _characters(element)) is not None:
-            self._add(mark_by_look(text, style), line, address)
+            self._add(text, line, address, look=style)
         elif tag == qn("w:fldChar"):
             self._field(element, line, address)
         elif tag == qn("w:instrText"):
-            self._code(element)
+            if self._fields and self._fields[-1].in_code:
+                self._fields[-1].code += element.text or ""
         elif tag in _NOTE_REFERENCES:
             self._note(element, line)
         elif tag == qn("mc:AlternateContent"):
@@ -160,18 +153,27 @@ class TextReader:
         elif element.tag not in _SKIPPED:
             self._children(element, style, line, address)
 
-    def _code(self, element: Element) -> None:
-        if self._fields and self._fields[-1].in_code:
-            self._fields[-1].code += element.text or ""
-
-    def _add(self, text: str, line: DocxParagraph, address: str, *, spaced: bool = False) -> None:
+    def _add(
+        self,
+        text: str,
+        line: DocxParagraph,
+        address: str,
+        *,
+        look: Style | None = None,
+        spaced: bool = False,
+    ) -> None:
         if any(one.in_code for one in self._fields):
             return
         codes = [one.code for one in self._fields]
-        link = next((found[1] for code in codes if (found := LINK_FIELD.match(code))), "")
+        address = address or next(
+            (found[1] for code in codes if (found := LINK_FIELD.match(code))), ""
+        )
         if self._on_each_page and any(map(PAGE_FIELD.match, codes)):
-            text = PAGE_MARK
-        line.text.add(text, address or link, spaced=spaced)
+            line.text.add(PAGE_MARK)
+        elif look is not None:
+            self._writer.add_run(line, text, look, address)
+        else:
+            line.text.add(text, address, spaced=spaced)
 
     def _simple_field(
         self, element: Element, style: Style, line: DocxParagraph, address: str

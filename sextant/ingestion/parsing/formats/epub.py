@@ -11,7 +11,7 @@ from sextant.domain.warnings import CodedWarning
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import read_page
-from sextant.ingestion.parsing.formats.opc import Archive, Element, read_xml
+from sextant.ingestion.parsing.formats.opc import Archive, Element
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import Omissions
 
@@ -55,12 +55,12 @@ class _Book(Archive):
         self.furniture = Omissions()  # of its pages, whose warnings are kept as they are
         self.page_warnings = list[CodedWarning]()
         super().__init__(content)
-        container = self._xml(_CONTAINER)
+        container = self.xml(_CONTAINER)
         listed = container.iter("{*}rootfile") if container is not None else ()
         found = (one.get("full-path", "") for one in listed)
         packages = (name for name in self._names if name.endswith(".opf"))
         self._path = next(found, "") or next(packages, "")
-        package = self._xml(self._path)
+        package = self.xml(self._path)
         if package is None:
             raise FileBroken(
                 "The EPUB cannot be read: its list of chapters is missing.",
@@ -132,7 +132,7 @@ class _Book(Archive):
             if not is_nav and item.get("media-type") != "application/x-dtbncx+xml":
                 continue
             name = self._join(self._path, item.get("href", ""))
-            root = self._xml(name)
+            root = self.xml(name)
             for point in root.iter("{*}a" if is_nav else "{*}navPoint") if root is not None else ():
                 target = point if is_nav else point.find("{*}content")
                 label = point if is_nav else point.find("{*}navLabel")
@@ -144,7 +144,7 @@ class _Book(Archive):
         return contents
 
     def _is_encrypted(self, name: str) -> bool:
-        listed = self._xml("META-INF/encryption.xml")
+        listed = self.xml("META-INF/encryption.xml")
         for data in listed.iter("{*}EncryptedData") if listed is not None else ():
             method, reference = (
                 data.find("{*}EncryptionMethod"),
@@ -158,10 +158,3 @@ class _Book(Archive):
     def _join(self, base: str, address: str) -> str:
         path = unquote(address.partition("#")[0])
         return posixpath.normpath(posixpath.join(posixpath.dirname(base), path)).lstrip("/")
-
-    def _xml(self, name: str) -> Element | None:
-        content = self.read(name)
-        if content is None:
-            return None
-        root = read_xml(content, huge=True)
-        return read_xml(content, recover=True, huge=True) if root is None else root

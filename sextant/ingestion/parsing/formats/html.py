@@ -28,6 +28,7 @@ _SUBSET = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
+_TEMPLATE = re.compile(r"\A<template[^>]*>|</template>\Z")
 _SPACE = re.compile(r"\s+")
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
@@ -79,8 +80,17 @@ def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list
 
 
 def _parse_tree(markup: str) -> LexborHTMLParser:
-    """Return the tree of a page, in which tables that only assistive programs are told of (WAI-ARIA) are tables."""
+    """Return the tree of a page as its reader sees it.
+
+    Frames whose page is written in them and components that bring their own markup are part of the page, and tables
+    that only assistive programs are told of (WAI-ARIA) are tables.
+    """
     tree = LexborHTMLParser(markup)
+    for frame in tree.css("iframe[srcdoc]"):
+        if page := LexborHTMLParser(frame.attributes["srcdoc"] or "").body:
+            frame.replace_with(page)
+    for template in tree.css("template[shadowrootmode]"):
+        _show_shadow(template)
     for grid in tree.css(":is([role=table], [role=grid], [role=treegrid]):not(table)"):
         rows = (
             "".join(
@@ -95,6 +105,28 @@ def _parse_tree(markup: str) -> LexborHTMLParser:
         if made := table.css_first("table"):
             grid.replace_with(made)
     return tree
+
+
+def _show_shadow(template: LexborNode) -> None:
+    """Put a component's own markup (its declarative shadow root) in its place, with its content in the slots."""
+    host, shadow = template.parent, LexborHTMLParser(_TEMPLATE.sub("", template.html or "")).body
+    if host is None or shadow is None:
+        return
+    content = list(host.iter(include_text=True))
+    for slot in shadow.css("slot"):
+        name = slot.attributes.get("name")
+        given = [
+            node
+            for node in content
+            if node.tag != "template" and node.attributes.get("slot") == name
+        ]
+        for node in given:
+            slot.insert_before(node)
+        if any((node.text() or "").strip() for node in given):
+            slot.decompose()
+    for node in content:
+        node.decompose()
+    host.insert_child(shadow)
 
 
 def _with_headings(read: Sequence[Prose]) -> list[Block]:

@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.formats.html_tables import (
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import ends_sentence, join_figure
+from sextant.ingestion.parsing.lines import ends_sentence
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 from sextant.ingestion.parsing.structure import Omissions
 from sextant.text.characters import ideographs
@@ -39,13 +39,13 @@ _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_RAISED_TAGS, _STYLED = frozenset({"sup", "sub", "rt"}), frozenset({"span", "font", "small"})
-_RAISED = re.compile(r"vertical-align:su(?:per|b)\b")
+_STYLED = frozenset({"span", "font", "small"})
+_RAISED = re.compile(r"vertical-align:super\b")
 _BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
-_NOTE_REFERENCE = re.compile(r"#\D*(?:fn|note|ref|cite|foot|end)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as icons have
 _DEEPEST = 3  # table within table
 _TICKS = "☐☒○● \n"
+_LABEL = 5  # characters of a note's mark, at most
 _SHORT = 20  # letters, of a sentence outside the main part that says little
 _LETTERS = 3  # that say as much as an ideograph
 
@@ -85,7 +85,6 @@ class Reader:
             Prose
         ] = []  # headings outside the main part, until something follows them
         self._zones = [not self._main]  # whether what is open stands in the main part
-        self._begun: list[int] = []  # how many blocks there were before what is open
         self._inline: list[str] = []
         self._alts: list[str] = []  # what pictures in what is open show
         self._linked = 0  # characters of links in what is open
@@ -128,8 +127,8 @@ class Reader:
             self._omissions.add_text("struck through", node.text())
         elif tag == "svg":  # what is written in the drawing, without names of its shapes
             self._add_text("".join(f" {text.text()} " for text in node.css("text")))
-        elif tag in _RAISED_TAGS or (tag in _STYLED and _RAISED.search(_style(node))):
-            self._add_text(_mark(node))
+        elif marked := _mark(node):
+            self._add_text(marked)
         elif tag == "img":
             self._add_image(node)
         elif tag in _FIELDS:
@@ -158,7 +157,6 @@ class Reader:
         if tag in _BLOCKS:
             self._flush()
         self._zones.append(self._zone_of(node))
-        self._begun.append(len(self._found))
         self._bold += _is_bold(node)
         if tag == "br":
             self._break_line()
@@ -214,8 +212,6 @@ class Reader:
             self._inline.append("”")
         if tag in _BLOCKS:
             self._close_block(tag)
-            self._join_card(self._begun[-1])
-        self._begun.pop()
         self._bold -= _is_bold(node)
         self._zones.pop()
 
@@ -242,11 +238,6 @@ class Reader:
             self._lists.pop()
             if not self._lists:
                 self._flush_list()
-
-    def _join_card(self, start: int) -> None:
-        """Make one line of what an element holds where that is a figure and what it counts, as boxes of key figures are."""
-        if joined := join_figure([prose.block for prose in self._found[start:]]):
-            self._found[start:] = [Prose(joined)]
 
     def _add_term(self) -> None:
         """Keep a term that nothing explains, or a list."""
@@ -376,16 +367,20 @@ def _number(value: str | None) -> int | None:
 
 
 def _mark(node: LexborNode) -> str:
-    """Return what stands raised or lowered, as a reference to a note where it is a link to one."""
-    text = node.text()
-    if node.tag == "rt":  # how the ideographs below it are read
-        return f"({text.strip()})"
-    if node.tag == "sub" or "vertical-align:sub" in _style(node):
-        return mark_lowered(text)
+    """Return what stands raised or lowered, or refers to a note, marked so; "" of any other element."""
+    tag = node.tag
+    if tag == "rt":  # how the ideographs below it are read
+        return f"({node.text().strip()})"
+    if tag == "a":
+        kind = node.attributes.get("role") or node.attributes.get("epub:type") or ""
+        label = node.text().strip() if "noteref" in kind else ""
+        return note(label) if len(label) <= _LABEL else ""
+    style = _style(node) if tag in _STYLED else ""
+    if tag == "sub" or "vertical-align:sub" in style:
+        return mark_lowered(node.text())
+    if tag != "sup" and not _RAISED.search(style):
+        return ""
     parent = node.parent
     link = node.css_first("a") or (parent if parent is not None and parent.tag == "a" else None)
-    is_note = link is not None and (
-        link.attributes.get("role") == "doc-noteref"
-        or _NOTE_REFERENCE.match(link.attributes.get("href") or "")
-    )
-    return note(text.strip()) if is_note else mark_raised(text)
+    is_note = link is not None and "#" in (link.attributes.get("href") or "")
+    return note(node.text().strip()) if is_note else mark_raised(node.text())

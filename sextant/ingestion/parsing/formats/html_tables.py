@@ -212,7 +212,7 @@ def _verbatim_parts(root: LexborNode) -> Iterator[str]:
             todo.extend(reversed(list(node.iter(include_text=True))))
 
 
-_MAX_ROWSPAN, _MAX_COLSPAN = 65_534, 1_000  # HTML standard, 4.9.11
+_MAX_SPAN = 1_000  # columns (HTML standard, 4.9.11); rows end with their group
 _CELLS = frozenset({"td", "th"})
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 _LONG_CELL = 200  # characters
@@ -334,15 +334,19 @@ def _position_cells(
     rows: Sequence[LexborNode], budget: CellBudget, read_cell: Callable[[LexborNode], str]
 ) -> Iterator[SpannedCell]:
     taken: dict[int, int] = {}  # column → first row in which it is free again
+    ends = {line.parent.mem_id: row + 1 for row, line in enumerate(rows) if line.parent}
     for row, line in enumerate(rows):
+        left = (ends[line.parent.mem_id] if line.parent else len(rows)) - row
         column = 0
         for node in _cells_of(line):
             while taken.get(column, 0) > row:
                 column += 1
-            height = _span(node, "rowspan", _MAX_ROWSPAN)
-            width = _span(node, "colspan", _MAX_COLSPAN)
+            # No cell spans more than the rows of its group, and `rowspan=0` means all of them.
+            is_rest = (node.attributes.get("rowspan") or "").strip() == "0"
+            height = left if is_rest else min(_span(node, "rowspan"), left)
+            width = _span(node, "colspan")
             budget.spend(width)
-            yield SpannedCell(row, column, read_cell(node), min(height, len(rows) - row), width)
+            yield SpannedCell(row, column, read_cell(node), height, width)
             taken.update(dict.fromkeys(range(column, column + width), row + height))
             column += width
 
@@ -362,7 +366,7 @@ def _is_one_name(row: LexborNode, laid_out: Sequence[str]) -> bool:
     return len(_cells_of(row)) == 1 < len(laid_out) and sum(map(bool, laid_out)) == 1
 
 
-def _span(node: LexborNode, name: str, limit: int) -> int:
+def _span(node: LexborNode, name: str) -> int:
     value = (node.attributes.get(name) or "1").strip()
     is_number = value.isascii() and value.isdigit() and len(value) < 8
-    return min(max(int(value), 1), limit) if is_number else 1
+    return min(max(int(value), 1), _MAX_SPAN) if is_number else 1

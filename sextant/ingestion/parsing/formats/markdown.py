@@ -18,7 +18,7 @@ from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, with_texts
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.limits import Limits
@@ -168,17 +168,11 @@ def _strip_attributes(tokens: Sequence[Token]) -> None:
 
 def _with_lines(block: Block) -> Block:
     """Return a block with its notes marked, and the lines joined that its author broke."""
-    match block:
-        case HeadingBlock():
-            return replace(block, text=_join(block.text).replace("\n", " "))
-        case Paragraph() if block.text.startswith("```"):
-            return replace(block, text=block.text.replace("\\[^", "[^"))
-        case Paragraph():
-            return replace(block, text=_join(block.text))
-        case Table():
-            return replace(block, rows=[[_join(cell) for cell in row] for row in block.rows])
-        case _:
-            return block
+    if isinstance(block, Paragraph) and block.text.startswith("```"):
+        return replace(block, text=block.text.replace("\\[^", "[^"))
+    if isinstance(block, HeadingBlock):
+        return replace(block, text=_join(block.text).replace("\n", " "))
+    return with_texts(block, _join)
 
 
 def _join(text: str) -> str:

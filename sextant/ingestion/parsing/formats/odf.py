@@ -66,7 +66,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         blocks = [block for at, slide in numbered for block in _slide(context, slide, at)]
     else:
         body = [*OdfReader(context).blocks(story)]
-        return context.document(body, _furniture(context, roots), title)
+        _add_margins(context, roots)
+        return context.document(body, title)
     return finish_blocks(blocks, omissions, title, page_count=len(slides) or None)
 
 
@@ -111,9 +112,9 @@ class _Sheet:
         spans = list[tuple[int, int, int]]()
         for cell in element.iterchildren(*CELLS):
             text = self._shown(cell)
-            self._add_comments(
-                cell, f"{get_column_letter(min(len(cells) + 1, MAX_COLUMNS))}{above + 1}"
-            )
+            name = f"{get_column_letter(min(len(cells) + 1, MAX_COLUMNS))}{above + 1}"
+            for comment in cell.iterchildren(qn("office:annotation")):
+                self._notes.append(": ".join(filter(None, (name, *read_comment(comment)))))
             width, height = spans_of(cell)
             if text and width * height > 1:
                 spans.append((len(cells) + 1, len(cells) + width, height))
@@ -132,10 +133,6 @@ class _Sheet:
                 (left, number, right, number + height - 1) for left, right, height in spans
             )
         return last
-
-    def _add_comments(self, cell: Element, name: str) -> None:
-        for comment in cell.iterchildren(qn("office:annotation")):
-            self._notes.append(": ".join(filter(None, (name, *read_comment(comment)))))
 
     def _shown(self, cell: Element) -> str:
         """Return what a cell displays; a value that is kept without text is written as it is kept."""
@@ -213,13 +210,11 @@ def _length(value: str | None) -> int:
         return 0
 
 
-def _furniture(context: OdfContext, roots: Sequence[Element]) -> list[Block]:
-    """Return what stands at the head and foot of the pages, each text once, without the pages' numbers."""
-    found = dict[str, Block]()
+def _add_margins(context: OdfContext, roots: Sequence[Element]) -> None:
+    """Add what stands at the head and foot of the pages, without the pages' numbers."""
     for root in roots:
         for part in root.iter(qn("style:header"), qn("style:footer")):
             for line in part.iter(qn("text:p")):
-                for block in OdfReader(context, on_each_page=True).blocks([line]):
-                    text = block.text if isinstance(block, Paragraph) else ""
-                    found.setdefault(text, block)
-    return [block for text, block in found.items() if text]
+                context.add_margin(
+                    "\n".join(lines_of(OdfReader(context, on_each_page=True).blocks([line])))
+                )

@@ -45,27 +45,28 @@ class OdfPackage:
 
     def part(self, name: str) -> Element | None:
         """Return the root element of a part, of damaged XML with what can be read of it."""
-        content = self.read(name)
-        if content is None:
+        if self._archive is None:
             return None
-        root = read_xml(content, huge=True)
-        if root is None:
-            if name == "content.xml" and self._is_encrypted():
-                raise FileEncrypted(
-                    "The file is protected by a password.",
-                    next_step="Remove the password in its program and try again.",
-                )
-            self.omissions.add_damaged([name])
-            root = read_xml(content, recover=True, huge=True)
+        name = _part_name(name)
+        root = self._archive.xml(name)
+        if name in self._archive.damaged and self._is_encrypted():
+            raise FileEncrypted(
+                "The file is protected by a password.",
+                next_step="Remove the password in its program and try again.",
+            )
+        self.omissions.add_damaged(self._archive.damaged)
         return root
 
     def read(self, name: str) -> bytes | None:
         """Return a part's bytes; None where it is missing or damaged."""
-        name = posixpath.normpath(unquote(name))
-        return self._archive.read(name) if self._archive is not None else None
+        return self._archive.read(_part_name(name)) if self._archive is not None else None
 
     def _is_encrypted(self) -> bool:
         return b"encryption-data" in (self.read("META-INF/manifest.xml") or b"")
+
+
+def _part_name(reference: str) -> str:
+    return posixpath.normpath(unquote(reference))
 
 
 def broken(reason: str) -> FileBroken:

@@ -114,9 +114,14 @@ class _Relationship:
 
 
 class Archive:
-    """A zip archive whose parts are read when they are asked for, and cost only themselves where they are damaged."""
+    """A zip archive whose parts are read when they are asked for, and cost only themselves where they are damaged.
+
+    Attributes:
+        damaged: names of the parts that were asked for and are missing, or of which only a part could be read.
+    """
 
     def __init__(self, content: bytes) -> None:
+        self.damaged: dict[str, None] = {}
         self._archive = zipfile.ZipFile(BytesIO(content))
         # Some programs write `\` for `/`; names differ in more than case from each other (part 2, 6.2.2.3).
         self._names = {
@@ -134,16 +139,20 @@ class Archive:
         except (KeyError, *DAMAGED):
             return None
 
+    def xml(self, name: str) -> Element | None:
+        """Return a part's root element, of damaged XML with what can be read of it; None where it is missing."""
+        content = self.read(name)
+        root = read_xml(content or b"", huge=True)
+        if root is None and content is not None:
+            self.damaged[name] = None
+            root = read_xml(content, recover=True, huge=True)
+        return root
+
 
 class Package(Archive):
-    """The parts of one file of Office.
-
-    Attributes:
-        damaged: names of the parts that were asked for and are missing, or of which only a part could be read.
-    """
+    """The parts of one file of Office."""
 
     def __init__(self, content: bytes) -> None:
-        self.damaged: dict[str, None] = {}
         self._read = set[str]()
         try:
             super().__init__(content)

@@ -46,8 +46,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         omissions = Omissions()
         blocks = fragment_blocks("".join(reader.html), limits, omissions)
         return finish_blocks(blocks, omissions, reader.title)
-    body = reader.end().blocks
-    return reader.document(body, reader.furniture(), reader.title)
+    return reader.document(reader.end().blocks, reader.title)
 
 
 @dataclass(slots=True)
@@ -113,7 +112,6 @@ class _RtfReader(StoryWriter):
         self._style, self._style_name = 0, ""
         self._style_level: int | None = None
         self._notes = 0
-        self._furniture: dict[str, Block] = {}
 
     @property
     def title(self) -> str:
@@ -131,10 +129,6 @@ class _RtfReader(StoryWriter):
         self._end_paragraph()
         self._end_table()
         return self._story
-
-    def furniture(self) -> list[Block]:
-        """Return what stands at the head and foot of the pages, each text once."""
-        return [*self._furniture.values()]
 
     def text(self, text: str, state: RtfState) -> None:
         """Add text where its destination says."""
@@ -205,8 +199,8 @@ class _RtfReader(StoryWriter):
             self._story.line.hanging.append(Paragraph(f"{number} {text}".strip()))
         elif destination == "shptxt":
             self._story.line.hanging += story.blocks
-        elif text:
-            self._furniture.setdefault(text, Paragraph(text))
+        else:
+            self.add_margin(text)
 
     def data(self, content: bytes) -> None:
         """Keep the bytes of a picture."""

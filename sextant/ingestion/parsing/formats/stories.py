@@ -33,17 +33,6 @@ class Look:
     raised: str = ""
 
 
-def reason_left_out(look: Look) -> str:
-    """Return why text of this look is not read, "" if it is."""
-    return "hidden" if look.hidden else "struck through" if look.struck else ""
-
-
-def mark_by_look(text: str, look: Look) -> str:
-    """Mark text that stands raised or lowered."""
-    mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised)
-    return mark(text) if mark else text
-
-
 def without_page_numbers(text: str) -> str:
     """Leave out the parts of a head or foot line that only tell the page, which differs from page to page."""
     if PAGE_MARK not in text:
@@ -92,15 +81,18 @@ class StoryWriter:
         self.omissions = Omissions()
         self._looks = dict[int, Styled]()  # by id of a paragraph
         self._paragraphs = list[Block]()  # kept, lest an id be given again
+        self._margins = list[Block]()
+        self._margin_lines = set[str]()
 
     def add_run(self, line: StoryLine, text: str, look: Look, address: str = "") -> None:
         """Add text to a paragraph, or count it where its look says that it is not read."""
-        if reason := reason_left_out(look):
-            self.omissions.add_text(reason, text)
+        if look.hidden or look.struck:
+            self.omissions.add_text("hidden" if look.hidden else "struck through", text)
             return
         if text.strip():
             line.looks.append((look.size, look.bold))
-            text = mark_by_look(text, look)
+            mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised, str)
+            text = mark(text)
         line.text.add(text, address)
 
     def paragraph(
@@ -136,9 +128,19 @@ class StoryWriter:
             self._looks[id(block)] = Styled(block.text, smallest, bold)
         return block
 
-    def document(self, body: Sequence[Block], furniture: Sequence[Block], title: str) -> Blocks:
-        """Return the whole; heads and feet stand below its first heading, where they are in nobody's way."""
+    def add_margin(self, text: str) -> None:
+        """Keep what stands at the head or foot of the pages, each line once."""
+        lines = [*filter(str.strip, text.split("\n"))]
+        repeated = [line for line in lines if line in self._margin_lines]
+        self.omissions.add_furniture("in heads and feet that are repeated", " ".join(repeated))
+        new = [line for line in lines if line not in self._margin_lines]
+        self._margin_lines.update(new)
+        if new:
+            self._margins.append(Paragraph("\n".join(new), kind=TextKind.MARGIN))
+
+    def document(self, body: Sequence[Block], title: str) -> Blocks:
+        """Return the whole; heads and feet stand below its first heading."""
         blocks = infer_headings(body, self._looks)
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
-        blocks[top:top] = furniture
+        blocks[top:top] = self._margins
         return finish_blocks(blocks, self.omissions, title)

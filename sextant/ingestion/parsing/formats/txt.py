@@ -25,7 +25,7 @@ _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,})\s*")
 _HASHES = re.compile(r"\s*#{1,6}\s+")  # of a single Markdown heading
 _PIPE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"\s*:?-{2,}:?\s*")
-_BLANK_LINE = re.compile(r"\n[ \t\u3000]*\n\s*")
+_BLANK_LINE = re.compile(r"\n(?:[ \t\u3000]*\n)+")
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:  # noqa: ARG001 - the protocol of parsers
@@ -46,18 +46,28 @@ def text_blocks(text: str) -> Iterator[Block]:
     groups = _BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
     for index, group in enumerate(groups):
         lines = [line for line in group.split("\n") if line.strip()]
-        underlined = len(lines) == 2 and _UNDERLINE.fullmatch(lines[1])
+        underlined = _is_underlined(lines)
         if (
             index == 0
             and len(groups) > 1
-            and (underlined or len(lines) == 1)
+            and (len(lines) == 1 or (underlined and len(lines) == 2))
             and _is_title(lines[0])
         ):
             yield HeadingBlock(_HASHES.sub("", lines[0]), 0, HeadingSource.INFERRED)
         elif underlined:
             yield HeadingBlock(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
+            yield from _group_blocks(lines[2:], with_roman=with_roman)
         else:
             yield from _group_blocks(lines, with_roman=with_roman)
+
+
+def _is_underlined(lines: list[str]) -> bool:
+    """Return whether a group begins with a heading underlined by as many signs; the rule below names of columns is longer."""
+    if len(lines) < 2 or not _UNDERLINE.fullmatch(lines[1]):
+        return False
+    return len(lines) == 2 or (
+        len(lines[0].rstrip()) == len(lines[1].rstrip()) and _is_title(lines[0])
+    )
 
 
 def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:

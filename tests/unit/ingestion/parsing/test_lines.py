@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sextant.ingestion.parsing.blocks import Paragraph, texts_of
 from sextant.ingestion.parsing.lines import (
     Styled,
+    close_divided,
     infer_levels,
     join_lines,
     starts_item,
@@ -51,7 +53,26 @@ def test_a_line_that_goes_on_with_a_number_begins_none(line: str) -> None:
     ],
 )
 def test_a_compound_keeps_its_hyphens(lines: list[str], joined: str) -> None:
-    assert join_lines(lines) == joined
+    [closed] = close_divided([Paragraph(join_lines(lines))])
+
+    assert [*texts_of(closed)] == [joined]
+
+
+@pytest.mark.parametrize(
+    ("other", "joined"),
+    [
+        ("A dual-encoder is fast.", "the dual-encoder"),
+        ("It is dual. Each encoder has a head.", "the dual-encoder"),
+        ("Each dualencoder is fast.", "the dualencoder"),
+        ("Nothing is said.", "the dualencoder"),
+    ],
+)
+def test_a_divided_compound_is_told_by_the_rest_of_the_document(other: str, joined: str) -> None:
+    divided = Paragraph(join_lines(["the dual-", "encoder"]))
+
+    closed, _ = close_divided([divided, Paragraph(other)])
+
+    assert [*texts_of(closed)] == [joined]
 
 
 class TestWhatIsNoHeading:

@@ -265,7 +265,7 @@ class TestExcel:
             sheet.append(row)
         sheet.merge_cells("B1:C1")
         [table] = [b for b in parse(FileType.XLSX, book).blocks if isinstance(b, Table)]
-        assert table.header_rows == 0
+        assert table.header_rows == 1
 
     def test_values_are_shown_as_a_reader_sees_them(self) -> None:
         book = openpyxl.Workbook()

@@ -12,6 +12,7 @@ from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsa
 from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf import parse
 from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.structure import build_structure
 from tests.pdf_writer import (
     Area,
     Drawn,
@@ -124,7 +125,7 @@ class TestParagraphs:
             ]
         )
 
-        [only] = prose(parsed)
+        only = build_structure(parsed.blocks).text
         assert "five milliseconds instead" in only
         assert "release because" in only
         assert only.endswith("MC-200 is affected.")

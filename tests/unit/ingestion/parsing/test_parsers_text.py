@@ -13,6 +13,7 @@ from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Image, Paragra
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.lines import close_divided
 from sextant.ingestion.parsing.structure import build_structure
 
 LIMITS = Limits()
@@ -106,7 +107,7 @@ class TestPlainText:
             "患者在确诊后应当每三个月复查一次糖化血红蛋白，达标后可以改为每半年\n复查一次。"
         )
 
-        first, fields, chinese = blocks(FileType.TXT, wrapped)
+        first, fields, chinese = close_divided(blocks(FileType.TXT, wrapped))
 
         assert isinstance(first, Paragraph)
         assert first.text.startswith(
@@ -117,6 +118,34 @@ class TestPlainText:
         assert fields.text == "Owner: Lin\nDue: April"
         assert isinstance(chinese, Paragraph)
         assert chinese.text.endswith("达标后可以改为每半年复查一次。")
+
+    def test_lines_of_an_item_and_of_an_indented_text_are_joined(self) -> None:
+        text = (
+            "   This memo tells how frobs are moved from one host to the next\n"
+            "   one, and limits their length.\n\n"
+            "  1. No food is allowed in the\n     reading rooms.\n  2. Nor are drinks.\n\n"
+            "    result = compute_the_total(of_all_the_rows, that_are_listed)\n    other = 2"
+        )
+
+        assert prose_of(FileType.TXT, text) == [
+            "This memo tells how frobs are moved from one host to the next one, and limits their length.",
+            "1. No food is allowed in the reading rooms.\n2. Nor are drinks.",
+            "result = compute_the_total(of_all_the_rows, that_are_listed)\nother = 2",
+        ]
+
+    def test_quoted_lines_are_joined_without_their_marks(self) -> None:
+        text = "> Which day is the meeting of the board that you wrote about in\n> your last mail?\nIt is May 2."
+
+        assert prose_of(FileType.TXT, text) == [
+            "> Which day is the meeting of the board that you wrote about in your last mail?\nIt is May 2."
+        ]
+
+    def test_an_underlined_heading_needs_no_blank_line(self) -> None:
+        found = blocks(
+            FileType.TXT, "Part one\n--------\nIts text.\n\nItem  Price\n------------------\nNut  5"
+        )
+
+        assert headings(found) == [(2, "Part one")]
 
     def test_pipe_rows_are_a_table(self) -> None:
         found = blocks(FileType.TXT, "| 名称 | 价格 |\n| --- | --- |\n| 电机 | 4860 |")
@@ -340,6 +369,35 @@ class TestHtml:
         html = "<table><tr><th>n</th><th>m</th></tr><tr><td rowspan=65534>1</td><td>2</td></tr></table>"
 
         assert table(blocks(FileType.HTML, html)) == [["n", "m"], ["1", "2"]]
+
+    def test_a_cell_may_span_the_rest_of_its_group(self) -> None:
+        rows = (
+            "<tbody><tr><td rowspan=0>Red<td>Ann<tr><td>Bob</tbody><tbody><tr><td rowspan=9>Blue<td>Cy</tbody>"
+            "<tbody><tr><td>Grey<td>Di</tbody>"
+        )
+
+        found = table(blocks(FileType.HTML, f"<table><tr><th>Team<th>Name</tr>{rows}</table>"))
+
+        assert [row[0] for row in found[1:]] == ["Red", "Red", "Blue", "Grey"]
+
+    def test_where_all_rows_are_marked_as_names_the_first_one_is(self) -> None:
+        rows = "<tr><th>Item<th>Price</tr><tr><th>Nut<th>5</tr>"
+
+        structure = build_structure(blocks(FileType.HTML, f"<table>{rows}</table>"))
+
+        assert structure.text.splitlines()[-1] == "| Nut | 5 |"
+
+    def test_frames_and_components_that_are_written_in_the_page_are_read(self) -> None:
+        page = (
+            "<p>Above.</p><iframe srcdoc='<p>The fee is &amp;euro;12.</p>'></iframe>"
+            "<price-card><template shadowrootmode=open><p>A seat costs <slot>nothing</slot>.</p>"
+            "<slot name=tax>No tax.</slot><slot name=more></slot></template>19 EUR<b slot=more>a month</b></price-card>"
+            "<template><p>Never shown.</p></template>"
+        )
+
+        assert prose_of(FileType.HTML, page) == [
+            "Above.", "The fee is €12.", "A seat costs 19 EUR.", "No tax.a month",
+        ]  # fmt: skip
 
     def test_what_stands_outside_the_main_part_is_kept_where_it_is_no_menu(self) -> None:
         page = (
@@ -628,17 +686,6 @@ def test_names_that_stand_beside_rows_are_no_row_of_their_own() -> None:
     assert (found.header_rows, found.repeated) == (1, frozenset({(2, 0)}))
 
 
-def test_a_figure_and_what_it_counts_are_one_line() -> None:
-    page = (
-        "<body><div><div>67,845</div><div>Net profit</div></div><div><p>Staff</p><p>45%</p></div>"
-        "<p>7</p><p>The seventh rule.</p></body>"
-    )
-    found = blocks(FileType.HTML, page)
-    assert [block.text for block in found if isinstance(block, Paragraph)] == [
-        "67,845 Net profit", "Staff 45%", "7", "The seventh rule.",
-    ]  # fmt: skip
-
-
 class TestCsv:
     @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
     def test_the_delimiter_is_found(self, delimiter: str) -> None:
@@ -661,6 +708,12 @@ class TestCsv:
 
     def test_line_breaks_inside_quotes_belong_to_the_cell(self) -> None:
         assert table(blocks(FileType.CSV, 'a,b\n"x\ny",z\n')) == [["a", "b"], ["x\ny", "z"]]
+
+    def test_text_that_is_written_as_a_formula_is_that_text(self) -> None:
+        assert table(blocks(FileType.CSV, 'Code,Qty\n="00123",5')) == [
+            ["Code", "Qty"],
+            ["00123", "5"],
+        ]
 
     def test_the_limit_of_cells_holds_exactly(self) -> None:
         rows = "a,b\n" * 50

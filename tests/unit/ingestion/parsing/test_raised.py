@@ -55,6 +55,12 @@ def test_a_figure_in_brackets_is_the_label_of_a_note() -> None:
     ]
 
 
+def test_the_mark_of_a_note_stays_in_front_of_a_word_that_nothing_counts() -> None:
+    assert write(f"Founded in 1998{mark_raised('[1]')} in Bonn.") == [
+        "Founded in 1998 [note 1] in Bonn."
+    ]
+
+
 def test_a_formula_keeps_its_exponent_beside_a_note_of_that_figure() -> None:
     formula = f"E = mc{mark_raised('2')} is known{mark_raised('2')}."
 

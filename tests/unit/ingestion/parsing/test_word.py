@@ -167,11 +167,12 @@ class TestValidText:
                 run("1", up),
                 run(" days, H"),
                 run("2", down),
-                run("O"),
+                run("O, 3 m"),
+                run("2", '<w:position w:val="10"/><w:sz w:val="12"/>'),
             )
         )
 
-        assert shown(parsed) == ["10^6 units, 25 days [note 1], H2O"]
+        assert shown(parsed) == ["10^6 units, 25 days [note 1], H2O, 3 m^2"]
 
 
 class TestNotes:
