@@ -1,1 +1,1 @@
-"""One file into a draft of a document, in a process of its own: what it is, what it says, its sections and chunks."""
+"""Parse a file into a document draft (text, sections, chunks), in a process of its own."""

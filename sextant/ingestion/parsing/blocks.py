@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Word(msgspec.Struct, frozen=True, gc=False):
-    """What a page shows between two blanks, and its box.
+    """A word as its page shows it, and its box.
 
     `page` counts from 1; the sides are shares of the page's width and height as it is shown, from its upper left
     corner (`sextant.domain.page_boxes`). Long files have hundreds of thousands, so it is a `Struct`.
@@ -43,7 +43,7 @@ class HeadingBlock:
 
 
 class TextKind(StrEnum):
-    """What a paragraph is to the document: its text, a note on it, a filled field, a picture's alternative text, a page's head or foot."""
+    """The role of a paragraph: body text, note, form field, alternative text of a picture, page header or footer."""
 
     TEXT = "text"
     NOTE = "note"
@@ -91,7 +91,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The words that stand for an image. `by_ocr`: those that are written in it."""
+    """The words that stand for an image. `by_ocr`: OCR read them in it."""
 
     text: str
     page: int | None = None

@@ -50,7 +50,7 @@ class ConversionNeeded(Exception):
 
 
 def answer(content: bytes, filename: str, limits: Limits) -> bytes:
-    """Return the answer to a file: its draft (`_reply`)."""
+    """Parse a file and return its draft as an answer (`_reply`)."""
     return _reply(lambda: to_wire(parse(content, filename, limits)))
 
 
@@ -101,7 +101,7 @@ def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
 
 
 def _find_text(file_type: FileType, limits: Limits) -> str:
-    """Return what may be done about a file without text."""
+    """Return the way out for a file without text."""
     if file_type is not FileType.IMAGE:
         return "Check that it holds text."
     if limits.reads:
@@ -110,7 +110,7 @@ def _find_text(file_type: FileType, limits: Limits) -> str:
 
 
 def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
-    """Return the answer to a page that is to be shown: its picture (`_reply`)."""
+    """Draw a page and return its picture as an answer (`_reply`)."""
     from sextant.ingestion.parsing.page_pictures import draw_page  # not needed by who parses
 
     def give_up(error: Exception) -> SextantError:
@@ -123,7 +123,7 @@ def draw(content: bytes, filename: str, page: int, limits: Limits) -> bytes:
 
 
 def recognise(content: bytes, page: int, limits: Limits) -> bytes:
-    """Return the answer to a page that OCR is to read: what is written on it (`_reply`)."""
+    """Read a page by OCR and return its lines as an answer (`_reply`)."""
     from sextant.ingestion.parsing import ocr_engine
 
     def give_up(error: Exception) -> SextantError:
@@ -138,7 +138,7 @@ def recognise(content: bytes, page: int, limits: Limits) -> bytes:
 def _reply(
     work: Callable[[], bytes], give_up: Callable[[Exception], SextantError] | None = None
 ) -> bytes:
-    """Return one JSON line that says how it went; after success what `work` returned follows.
+    """Return a JSON line with the outcome; after success the result of `work` follows.
 
     Args:
         work: what is asked for.
@@ -167,7 +167,7 @@ def _reply(
 
 
 def restrict(limits: Limits) -> None:
-    """Take from this process what parsing does not need. Linux and macOS; a no-op elsewhere."""
+    """Limit this process to what parsing needs. Linux and macOS; a no-op elsewhere."""
     try:
         import resource
     except ImportError:
@@ -193,7 +193,7 @@ def _cpu_limits(limits: Limits) -> tuple[int, int]:
 def _address_space() -> int:
     import resource
 
-    # Without the layers of `open`: in a process just forked, each page they write to is copied.
+    # `open` would write to many memory pages, and a forked process copies each page that it writes to.
     statm = os.open("/proc/self/statm", os.O_RDONLY)
     try:
         return int(os.read(statm, 64).split()[0]) * resource.getpagesize()
@@ -206,7 +206,7 @@ def leave_network() -> None:
 
     Unprivileged namespaces may be switched off; then the process keeps the network it never uses.
     """
-    # Root may do so by itself, and in a user namespace would lose its way into others' folders.
+    # Root needs no user namespace, and in one it could no longer read the folders of other users.
     _libc("unshare", _NEW_NETWORK if os.geteuid() == 0 else _NEW_USER | _NEW_NETWORK)
 
 

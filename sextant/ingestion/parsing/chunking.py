@@ -64,7 +64,7 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
 
 
 def _with_captions(structure: Structure) -> list[Piece]:
-    """Make a short paragraph above a table part of the table's first row: its caption, unit or period, but no sentence."""
+    """Join a short paragraph above a table to the table: its caption, unit or period, but no sentence."""
     pieces: list[Piece] = []
     for piece in structure.pieces:
         above = pieces[-1] if pieces else None
@@ -172,7 +172,7 @@ class _Cutter:
 
 
 def _pack(atoms: Sequence[_Atom], budget: int) -> Iterator[list[_Atom]]:
-    """Yield atoms that fit together; a list that would be cut goes on with what introduces it, if there is room."""
+    """Yield groups of atoms that fit into a chunk; a list that would be cut is moved whole, with its introduction, if it fits."""
     pack: list[_Atom] = []
     filled = 0
     for atom in atoms:
@@ -190,7 +190,7 @@ def _pack(atoms: Sequence[_Atom], budget: int) -> Iterator[list[_Atom]]:
 
 
 def _list_start(pack: Sequence[_Atom], following: _Atom) -> int:
-    """Return where what introduces the list begins that goes on with the atom behind the pack; its end if none does."""
+    """Return the index of the introduction of the list that continues behind the pack; the pack's length if there is none."""
     for at in reversed(range(len(pack))):
         if pack[at].introduces:
             return at

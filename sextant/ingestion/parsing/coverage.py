@@ -1,4 +1,4 @@
-"""How much of a file's text its document holds, and a warning where that is too little.
+"""Measure how much of a file's text is stored, and warn where it is too little.
 
 The text that is stored is compared with a second count of the file (`recount`), letter by letter and digit by digit:
 order, line breaks, hyphens and spaces, which a parser changes with reason, make no difference.
@@ -38,7 +38,7 @@ _WORD = re.compile(r"[^\W_]{2,}")
 def measure_coverage(
     blocks: Blocks, text: str, content: bytes, file_type: FileType
 ) -> tuple[Coverage, tuple[CodedWarning, ...]]:
-    """Return what of a file is stored, with warnings where more than a few per cent are not.
+    """Count what is stored of a file, with warnings where more than a few per cent are missing.
 
     Args:
         blocks: what the parser made of it.
@@ -129,7 +129,7 @@ def _warn_of_missing(
 
 
 def _lost_parts(parts: Sequence[SourcePart], text: str) -> list[str | int]:
-    """Return the names of parts of which most words are not stored, judged by words that no other part has."""
+    """Return the names of parts that are mostly missing, judged by the words that no other part has."""
     words = [set(_WORD.findall(normalise(part.text))) for part in parts]
     parts_of = Counter(chain.from_iterable(words))
     stored, lost = set(_WORD.findall(normalise(text))), list[str | int]()

@@ -1,4 +1,4 @@
-"""What format a file has: by its content first, by its name where content leaves it open."""
+"""Detect the format of a file: by its content, or by its name where the content is ambiguous."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ EXTENSIONS = {
     for file_type, (_, suffixes) in _FORMATS.items()
     for suffix in suffixes.split()
 }
-# Images are ingested when they are named, not when a folder is: most are none that words are about.
+# Images are ingested when they are named themselves, not with their folder: most hold no text.
 _IMAGES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -89,7 +89,7 @@ _IMAGES = {
 }
 OFFICE = frozenset({FileType.DOCX, FileType.PPTX, FileType.XLSX})
 CONTAINERS = OFFICE | {FileType.EPUB, FileType.ODT, FileType.ODS, FileType.ODP}
-# What LibreOffice rewrites before it is read, and as what.
+# Formats that LibreOffice converts first, and the format that it writes.
 CONVERTED = {
     FileType.DOC: FileType.DOCX,
     FileType.XLS: FileType.XLSX,
@@ -137,12 +137,12 @@ _OTHER_MAGIC = {
     b"%!PS": "a PostScript file",
     b"SQLite format 3": "an SQLite database",
 }
-# Of text without Markdown's name; a single `#` begins comments as well.
+# Headings that make a text Markdown, whatever its name; a single `#` begins comments as well.
 _MARKDOWN_HEADING = re.compile(r"^#{2,6} \S", re.MULTILINE)
 _XML_HEAD = r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?"
 _HTML = re.compile(rf"{_XML_HEAD}<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
 _XML = re.compile(r"\s*<(?:\?xml\s|!DOCTYPE\s|!--|[\w:.-]+[\s/>])")
-# An OpenDocument file in one piece says what it is where a zip archive has an entry of its own.
+# A flat OpenDocument file has its media type in its root element.
 _FLAT = re.compile(
     r"<office:document\s[^>]*office:mimetype=\"(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation|graphics))"
 )
@@ -219,7 +219,7 @@ def _is_pdf(content: bytes, filename: str) -> bool:
 
 
 def _is_really(magic: bytes, content: bytes) -> bool:
-    """Return short signatures of letters could begin a text as well: then only if binary data follows."""
+    """Return whether a signature is no beginning of a text: one of letters needs binary data behind it."""
     return not magic.isalnum() or is_binary(content[:4096].decode("latin-1"))
 
 
@@ -256,11 +256,11 @@ def _read_kind(archive: zipfile.ZipFile) -> FileType | None:
 
 
 def _ole_type(content: bytes, filename: str) -> FileType:
-    """Return whose container of the format before 2007 it is, by the streams at its root."""
+    """Return the format of an OLE container (Office before 2007, Outlook) by the streams at its root."""
     from olefile import OleFileIO
 
     names = list[str]()
-    # The reader of damaged containers raises many things.
+    # olefile raises many kinds of errors for damaged containers.
     with (
         suppress(OSError, ValueError, IndexError, TypeError, struct.error),
         OleFileIO(BytesIO(content)) as container,
@@ -300,12 +300,12 @@ def _text_type(content: bytes, filename: str) -> FileType:
 
 
 _PLAIN_NAMES = {None, FileType.TXT}
-# Formats whose text shows what it is, so that a name alone makes none.
+# Text formats that are detected by their content; the name alone is not enough.
 _MARKED = frozenset({FileType.RTF, FileType.IPYNB, FileType.XML, FileType.MHTML})
 
 
 def _marked_type(text: str, named: FileType | None) -> FileType | None:
-    """Return the format of a text that begins as only that format does."""
+    """Return the format of a text with an unmistakable beginning."""
     if flat := _FLAT.search(text[:8192]):
         return _PACKAGES[flat[1]]
     if (text.lstrip().startswith("<?xml") or named is FileType.XML) and _XML.match(text):

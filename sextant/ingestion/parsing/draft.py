@@ -73,9 +73,9 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
 
 
 def _title(structure: Structure, title: str, filename: str) -> str:
-    """Return the title line, else what the file's metadata say, else a heading below at most a line, else its name.
+    """Return the title line, else the title of the file's metadata, else a first heading near the top, else the file's name.
 
-    Metadata come second because programs fill them with templates' and files' names.
+    Metadata come second because programs fill them with the names of templates and files.
     """
     root, *sections = structure.sections
     name = clean_text(PurePath(filename).stem)
@@ -92,12 +92,12 @@ def _is_at_top(section: SectionNode, text: str) -> bool:
 
 
 def to_wire(made: DocumentDraft) -> bytes:
-    """Return what a parser process answers with."""
+    """Encode a draft as the answer of a parser process."""
     return msgspec.msgpack.encode(made)
 
 
 def from_wire(data: bytes) -> DocumentDraft:
-    """Return the opposite of `to_wire`; raises where it is nothing of the kind, as a hostile file might answer."""
+    """Decode the result of `to_wire`; raises for anything else, which a hostile file might send."""
     return msgspec.msgpack.decode(data, type=DocumentDraft)
 
 

@@ -31,7 +31,7 @@ _BOMS = (
 # measure it on short Chinese titles).
 _PLAUSIBLE = 0.7
 _DAMAGED_UTF8 = 0.05
-# What names one of these nearly always means its superset (as browsers read it: WHATWG Encoding Standard).
+# Files that declare the first nearly always use its superset (as in the WHATWG Encoding Standard).
 _SUPERSETS = {
     "gb2312": "gb18030",
     "gbk": "gb18030",
@@ -45,7 +45,7 @@ _SUPERSETS = {
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _LEAST_KANA = 0.2  # of a Japanese text
-# What chardet chooses among: what text files are really written in.
+# The encodings that chardet may choose: those that text files really have.
 _USUAL = (
     "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "gb18030", "big5hkscs", "cp932", "euc-jp", "iso2022_jp_2",
     "cp949", "cp874", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8-r",
@@ -130,14 +130,14 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
     except LookupError:
         return None
     name = _SUPERSETS.get(name, name)
-    # In UTF-8 no text is by accident that has many signs, and any bytes are text where each byte is a sign.
+    # Text in another encoding is hardly ever valid UTF-8, while any bytes are valid in a single-byte encoding.
     if name in _SINGLE_BYTE and not content.isascii() and _decodes(content[:_SAMPLE], "utf-8"):
         return "utf-8"
     return name if _decodes(content[:_SAMPLE], name) is not None else None
 
 
 def _by_content(content: bytes) -> tuple[str, bool]:
-    """Return the encoding that a text's signs speak for, and whether they do so clearly.
+    """Guess the encoding of a text from its bytes, and return whether the guess is sure.
 
     Raises:
         FileTypeUnknown: the bytes are no text.
@@ -160,7 +160,7 @@ def _by_content(content: bytes) -> tuple[str, bool]:
             "The file is neither a known document format nor text in a known encoding.",
             next_step="Save it as UTF-8 text, or as one of the supported formats.",
         )
-    # The euro sign of ISO 8859-15 is a sign in Windows-1252 that no text has.
+    # 0xA4 is the euro sign in ISO 8859-15, and in Windows-1252 a sign that no text uses.
     written = "iso8859-15" if encoding == "cp1252" and b"\xa4" in sample else encoding
     return written, encoding == likeliest and rated[encoding] >= _SURE
 
@@ -169,13 +169,13 @@ def _is_utf8(sample: bytes) -> bool:
     """Return whether the sample is UTF-8, up to a few damaged bytes; control characters speak for UTF-16."""
     text = sample.decode("utf-8", errors="replace")
     non_ascii = len(text) - len(text.encode("ascii", errors="ignore"))
-    # One more is allowed for the character that the sample's end cuts.
+    # The end of the sample may cut a character.
     cut = int(len(sample) == _SAMPLE)
     return not is_binary(text) and text.count("\ufffd") - cut <= non_ascii * _DAMAGED_UTF8
 
 
 def _decodes(sample: bytes, encoding: str) -> str | None:
-    """Return the sample's text, where a character cut off at its end is no fault; None on any other."""
+    """Decode a sample, of which the last character may be cut off; None where it is no text in that encoding."""
     try:
         whole = len(sample) < _SAMPLE
         return codecs.getincrementaldecoder(encoding)("strict").decode(sample, final=whole)
@@ -184,7 +184,7 @@ def _decodes(sample: bytes, encoding: str) -> str | None:
 
 
 def _rate_east_asian(sample: bytes) -> Iterator[tuple[str, float]]:
-    """Yield each encoding of Japanese and Chinese, and how common the characters are that it makes of a text."""
+    """Yield each encoding of Japanese and Chinese with the share of common characters in the decoded text."""
     simplified = _common("gb2312", range(0xB0, 0xD8))
     traditional = _common("big5", range(0xA4, 0xC7))
     for encoding in ("cp932", "euc_jp"):
@@ -201,13 +201,13 @@ def _rate_east_asian(sample: bytes) -> Iterator[tuple[str, float]]:
         ("utf-16-be", simplified | traditional),
     ):
         if (non_ascii := _non_ascii(sample, encoding)) is not None:
-            # Only ASCII under a two-byte encoding: certain, because random bytes do not do that.
+            # ASCII alone in a two-byte encoding is certain: random bytes do not decode to it.
             share = sum(char in common for char in non_ascii) / (len(non_ascii) or 1)
             yield encoding, share if non_ascii else float(encoding.startswith("utf-16"))
 
 
 def _non_ascii(sample: bytes, encoding: str) -> str | None:
-    """Return the signs of a text that ASCII has not; None where it is no text in that encoding."""
+    """Return the characters of a text outside of ASCII; None where it is no text in that encoding."""
     text = _decodes(sample, encoding)
     if not text or is_binary(text):
         return None

@@ -23,7 +23,7 @@ Sign = Callable[[str, str], str]
 
 
 def write_formula(kind: str, parts: Sequence[str], sign: Sign = lambda _, default: default) -> str:
-    """Return what an element of Office or MathML shows, of what those inside it show; of any other they are joined.
+    """Return the text of an element of Office or MathML from the texts of its parts; unknown elements join them.
 
     Args:
         kind: the element's name.
@@ -132,7 +132,7 @@ def _content(element: Element) -> str:
 
 
 def _node(element: Element) -> str:
-    """Return what an element shows; the parts of a formula stand in elements of their own, behind its properties."""
+    """Return the text of an element; the parts of a formula are child elements behind its properties."""
     space, _, name = element.tag.rpartition("}")
     is_math = f"{space}}}" == _MATH
     if name.endswith("Pr") or name in {"del", "moveFrom"}:

@@ -1,4 +1,4 @@
-"""A sheet's cells to the tables a reader sees: parted where one ends, whole across blank rows and columns."""
+"""Find the tables of a sheet as a reader sees them, whole across blank rows and columns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The cells (row, column) that repeat a merged cell, the rows with one merged across columns, and those with no more."""
+    """The cells (row, column) that repeat a merged cell, the rows with cells merged across columns, and rows that only repeat."""
 
     repeated: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     across: set[int] = field(default_factory=set[int])
@@ -51,7 +51,7 @@ class Merged:
 def fill_merges(
     rows: dict[int, list[str]], merges: Iterable[tuple[int, int, int, int]], budget: CellBudget
 ) -> Merged:
-    """Repeat each merged cell's text over its range, but for a title or a group's name: that is alone in its rows.
+    """Repeat each merged cell's text over its range, except for a title, which is alone in its rows.
 
     Args:
         rows: by their numbers from 1.
@@ -106,7 +106,7 @@ def sheet_blocks(rows: Rows, merged: Merged) -> Iterator[Block]:
 
 
 def _preamble(rows: Rows, region: Region) -> int:
-    """Return how many rows above a table's names are none of it: with at most half as many cells as most rows, or remarks."""
+    """Return the number of rows above a table's header that are no part of it: remarks, or less than half filled."""
     if region.width < 3 or len(region.rows) < 3:
         return 0
     if len(find_filled_cells(rows, region, region.rows[0])) == region.width:
@@ -129,7 +129,7 @@ def _preamble(rows: Rows, region: Region) -> int:
 
 
 def _has_remarks(cells: Sequence[str]) -> bool:
-    """Return whether all that a row says are values beside their own names: "Date: 1 June"."""
+    """Return whether a row holds only remarks with their own labels: "Date: 1 June"."""
     filled = list(filter(None, map(str.strip, cells)))
     return bool(filled) and all(map(_REMARK.fullmatch, filled))
 
@@ -202,7 +202,7 @@ def _part(region: Region, numbers: Sequence[int]) -> Region:
 
 
 def _around(rows: Rows, region: Region) -> list[Region]:
-    """Part the lines of one cell that stand directly above a table, and a long one that stands below it."""
+    """Separate lines of one cell directly above a table, and a long one below it."""
     counts = [len(find_filled_cells(rows, region, number)) for number in region.rows]
     if max(counts) == 1:
         return [region]
@@ -214,7 +214,7 @@ def _around(rows: Rows, region: Region) -> list[Region]:
 
 
 def _names_all(rows: Rows, region: Region, above: int, below: int) -> bool:
-    """Return whether the one cell of a row is the year of the columns below it, and the first column names the rows."""
+    """Return whether a row holds only the year of the columns below it, right of the column that names the rows."""
     start = find_filled_cells(rows, region, above)[0]
     columns = find_filled_cells(rows, region, below)
     return above + 1 == below and columns[0] < start in columns and names_year(rows[above][start])
@@ -295,7 +295,7 @@ def _columns(rows: Rows, region: Region) -> set[int]:
 
 
 def _begins_with_names(rows: Rows, above: Region, below: Region, columns: Sequence[int]) -> bool:
-    """Return whether the block below begins with names: words, that of the key once more or where its or the other's columns have values, or years."""
+    """Return whether the block below begins with a header of its own: years, the name of the key again, or words above values."""
     first = below.rows[0]
     names = [_at(rows, first, at) for at in columns if _at(rows, first, at)]
     if len(names) * 2 <= len(columns):
@@ -347,7 +347,7 @@ def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
 
 
 def _begins_below_values(rows: Rows, above: Region) -> bool:
-    """Return whether the rows of a block above where another begins hold values."""
+    """Return whether rows hold any numbers or dates."""
     cells = (
         _at(rows, number, at) for number in above.rows for at in range(above.left, above.right)
     )

@@ -82,7 +82,7 @@ def receive(channel: socket.socket, size: int) -> bytearray:
 
 
 def _load(request: HostRequest) -> None:
-    """Import the parser that the name asks for, what draws pages, or the models of OCR, to have it for this file and those to come.
+    """Import what a request needs (parser, page drawing or OCR models) before the fork, so that later requests have it.
 
     On macOS libraries for fonts and images may not be used on both sides of a fork.
     """

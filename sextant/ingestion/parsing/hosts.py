@@ -1,4 +1,4 @@
-"""Parser hosts as the ingesting process sees them: started when needed, kept while they are well.
+"""Start parser hosts when needed, and keep them while they work.
 
 Also here: parse a file in a process of its own, so that a hostile one costs a process and not the
 server.
@@ -76,7 +76,7 @@ class ParserHosts:
         _end_all(self._idle)
 
     async def ask(self, content: bytes, request: HostRequest) -> bytes:
-        """Return what a forked process says to a file, or to a page of it (`sextant.ingestion.parsing.child`).
+        """Return the answer of a forked process to a request (`sextant.ingestion.parsing.child`).
 
         A host that has not answered, because its file was hostile or this call was cancelled, is
         killed with all its descendants. One that was killed by somebody else, perhaps before it had

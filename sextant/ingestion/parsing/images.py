@@ -80,7 +80,7 @@ def _is_mail(address: str) -> bool:
 
 
 def _bare(address: str) -> str:
-    """Return what two ways to write one address share."""
+    """Return an address without scheme, `www.` and final slash, for comparison."""
     bare = "".join(address.split()).lower().rstrip("/")
     for scheme in _SCHEMES:
         bare = bare.removeprefix(scheme)
@@ -102,7 +102,7 @@ class FoundImage:
 
 @dataclass(frozen=True, slots=True)
 class Captions:
-    """What images show, by their sha256, and why of some it is not told; those without a caption are not in it."""
+    """Descriptions of images by their sha256, and warnings for those without one."""
 
     texts: Mapping[str, str]
     warnings: tuple[CodedWarning, ...] = ()

@@ -1,4 +1,4 @@
-"""What a file may cost, and checks before it is parsed."""
+"""Limits of what a file may cost, and checks before it is parsed."""
 
 from __future__ import annotations
 

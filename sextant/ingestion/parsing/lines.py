@@ -1,4 +1,4 @@
-"""Lines back to paragraphs: what a page layout or a text editor broke is put together again.
+"""Join lines to paragraphs that a page layout or a text editor broke.
 
 Also here: headings of documents that mark none; headings recognised by their numbers.
 """
@@ -186,7 +186,7 @@ def infer_headings(blocks: Sequence[Block], looks: Mapping[int, Styled]) -> list
 
 
 def _without_runs(looks: Sequence[_HeadingStyle | None]) -> list[_HeadingStyle | None]:
-    """Return the looks without those of which many follow each other: headings have text or lower headings below them."""
+    """Remove headings that directly follow each other: a heading has text or lower headings below it."""
     kept = list[_HeadingStyle | None]()
     for _, run in groupby(looks, key=bool):
         together = list(run)
@@ -200,7 +200,7 @@ def _without_runs(looks: Sequence[_HeadingStyle | None]) -> list[_HeadingStyle |
 def _if_above(
     before: _HeadingStyle | None, look: _HeadingStyle | None, after: _HeadingStyle | None
 ) -> _HeadingStyle | None:
-    """Return the look if what follows looks lower, or if nothing follows and the one before looks otherwise."""
+    """Return the look of a heading with lower headings below it, or of the last one if it differs from the one before."""
     if not (look and after):
         return look if look and before and before.order != look.order else None
     return look if after.order > look.order else None
@@ -222,7 +222,7 @@ def _is_title(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) ->
 
 
 def _body(lines: Sequence[Styled]) -> tuple[float, bool]:
-    """Return the look of most of the text; prose tells it best, tables least."""
+    """Return the look of most of the text; prose weighs most, tables least."""
     characters = Counter[tuple[float, bool]]()
     for line in lines:
         is_prose = not could_be_heading(line.text) or _MARK.match(line.text)
@@ -394,7 +394,7 @@ def _indentation(line: str) -> int:
 
 
 def _set_at_margin(line: str, margin: int) -> str:
-    """Return a line with what it is indented more than its block; further than code is, it was set in the middle."""
+    """Return a line with its indentation relative to its block; a line set in the middle loses it."""
     indented = _indentation(line) - margin
     return line[margin:].rstrip() if indented <= _DEEPEST_INDENT else line.strip()
 
@@ -430,7 +430,7 @@ def _is_prose(line: str) -> bool:
 
 
 def begin_alike(line: str, other: str) -> bool:
-    """Return whether two lines begin in the same form, figures apart, as records do: with a time, or "Entry 17"."""
+    """Return whether two lines begin alike but for their figures, as records do: with a time, or "Entry 17"."""
     heads = [one.split(maxsplit=2)[:2] for one in (line, other)]
     if all(head and len(_DIGIT.findall(head[0])) >= _RECORD_FIGURES for head in heads):
         heads = [head[:1] for head in heads]
@@ -444,6 +444,6 @@ def _is_field(line: str) -> bool:
 
 
 def _is_wide(char: str) -> bool:
-    """Return whether a script without blanks between its words has the character; Korean has them, and marks are none."""
+    """Return whether a character belongs to a script without blanks between words; Korean has blanks."""
     is_full = unicodedata.east_asian_width(char) in {"W", "F"} and char.isprintable()
     return is_full and not "\uac00" <= char <= "\ud7a3"

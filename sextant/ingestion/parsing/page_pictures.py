@@ -1,4 +1,4 @@
-"""The picture of a page, drawn in the parser's own process: of a PDF, or of a file that is an image."""
+"""Draw the picture of a page of a PDF or an image file, in the parser's process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where the words of a page stand in the text that is stored of it.
+"""Locate the words of a page in the stored text.
 
-A parser closes up divided words, writes raised figures out, leaves leaders away, parts cells by bars and repeats
+A parser closes up divided words, writes raised figures out, removes leaders, separates cells by bars and repeats
 merged ones. So the words of a block are found again in its text, by their letters and figures alone.
 """
 
@@ -37,7 +37,7 @@ class _WordSpan(NamedTuple):
 def locate_words(
     text: str, words: Sequence[Word], offset: int, *, is_table: bool = False
 ) -> list[PlacedText]:
-    """Return the words with the characters of the document's text that they are; words that are not in it are left out.
+    """Return the words with their spans in the document's text; words that are not in it are left out.
 
     Args:
         text: of a block, as it is stored.

@@ -1,4 +1,4 @@
-"""Raised and lowered figures: kept apart from what they stand on, the same way in every format.
+"""Keep raised and lowered figures apart from what they stand on, in the same way for every format.
 
 A format marks them while it reads (`mark_raised`, `mark_lowered`, `note`), with characters that no text holds and no text
 function touches, and writes them out at its end (`write_raised`), when all notes are known.
@@ -83,7 +83,7 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _mark(kind: str, text: str) -> str:
-    """Return blanks around the text stay outside, so that they go on parting words."""
+    """Mark a text; blanks around it stay outside of the mark, so that they still separate words."""
     inner = _LEFT_OVER.sub("", text).strip()
     return text.replace(text.strip(), f"{kind}{inner}{_END}", 1) if inner else text
 
@@ -151,7 +151,7 @@ def _parts_from_unit(before: str, after: str) -> bool:
 
 
 def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
-    """Place a note's label: in front of a stop, and behind the word that a figure counts ("25 days [note 1]")."""
+    """Insert a note's label: before a final stop, and behind the unit of a number ("25 days [note 1]")."""
     if before.endswith("\n"):  # the note's own text, on a line below another
         return before + label, (" " if after[:1].isalnum() else "") + after
     stops = _STOPS.search(before[-_BASE_CHARS:])

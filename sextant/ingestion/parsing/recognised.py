@@ -1,4 +1,4 @@
-"""What OCR reads on a page: lines with their places and confidence, set upright."""
+"""The result of OCR on a page: lines with their places and confidence, set upright."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records whose members are prose and short values: the prose is read as paragraphs, without its key."""
+"""Read records of prose and short values: prose becomes paragraphs without its key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONG = 80  # characters of a text that no cell of a table should hold
 
 
 def is_prose(text: str) -> bool:
-    """Return whether a value is read rather than looked up: a question, sentences, lines, or a long text."""
+    """Return whether a value is prose rather than a cell: a question, sentences, lines, or a long text."""
     text = text.strip()
     if "\n" in text or text.endswith(("?", "？")):
         return True
@@ -27,7 +27,7 @@ def is_prose(text: str) -> bool:
 
 
 def title_key(keys: Sequence[str]) -> str:
-    """Return the key of what a record is called by; "" if none is known."""
+    """Return the key of a record's title; "" if it has none."""
     known = {key.strip().lower(): key for key in reversed(keys)}
     return next((known[name] for name in _TITLES if name in known), "")
 

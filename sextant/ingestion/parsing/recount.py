@@ -1,6 +1,6 @@
-"""Read a file's text a second time without its parser, as plainly as its format allows.
+"""Read the text of a file a second time, independently of its parser and as plainly as possible.
 
-Nothing here knows order, tables or headings. So what a parser loses on its way is seen, however it loses it.
+Nothing here knows order, tables or headings, so that text is missed however a parser loses it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Blocks to one text with a section tree; from here on everything is an offset into that text.
+"""Write blocks as one text with a tree of sections; from here on everything is an offset into that text.
 
-Also here: what a parser passes over, counted while it reads, so that nothing is lost in silence.
+Also here: counting what a parser leaves out, so that nothing is lost in silence.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def count_characters(text: str) -> int:
 
 
 class Omissions:
-    """Counts what of a file no block holds: parts that could not be read, text that its author had taken back, furniture."""
+    """Counts what is in none of the blocks: unreadable parts, struck or hidden text, furniture."""
 
     def __init__(self) -> None:
         self._parts = Counter[str]()
@@ -96,7 +96,7 @@ class Omissions:
         self._characters[reason] += count_characters(text)
 
     def add_furniture(self, reason: str, text: str) -> None:
-        """Count text around the document's own that is left out ("in menus"); a warning tells it only if it is much."""
+        """Count furniture that is left out ("in menus"); a warning names it only if it is much."""
         self.furniture[reason] += count_characters(text)
 
     def add_inline(self, kind: TextKind | str, text: str) -> None:
@@ -104,7 +104,7 @@ class Omissions:
         self.inline[kind] += count_characters(text)
 
     def include(self, others: Omissions | None) -> None:
-        """Count what was counted elsewhere, too, such as in a part that another parser read."""
+        """Add the counts of a part that another parser has read."""
         if others is None:
             return
         for mine, theirs in (
@@ -155,7 +155,7 @@ def finish_blocks(
     warnings: tuple[CodedWarning, ...] = (),
     page_count: int | None = None,
 ) -> Blocks:
-    """Return what a parser made of a file: what is raised is written out, and what is left out is warned of.
+    """Return the result of a parser, with raised figures written out and warnings for what is left out.
 
     Args:
         blocks: in reading order.
@@ -394,6 +394,6 @@ def _cells(row: Sequence[str]) -> list[str]:
 
 
 def _tidy(text: str) -> str:
-    """Return storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
+    """Clean a text for storage: plain line ends and spaces, no blanks around it or at line ends."""
     lines = _INVISIBLE.sub("", clean_text(text)).replace("\xa0", " ").replace("\r\n", "\n")
     return "\n".join(map(str.rstrip, lines.replace("\r", "\n").split("\n"))).strip()

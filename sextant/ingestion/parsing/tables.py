@@ -1,4 +1,4 @@
-"""Tables with merged cells to plain rows."""
+"""Lay out tables with merged cells as plain rows, and count their header rows."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def rows_across(cells: Iterable[SpannedCell], width: int) -> frozenset[int]:
 
 
 def title_rows(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows of one filled cell stand above rows of several: the table's title, and no row of it."""
+    """Return the number of title rows: rows of one filled cell above rows of several."""
     filled = [sum(map(bool, map(str.strip, row))) for row in rows]
     several = next((at for at, cells in enumerate(filled) if cells > 1), 0)
     return several if all(filled[:several]) else 0
@@ -153,7 +153,7 @@ def header_rows(
 
 
 def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row has words only above numbers, and so says what these are counted in."""
+    """Return whether a row holds units: words only, above columns of numbers."""
     columns = [at for at, cell in enumerate(row) if cell]
     return (
         bool(columns)
@@ -176,7 +176,7 @@ def names_years(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 
 
 def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Return whether the cells of a row can be names: words, and of numbers only such as no row below has."""
+    """Return whether the cells of a row can be names: words, and numbers that form a series unlike the rows below."""
     columns = [at for at, cell in enumerate(row) if _NUMBER.match(cell)]
     if not columns:
         return True
@@ -188,7 +188,7 @@ def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 
 
 def _series(cells: Sequence[str]) -> Decimal | str | None:
-    """Return how numbers go on: as years, or by which even step (1, 2, 3; 5 %, 10 %, 15 %); None: in no way that names do."""
+    """Return the series that numbers form: "years", or the step between them (1, 2, 3; 5 %, 10 %, 15 %); None if there is none."""
     if all(_YEAR.fullmatch(cell) for cell in cells):
         return "years"
     values = [read_value(cell) for cell in dict.fromkeys(cells)]
@@ -229,7 +229,7 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
 
 
 def _spread_groups(groups: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the names of groups above all their columns, wherever above them each stands: [] where none repeats all names of another."""
+    """Return group names repeated above all their columns; [] unless the groups have the same column names."""
     columns = [at for at, name in enumerate(names) if name]
     for width in range(2, len(columns) // 2 + 1):
         runs = [columns[at : at + width] for at in range(0, len(columns), width)]
@@ -245,7 +245,7 @@ def _spread_groups(groups: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def names_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
-    """Return whether a row names the columns of groups above it: elsewhere it says nothing new, as a row of data does."""
+    """Return whether row `below` names the columns of the groups above it; a row of data would add cells elsewhere."""
     grouped = {
         column
         for left, (one, other) in enumerate(pairwise(groups))

@@ -13,7 +13,7 @@ from sextant.ingestion.parsing.limits import Limits
 Parser = Callable[[bytes, Limits], Blocks]
 """Reads a whole file; raises a `FileRejected` that says what is wrong with it."""
 
-# Formats that another's module reads, and by which function.
+# Formats without a module of their own: the module and function that read them.
 _PARSERS = {
     FileType.ODT: ("odf", "parse"),
     FileType.ODS: ("odf", "parse"),

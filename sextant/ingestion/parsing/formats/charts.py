@@ -1,4 +1,4 @@
-"""A chart as the table behind it, with its values as it shows them (ECMA-376 part 1, 21.2)."""
+"""Read a chart as the table of its values, formatted as the chart shows them (ECMA-376 part 1, 21.2)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_chart(root: Element, page: int | None = None) -> list[Block]:
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """What the axes are called: of the categories (or x), and of the values (or y)."""
+    """The titles of the axes: of the categories (or x), and of the values (or y)."""
 
     categories: str
     values: str
@@ -105,7 +105,7 @@ def _table(group: Sequence[_Series], axes: _Axes, page: int | None) -> Table:
 
 
 def _points(source: Element | None, code: str) -> _Values:
-    """Return the cached points below an element by their index, numbers in the format given, else in their own."""
+    """Return the cached points of an element by their index; numbers in the given format, or in their own."""
     if source is None:
         return {}
     levels = list(source.iter(qn("c:lvl")))
@@ -171,7 +171,7 @@ def _shows(labels: Element | None, what: str) -> bool:
 
 
 def _number_format(element: Element | None) -> str:
-    """Return the number format that labels or an axis have of their own; "" where it is that of the data."""
+    """Return the number format of labels or an axis; "" where they use that of the data."""
     found = element.find(qn("c:numFmt")) if element is not None else None
     if found is None or found.get("sourceLinked", "0") in {"1", "true"}:
         return ""

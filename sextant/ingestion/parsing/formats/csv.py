@@ -1,4 +1,4 @@
-"""CSV and its kin: a sheet of one table, mostly."""
+"""Read delimited text: mostly a sheet of one table."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class _CsvReader:
             number, width = number + used, len(row)
 
     def _lines_of_cell(self, line: str, ahead: Sequence[str], width: int) -> int:
-        """Return how many lines more a row has whose first line ends within quotation marks; 0: they are never closed.
+        """Return how many further lines a row has whose first line ends inside quotation marks; 0 if they are never closed.
 
         A mark that another row opens does not close it: then text follows behind it, or the row is no longer as
         wide as the one above while the line behind it is.
@@ -152,7 +152,7 @@ class _CsvReader:
         return 0
 
     def _join(self, row: list[str], width: int) -> list[str]:
-        """Return the row as wide as the one above: what it has more is of the cell whose quotation mark is open."""
+        """Return the row as wide as the one above: surplus cells belong to the cell with the open quotation mark."""
         more = len(row) - width
         opens = (at for at, cell in enumerate(row) if cell[:1] == '"' and cell[1:][-1:] != '"')
         at = next(opens, len(row))

@@ -66,7 +66,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 class _Context(StoryWriter):
-    """What all the stories of a document share: body, notes, heads and feet."""
+    """State that all stories of a document share: body, notes, page headers and footers."""
 
     def __init__(self, main: PackagePart, limits: Limits) -> None:
         super().__init__(limits)
@@ -144,7 +144,7 @@ class _StoryReader:
         yield from self._hanging(line)
 
     def _hanging(self, line: DocxParagraph) -> Iterator[Block]:
-        """Yield what hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
+        """Yield what is anchored in a paragraph: text boxes, then pictures, charts and notes; those of a table follow the table."""
         for box in line.boxes:
             yield from self.blocks(box)
         blocks = list[Block]()
@@ -212,7 +212,7 @@ class _StoryReader:
         return found
 
     def _other_document(self, element: Element) -> Iterator[Block]:
-        """Yield a document of another format inside this one (`w:altChunk`), but for one that is in a container itself."""
+        """Yield a document of another format inside this one (`w:altChunk`); one in a zip container is counted as not read."""
         part = self._part.target(element.get(qn("r:id")))
         content, found = part.content if part is not None else None, None
         if part is not None and content:
@@ -228,7 +228,7 @@ class _StoryReader:
 
 
 def _add_margins(context: _Context, main: PackagePart) -> None:
-    """Add what stands at the head and foot of the pages, without the pages' numbers."""
+    """Add the texts of page headers and footers, without the numbers of pages."""
     for reference in main.root.iter(*_REFERENCES):
         part = main.target(reference.get(qn("r:id")))
         if part is None or part.root is None:

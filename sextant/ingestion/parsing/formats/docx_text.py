@@ -1,4 +1,4 @@
-"""The text of a Word paragraph as its reader sees it, and what else hangs on it."""
+"""Read the text of a Word paragraph as its reader sees it, and collect what is anchored in it."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class TextReader:
             self._larger(element, style, line, address)
 
     def _larger(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
-        """Read what in a run is more than characters: drawings, text with its reading above it, runs inside."""
+        """Read the parts of a run that are no characters: drawings, ruby text, runs inside."""
         if element.tag in _OBJECTS:
             line.objects.append(element)
             line.boxes += _boxes(element)
@@ -226,7 +226,7 @@ class NoteTexts:
         self._marks = {"footnote": dict[str, str](), "endnote": dict[str, str]()}
 
     def find(self, reference: Element) -> tuple[str, Element] | None:
-        """Return the mark and the element that is referred to; a comment, or a note whose mark is written by hand, has none."""
+        """Return the mark and the element of a note; the mark is "" for a comment, or where it is written by hand."""
         kind, note_id = reference.tag.rpartition("}")[2], reference.get(qn("w:id"), "")
         element = self._elements.get((f"w:{kind}", note_id))
         marks = self._marks.get(kind.removesuffix("Reference"))
@@ -272,7 +272,7 @@ def _form_value(form: Element) -> str:
 
 
 def _boxes(element: Element) -> list[Element]:
-    """Return the text boxes of a drawing, none of them inside another, and none of a fallback."""
+    """Return the outermost text boxes of a drawing, without those of a fallback."""
     box = qn("w:txbxContent")
     return [inner for inner in descend(element, box) if inner.tag == box]
 

@@ -25,11 +25,11 @@ from sextant.ingestion.parsing.structure import Omissions
 
 T = TypeVar("T")
 
-# Boxes are drawn larger than their text, and by hand: they may overlap by so much of their length and stand apart.
+# Boxes are drawn larger than their text, and by hand: an overlap of this share of their length does not count.
 _OVERLAP = 0.2
-# Columns that are compared are about as wide as each other; beside a label stands something wider.
+# Columns of a comparison have similar widths, at most by this factor; text beside a label is wider.
 _ALIKE = 1.6
-# What belongs to a heading stands nearer to it than so many times its height.
+# Text below a heading belongs to it if the gap is less than this share of its height.
 _CLOSE = 0.8
 
 
@@ -83,12 +83,12 @@ def _head_of(column: Sequence[Block]) -> HeadingBlock | None:
 
 
 def in_reading_order(items: Sequence[T], box_of: Callable[[T], Box]) -> list[T]:
-    """Sort items as they are read (recursive XY-cut): row by row, but columns that are compared one after the other."""
+    """Sort items in reading order (recursive XY-cut): row by row, but columns of a comparison one after the other."""
     return [item for group in split_columns(items, box_of) for column in group for item in column]
 
 
 def split_columns(items: Sequence[T], box_of: Callable[[T], Box]) -> Iterator[list[list[T]]]:
-    """Yield what is read one after the other, each in its columns; several only where columns are compared."""
+    """Yield groups of items in reading order, each as its columns; several columns only where they are a comparison."""
     rows = _cut(items, box_of, _down)
     start = 0
     while start < len(rows):
@@ -105,7 +105,7 @@ def split_columns(items: Sequence[T], box_of: Callable[[T], Box]) -> Iterator[li
 
 
 def _comparison_end(rows: Sequence[Sequence[T]], start: int, box_of: Callable[[T], Box]) -> int:
-    """Return where the rows end that are columns of like width together: headings with what stands close below them."""
+    """Return the end of the rows that make up a comparison: columns of similar width, headings with text close below them."""
     width = len(_cut(rows[start], box_of, _across))
     end = start + 1
     while width > 1 and end < len(rows):
@@ -142,7 +142,7 @@ def _down(box: Box) -> tuple[int, int]:
 def _cut(
     items: Sequence[T], box_of: Callable[[T], Box], side: Callable[[Box], tuple[int, int]]
 ) -> list[list[T]]:
-    """Part items where a straight line goes between them, along one direction, with some tolerance."""
+    """Split items where a straight line passes between them along one direction, with some tolerance."""
     groups, end = list[list[T]](), 0.0
     for item in sorted(items, key=lambda item: side(box_of(item))):
         first, last = side(box_of(item))
@@ -176,7 +176,7 @@ def chosen_content(alternatives: Element) -> Iterator[Element]:
 
 
 def descend(element: Element, *stops: str) -> Iterator[Element]:
-    """Yield an element and what is inside it in document order, of alternatives only one; not what is inside `stops`."""
+    """Yield an element and its descendants in document order, of alternatives only one; elements in `stops` are not entered."""
     if element.tag == qn("mc:AlternateContent"):
         for chosen in chosen_content(element):
             yield from descend(chosen, *stops)

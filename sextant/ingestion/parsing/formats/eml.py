@@ -33,7 +33,7 @@ from sextant.text.characters import clean_text
 _TEXTS = {"text/plain", "text/html", "text/rtf"}
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 DEEPEST = 8  # messages forwarded inside each other
-# A plain text with less than this share of the words of its HTML says only that there is one.
+# A plain text of less than this share of the HTML only points to the HTML.
 _WHOLE = 0.5
 
 Part: TypeAlias = "Message[str, str]"
@@ -126,7 +126,7 @@ class _MailReader:
                 break
 
     def _text(self, part: Part) -> Iterator[Block]:
-        """Yield a part of text; a container whose parts cannot be told apart is one, too."""
+        """Yield the blocks of a text part; a multipart whose parts cannot be separated is read as text, too."""
         payload = part.get_payload(decode=True)
         if not isinstance(payload, bytes) or not payload.strip():
             return
@@ -211,13 +211,13 @@ def _header(message: Part, name: str) -> str:
 
 
 def _raw(message: Part, name: str) -> str:
-    """Return a header on one line; the blank that begins a folded line may be all that parts two words."""
+    """Return a header on one line; the blank at the beginning of a folded line is kept, since it may separate two words."""
     found = (str(text) for key, text in message.raw_items() if key.lower() == name.lower())
     return "".join(next(found, "").splitlines())
 
 
 def _plain(header: str) -> str:
-    """Return a header as its sender wrote it: encoded words by what they hold, also where they name a charset too small."""
+    """Decode the encoded words of a header, by their content where the charset that they name is wrong."""
     text = _readable(header)
     try:
         words = decode_header(text)
@@ -229,7 +229,7 @@ def _plain(header: str) -> str:
 
 
 def _readable(header: str) -> str:
-    """Return a header that was written in bytes of some encoding, without saying which."""
+    """Decode a header that holds bytes of an undeclared encoding."""
     return (
         header if header.isascii() else decode_part(header.encode("utf-8", "surrogateescape"), None)
     )
@@ -275,7 +275,7 @@ def _rename_equals(attached: Sequence[AttachedFile]) -> Iterator[AttachedFile]:
 
 
 def parse_web_archive(content: bytes, limits: Limits) -> Blocks:
-    """Read a web page that was saved with its pictures (MHTML, RFC 2557); those in its frames only where it says nothing itself.
+    """Read a web page that was saved with its pictures (MHTML, RFC 2557); pages in its frames are read only if it is empty itself.
 
     Raises:
         FileBroken: no page is in it.

@@ -1,6 +1,6 @@
-"""HTML to blocks: what a reader of the page reads, without its navigation.
+"""Read an HTML page as blocks, without its navigation.
 
-Also here: which part of a page it is for; of what stands outside only sentences are read.
+Also here: the main part of a page; outside of it only sentences are read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels
 from sextant.ingestion.parsing.structure import Omissions, finish_blocks
 
-# Declarations that a page of XHTML brings along, which HTML does not know: its parser would end at the first ">".
+# The internal subset of an XHTML document type, at whose first ">" an HTML parser would end.
 _SUBSET = re.compile(
     r"(\A[^<]*(?>(?:<\?[^>]*>|<!--.*?-->)[^<]*)*+<!DOCTYPE[^>\[]*)"
     r"\[(?><!--.*?-->|\"[^\"]*\"|'[^']*'|[^\]\"'])*+\]",
@@ -36,12 +36,12 @@ _LINKED_DATA = re.compile(r"\"@type\"\s*:\s*\[?\s*\"(?:\w*Article|BlogPosting)\"
 _TITLE = 10  # letters, at least, of a heading that is the page's title
 _PROSE = 60  # letters of a text that is no label, title or button
 _LEAST_PROSE = 400  # letters, of an article
-# Of the page's prose, what an article has, and at least what is marked as the main part: many a page marks a teaser.
+# Shares of the page's prose: of an article, and at least of a marked main part, since some pages mark a teaser.
 _ARTICLE_SHARE, _MAIN_SHARE = 0.85, 0.4
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read an HTML page; of what stands outside its `<main>` or articles no menus, and no foot."""
+    """Read an HTML page, without its menus and footer."""
     declared = META_CHARSET.search(content[:4096])
     decoded = decode(content, declared[1].decode("ascii") if declared else None)
     page = read_page(decoded.text, limits)
@@ -130,7 +130,7 @@ def _show_shadow(template: LexborNode) -> None:
 
 
 def _with_headings(read: Sequence[Prose]) -> list[Block]:
-    """Return the blocks; where the page marks no headings but its title, bold lines are its headings."""
+    """Return the blocks; on a page without headings but its title, bold lines are headings."""
     blocks = [prose.block for prose in read]
     marked = [block for block in blocks if isinstance(block, HeadingBlock) and block.text]
     if len(marked) > 1 or any(heading.level > 1 for heading in marked):
@@ -149,9 +149,9 @@ def _text(block: Block) -> str:
 
 
 def _find_main(tree: LexborHTMLParser, visibility: Visibility) -> list[LexborNode]:
-    """Return the elements that hold what the page is for, or none.
+    """Return the elements of the main part of a page, or none.
 
-    Of a page that says that it is one article, what holds nearly all of its prose; of others `<main>`, or the articles.
+    On a page that declares itself an article that is the element with nearly all prose, on others `<main>` or the articles.
     """
     body = tree.body
     if body is None:
@@ -167,10 +167,10 @@ def _find_main(tree: LexborHTMLParser, visibility: Visibility) -> list[LexborNod
 def _find_title(
     tree: LexborHTMLParser, name: str, main: Sequence[LexborNode], visibility: Visibility
 ) -> int | None:
-    """Return the heading (its `mem_id`) that the main part of a page stands below, if that has none of its own.
+    """Return the heading (its `mem_id`) above the main part of a page, if that has no title of its own.
 
-    It is the last before that part that says what the page is called, or is an `h1`: what an article begins with (its
-    title, a picture, a few lines) often stands apart from its text.
+    It is the last heading before that part with the page's name, or an `h1`: the beginning of an article (its
+    title, a picture, a few lines) often stands outside the element of its text.
     """
 
     def is_title(heading: LexborNode) -> bool:
@@ -200,7 +200,7 @@ def _is_article(tree: LexborHTMLParser) -> bool:
 
 
 def _part_with_prose(body: LexborNode, prose: Mapping[int, int]) -> LexborNode | None:
-    """Return the smallest element that holds nearly all prose of a page; None where that is the page, or little."""
+    """Return the smallest element with nearly all prose of a page; None where that is the page itself, or little prose."""
     part, least = body, prose[body.mem_id] * _ARTICLE_SHARE
     if prose[body.mem_id] < _LEAST_PROSE:
         return None

@@ -1,4 +1,4 @@
-"""A tree of HTML elements to blocks, in the order of the page."""
+"""Walk a tree of HTML elements and return its blocks in document order."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as i
 _DEEPEST = 3  # table within table
 _TICKS = "☐☒○● \n"
 _LABEL = 5  # characters of a note's mark, at most
-_SHORT = 20  # letters, of a sentence outside the main part that says little
-_LETTERS = 3  # that say as much as an ideograph
+_SHORT = 20  # letters: shorter sentences outside the main part are left out
+_LETTERS = 3  # of a Latin word count as much as one ideograph
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Reader:
         return self._found
 
     def _replace(self, node: LexborNode) -> bool:
-        """Put something else in the place of an element, or nothing; False where its children are to be read."""
+        """Read an element as a whole, or leave it out; return False where its children are to be read."""
         tag = node.tag or ""
         if formula := _formulas(node, self._visibility):
             is_apart = node.attributes.get("display") == "block"
@@ -171,7 +171,7 @@ class Reader:
             self._marker = self._next_marker(node)
 
     def _break_line(self) -> None:
-        """Break the line; one that is bold, of text that need not be, is a paragraph of its own."""
+        """Break the line; a bold line in plain text becomes a paragraph of its own."""
         is_bold = self._inline and not self._is_plain and not self._bold
         if is_bold and not self._lists and not self._depth:
             self._flush()
@@ -240,7 +240,7 @@ class Reader:
                 self._flush_list()
 
     def _add_term(self) -> None:
-        """Keep a term that nothing explains, or a list."""
+        """Keep a term without a definition."""
         if self._marker.endswith(": "):
             self._items.append("  " * (len(self._lists) - 1) + self._marker.rstrip())
             self._marker = ""
@@ -283,7 +283,7 @@ class Reader:
             self._items, self._linked_items = [], 0
 
     def _emit(self, block: Block, linked: int, *, bold: bool = False) -> None:
-        """Keep a block; outside the main part only sentences, and between its title and it no lists of links."""
+        """Keep a block; outside the main part only sentences, and between title and text no lists of links."""
         if self._zones[-1]:
             self._aside.clear()
         elif isinstance(block, HeadingBlock) and not self._has_begun:
@@ -345,7 +345,7 @@ def _style(node: LexborNode) -> str:
 
 
 def _formulas(node: LexborNode, visibility: Visibility) -> str:
-    """Return the formulas that an element is, or holds hidden: a page with pictures of formulas has their MathML for the blind."""
+    """Return the formulas of an element: its own, or hidden ones, as pages have them beside pictures of formulas."""
     if node.tag == "math":
         return read_mathml(node)
     if node.tag == "script" and (node.attributes.get("type") or "").startswith("math/tex"):

@@ -1,6 +1,6 @@
-"""Tables of HTML: which hold data, which rows name columns, and where merged cells lie.
+"""Read tables of HTML: which hold data, which rows name columns, where merged cells lie.
 
-Also here: what of an HTML page its reader sees; MathML to a line of text, and code with its lines.
+Also here: the visibility of elements, MathML as a line of text, code with its lines.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend
 
 
 class Visibility:
-    """Says of a page's elements whether a reader sees them."""
+    """Decides which elements of a page are visible."""
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._opened = {
@@ -53,15 +53,15 @@ class Visibility:
             for target in (node.attributes.get(name) or "").replace("#", " ").split()
         }
         letters = len(tree.body.text()) if tree.body else 0
-        # What is for browsers without scripts may swallow the page, or be all that a page without its scripts says.
+        # `noscript` may hold the whole page.
         self._read = {
             node.mem_id for node in tree.css("noscript") if 2 * len(node.text()) > letters
         }
 
     def is_hidden(self, node: LexborNode) -> bool:
-        """Return whether an element is no part of what is read: invisible, or a control, or a way around the site.
+        """Return whether an element is not read: invisible, a control, or navigation.
 
-        A panel that a button, a tab or a search opens is read, as its reader can.
+        A panel that a button, a tab or a search opens is read.
         """
         tag, attributes = node.tag or "", node.attributes
         if tag in _DROPPED:
@@ -104,7 +104,7 @@ def _follows_opener(node: LexborNode) -> bool:
 
 
 def _is_opener(button: LexborNode) -> bool:
-    """Return whether a button says what it opens, as those of questions and answers do."""
+    """Return whether the text of a button is content: it names the panel that it opens, as in lists of questions."""
     return (
         any(name in button.attributes for name in _OPENERS)
         or button.attributes.get("role") == "tab"
@@ -139,7 +139,7 @@ def field_value(node: LexborNode) -> str:
 
 
 def options_out_of_sight(node: LexborNode) -> str:
-    """Return what a closed list of choices does not show, "" for other fields."""
+    """Return the options that a closed list does not show, "" for other fields."""
     return " ".join(_options(node).hidden) if node.tag == "select" else ""
 
 
@@ -149,9 +149,9 @@ class _Options(NamedTuple):
 
 
 def _options(select: LexborNode) -> _Options:
-    """Return the options of a list: an open one shows all, ticked where one is chosen; a closed one the chosen or the first.
+    """Return the options of a list: an open list shows all, with ticks; a closed one the chosen one or the first.
 
-    A first one without a value only asks for a choice.
+    A first option without a value is a prompt.
     """
     options = select.css("option")
     texts = [" ".join((one.text() or "").split()) for one in options]
@@ -194,7 +194,7 @@ def _read(node: LexborNode, depth: int) -> str:
 
 
 def read_code(node: LexborNode) -> str:
-    """Return text with its lines and indentation, those that `<br>` makes among them, and the language it is in."""
+    """Return code with its lines and indentation, line breaks by `<br>` included, and its language."""
     code = node.css_first("code[class^='language-']")
     language = (code.attributes["class"] or "").split()[0][9:] if code else ""
     return f"```{language}\n{''.join(_verbatim_parts(node)).strip(chr(10))}\n```"
@@ -221,7 +221,7 @@ _LONG_CELL = 200  # characters
 def holds_data(table: LexborNode) -> bool:
     """Return whether a table is data rather than page layout.
 
-    Layout has headings in its cells with much below them or in its only row, or no names of rows or columns and a single column, or further tables in most cells.
+    A table is layout if its cells have headings with much text, if it has a single unnamed column, or further tables in most cells.
     """
     if table.attributes.get("role") in {"presentation", "none"}:
         return False
@@ -283,7 +283,7 @@ def read_table(
 
 
 def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:
-    """Return the rows without text, and those without height: they hold nothing but cells that stand beside the rows below them."""
+    """Return the rows without text, and those of cells that all span into the rows below: they have no height."""
     width = max((cell.column + cell.columns for cell in cells), default=0)
     filled = Counter(
         row
@@ -298,7 +298,7 @@ def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:
 
 
 def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:
-    """Return a cell where it stands without some rows."""
+    """Return a cell in its place after some rows are removed."""
     start, end = (row - bisect_left(removed, row) for row in (cell.row, cell.row + cell.rows))
     return replace(cell, row=start, rows=end - start)
 
@@ -308,7 +308,7 @@ def _infer_header(
 ) -> int:
     """Return how many rows of a table without `th` name its columns.
 
-    Of two columns of words the first may as well name the other's values: then only the row's looks tell.
+    A table of two columns of words may as well be one of names and values: then only bold type makes a header.
     """
     titles = title_rows(laid_out)
     body = laid_out[titles:]
@@ -362,7 +362,7 @@ def _names_columns(row: LexborNode) -> bool:
 
 
 def _is_one_name(row: LexborNode, laid_out: Sequence[str]) -> bool:
-    """Return whether a row has one cell across all columns: below their names it is that of a group of rows."""
+    """Return whether a row has one cell across all columns: the name of a group of rows."""
     return len(_cells_of(row)) == 1 < len(laid_out) and sum(map(bool, laid_out)) == 1
 
 

@@ -1,4 +1,4 @@
-"""A file that is an image: what OCR reads in it page by page, and what the vision model says of it."""
+"""Read an image file: the text that OCR finds on its pages, and the description by the vision model."""
 
 from __future__ import annotations
 

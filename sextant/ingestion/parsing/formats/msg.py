@@ -1,4 +1,4 @@
-"""Messages as Outlook saves them ([MS-OXMSG]), turned into the e-mail that they were."""
+"""Rebuild the e-mail from a message file of Outlook ([MS-OXMSG])."""
 
 from __future__ import annotations
 

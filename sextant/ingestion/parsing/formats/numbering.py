@@ -1,4 +1,4 @@
-"""The numbers of lists and headings, which programs compute and store nowhere."""
+"""Compute the numbers of lists and headings, which files do not store."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class _Sheet:
         return last
 
     def _shown(self, cell: Element) -> str:
-        """Return what a cell displays; a value that is kept without text is written as it is kept."""
+        """Return the displayed text of a cell, or its stored value where the file has no text for it."""
         for shape in cell.iterchildren(*DRAWN):
             self._floating += self._reader.drawn(shape)
         texts = cell.iterchildren(qn("text:p"), qn("text:list"))
@@ -183,7 +183,7 @@ def _slide(context: OdfContext, slide: Element, page: int) -> Iterator[Block]:
 
 
 def _locate(shape: Element, reader: OdfReader) -> PlacedShape:
-    """Return what a shape holds, and where it stands; a group where all of it does."""
+    """Return the blocks and the box of a shape; the box of a group surrounds its shapes."""
     if shape.tag in {qn("draw:g"), qn("draw:a")}:
         inner = [_locate(child, reader) for child in shape.iterchildren() if child.tag in DRAWN]
         if boxes := [one.box for one in inner]:
@@ -211,7 +211,7 @@ def _length(value: str | None) -> int:
 
 
 def _add_margins(context: OdfContext, roots: Sequence[Element]) -> None:
-    """Add what stands at the head and foot of the pages, without the pages' numbers."""
+    """Add the texts of page headers and footers, without the numbers of pages."""
     for root in roots:
         for part in root.iter(qn("style:header"), qn("style:footer")):
             for line in part.iter(qn("text:p")):

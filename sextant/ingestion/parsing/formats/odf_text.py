@@ -76,7 +76,7 @@ class OdfContext(StoryWriter):
         self._list_keys = dict[str, str]()  # by a list's id or style, what it is counted as
 
     def key_of_list(self, listed: Element, style: str, outer: str) -> str:
-        """Return what a list is counted as: one before it that it goes on with, the one that it stands in, or itself."""
+        """Return the key under which a list is counted: of the list that it continues, of the one around it, or its own."""
         key = self._list_keys.get(listed.get(qn("text:continue-list"), ""))
         if not key and listed.get(qn("text:continue-numbering")) == "true":
             key = self._list_keys.get(f"style {style}")
@@ -348,6 +348,6 @@ def spans_of(cell: Element) -> tuple[int, int]:
 
 
 def count_of(element: Element, name: str) -> int:
-    """Return a number of times, 1 where none is given."""
+    """Return a count from an attribute, 1 where it is missing."""
     value = element.get(qn(name), "1")
     return max(int(value), 1) if value.isdigit() and len(value) < 8 else 1

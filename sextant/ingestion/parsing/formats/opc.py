@@ -54,11 +54,11 @@ _OWNERS = (
     "http://schemas.microsoft.com/",
     "http://purl.oclc.org/ooxml/",
 )
-# Relationships are told by the last words of their type, which both editions of the standard share.
+# Both editions of the standard share the last segment of the relationship types.
 _MOST_CHECKED = 1_000_000  # bytes of a part that is only looked at for damage
 _MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 MAIN, CORE = "officeDocument", "core-properties"
-# ISO/IEC 29500 strict has names of its own for what all programs write under the transitional ones.
+# Namespaces of the strict edition (ISO/IEC 29500), which are mapped to the transitional ones.
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)")
 _STRICT_NAMES = {
     b"extendedProperties": b"extended-properties",
@@ -282,7 +282,7 @@ def _parse(content: bytes, *, recover: bool = False, is_of_office: bool = True) 
     root = read_xml(content, recover=recover)
     if root is None or not is_of_office:
         return root
-    # Of a part that was cut short a prefix may be undeclared: `etree.QName` refuses such a name.
+    # A part that was cut short may use an undeclared prefix, which `etree.QName` refuses.
     namespace = root.tag.removeprefix("{").partition("}")[0]
     return root if namespace.startswith(_OWNERS) else None
 

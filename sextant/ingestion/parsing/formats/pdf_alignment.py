@@ -1,4 +1,4 @@
-"""Rows and columns of words that stand apart from each other, with the help of whatever rules are drawn."""
+"""Align words to rows and columns by the gaps between them and by drawn rules."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class AlignedCell:
 
 
 def is_figure(text: str) -> bool:
-    """Return whether a text is more of a number than of words, or a dash in the place of one."""
+    """Return whether a text is a number rather than words: mostly digits, an amount with its unit, or a dash."""
     digits, letters = sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
     return digits > letters or not digits + letters or _AMOUNT.fullmatch(text) is not None
 
@@ -106,7 +106,7 @@ def align(words: Sequence[PdfWord], levels: Sequence[PdfBox]) -> AlignedTable | 
 
 
 def have_columns(rows: Sequence[Sequence[PdfWord]]) -> bool:
-    """Return whether rows have a gap in common, in which hardly one of them has words."""
+    """Return whether rows share a gap between words."""
     parts = [segments(row) for row in rows]
     return sum(len(row) > 1 for row in parts) > 1 and bool(_column_gaps(parts))
 
@@ -127,7 +127,7 @@ def _has_digit(word: PdfWord) -> bool:
 
 
 def _are_separate(left: PdfWord, right: PdfWord) -> bool:
-    """Return whether words have a wider gap between them than those of one phrase; figures need less."""
+    """Return whether the gap between two words separates cells; before a figure a smaller gap does."""
     space = max(left.space, right.space)
     if _has_digit(right):
         space = min(space, _LEAST_GAP * left.size)
@@ -169,7 +169,7 @@ def _column_gaps(full: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
 
 
 def _supported(gaps: Sequence[Gap], rows: Sequence[Sequence[Sequence[PdfWord]]]) -> list[Gap]:
-    """Return the gaps between columns that more than one row has words in; signs of currencies go with their numbers."""
+    """Return the gaps whose columns have words in more than one row; currency signs are no column."""
     kept = list(gaps)
     while kept:
         middles = [(lo + hi) / 2 for lo, hi in kept]
@@ -265,7 +265,7 @@ class _Structure:
         return ruled if ruled and ruled - figures <= _HEADER_FIGURES else figures
 
     def _widen(self, row: _Row, below: _Row) -> None:
-        """Let a cell of the header have the columns that a rule below it reaches over."""
+        """Extend a header cell over the columns that a rule below it spans."""
         rules = [] if self._is_parted(row, below) else self._rules_between(row, below)
         for cell in row.cells:
             middle = (cell.lines[0][0].left + cell.lines[0][-1].right) / 2
@@ -290,7 +290,7 @@ class _Structure:
                 below.cells[below.cells.index(cell)] = upper
 
     def _is_next(self, above: _Row, below: _Row) -> bool:
-        """Return whether a line may go on in one below it, past others between them."""
+        """Return whether a line may continue in a lower one, past others between them."""
         is_near = above.base - below.base <= _NEXT_LINE * max(above.size, below.size)
         return is_near and not self._is_parted(above, below)
 
@@ -326,12 +326,12 @@ class _Structure:
         return not begins and all(self._wraps(upper[column], lower[column]) for column in shared)
 
     def _wraps(self, upper: AlignedCell, lower: AlignedCell) -> bool:
-        """Return whether the next word had no room in the upper one."""
+        """Return whether the first word of the lower cell had no room in the upper one."""
         end, word = upper.lines[-1][-1].right, lower.lines[0][0]
         return end + word.right - word.left > self._ends[upper.right] - word.space / 2
 
     def _placed(self, groups: Sequence[Sequence[int]]) -> AlignedTable:
-        """Give each cell its row; of lines that make one row, those of one column are one cell."""
+        """Place each cell in its row; lines of one row and column are joined to one cell."""
         place = {row: at for at, group in enumerate(groups) for row in group}
         owner = dict[tuple[int, int], AlignedCell]()
         kept = list[AlignedCell]()
@@ -349,7 +349,7 @@ class _Structure:
 
 
 def _squeeze(cells: list[AlignedCell], width: int, height: int, header: int) -> AlignedTable:
-    """Put rows of the header together that hold the same cells but for blanks."""
+    """Merge rows of the header that complement each other."""
     row = 0
     while row + 1 < min(header, height):
         places = {

@@ -1,4 +1,4 @@
-"""What is written over a PDF page: the fields of a form, and comments."""
+"""Read the form fields and comments of a PDF page."""
 
 from __future__ import annotations
 

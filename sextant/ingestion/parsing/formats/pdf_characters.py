@@ -1,4 +1,4 @@
-"""Single characters of a PDF page: where they stand, how large and how bold they are, and which way up."""
+"""Read the box, size, weight and direction of characters on a PDF page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME_BYTES = 128
 
 
 def _bind(function: object, result: type = ctypes.c_int) -> Callable[..., Any]:
-    """Return a function of PDFium that converts no arguments and keeps the interpreter's lock: a third of the time of a call."""
+    """Bind a function of PDFium without conversion of arguments and with the interpreter's lock kept: three times as fast."""
     address = ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
     return ctypes.PYFUNCTYPE(result)(address)
 
@@ -95,7 +95,7 @@ class Characters:
 
 
 def find_letter(text: str, start: int, end: int) -> int:
-    """Return the place of a letter that tells the look of characters: bullets and numbers often differ."""
+    """Return the index of a letter whose look stands for the others; bullets and numbers often look different."""
     found = _LETTER.search(text, start, end)
     return found.start() if found else start
 
@@ -111,7 +111,7 @@ def _is_mono(name: bytes) -> bool:
 
 
 def is_invisible(text: pdfium.PdfTextPage) -> bool:
-    """Return whether a page's text is not drawn, as that which OCR lays over a scan; sizes and fonts of it mean little."""
+    """Return whether a page's text is invisible, as OCR lays it over a scan; its sizes and fonts mean little."""
     middle = raw.FPDFText_GetTextObject(text, text.count_chars() // 2)
     return (
         bool(middle)
@@ -131,7 +131,7 @@ def angle_of_text(text: pdfium.PdfTextPage) -> int:
 
 
 def turn_page(page: pdfium.PdfPage, angle: int) -> None:
-    """Turn what stands on a page, in place of the page, so that its places are those that a reader sees; seen once it is opened anew."""
+    """Rotate the contents of a page instead of the page, so that coordinates are as shown; reopen the page to see it."""
     left, bottom, right, top = page.get_cropbox()
     match angle:
         case 90:

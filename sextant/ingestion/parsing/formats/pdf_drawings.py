@@ -1,4 +1,4 @@
-"""What is drawn on a PDF page: its pictures, and the strokes that may rule a table."""
+"""Read the pictures of a PDF page, and the strokes that may rule a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sextant.ingestion.parsing.blocks import Image
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
 from sextant.ingestion.parsing.limits import Limits
 
-# Of a page, how much the picture of a scan takes at least; of a picture, how much words over it take that are its own.
+# Shares: of a page that the picture of a scan covers at least; of a picture that the text over it covers if it is its text.
 _WHOLE_PAGE, _CAPTIONED = 0.7, 0.02
 _ORNAMENTS = 20  # drawings on an empty page; letters that are drawn are more
 # Points: the width of a filled bar at most, the length of a stroke, and the sides of a box to be ticked.
@@ -35,7 +35,7 @@ class Drawings:
 
     @cached_property
     def _objects(self) -> list[tuple[ctypes.c_void_p, int]]:
-        """List what is drawn with its kind; a `PdfObject` of each would take half the time of a page."""
+        """List page objects with their types; a `PdfObject` of each would take half the time of a page."""
         count = raw.FPDFPage_CountObjects(self._page)
         found = [raw.FPDFPage_GetObject(self._page, index) for index in range(count)]
         return [(item, raw.FPDFPageObj_GetType(item)) for item in found]

@@ -1,4 +1,4 @@
-"""What stands around the text of a PDF's pages: running heads and feet, page numbers, stamps."""
+"""Find the furniture of PDF pages: running heads and feet, page numbers, stamps."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox])
 
 
 class _Judge:
-    """Tells furniture from content, by what stands in the margins of all pages."""
+    """Separates furniture from content by comparing the margins of all pages."""
 
     def __init__(
         self, labels: Mapping[PdfLine, _Label], margins: Sequence[Sequence[_Margin]], usual: float

@@ -1,6 +1,6 @@
-"""Which paragraphs of a PDF are headings: by its outline, or by their look and numbers.
+"""Find the headings of a PDF by its outline, or by look and numbers.
 
-Also here: lines of pages to paragraphs.
+Also here: lines of pages are joined to paragraphs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _FULL = 0.6  # of a column's width: a line that ends in the middle of a sentence
 
 
 class LineKind(Enum):
-    """What lines are, and with it how they go together."""
+    """The kind of lines, which decides how they are joined."""
 
     PROSE = auto()
     ROWS = auto()
@@ -138,7 +138,7 @@ def _above_notes(regions: Sequence[Region], line: PdfLine, usual: float) -> Regi
 
 
 def _kinds(lines: Sequence[PdfLine]) -> list[LineKind]:
-    """Return what each line is; a typewriter's prose is no code."""
+    """Return the kind of each line; prose in a typewriter font is no code."""
     kinds = list[LineKind]()
     for mono, run in groupby(lines, key=lambda line: line.mono):
         together = list(run)
@@ -161,7 +161,7 @@ def _usual_pitch(lines: Sequence[PdfLine]) -> float:
 
 
 def _next_columns(lines: Sequence[PdfLine]) -> list[float]:
-    """For each line where something begins beside it, to its right; infinite where nothing does."""
+    """Return for each line where the next line to its right begins; infinite where there is none."""
     pages = defaultdict[int, list[PdfBox]](list)
     for line in lines:
         pages[line.page].append(line.box)
@@ -178,7 +178,7 @@ def _next_column(box: PdfBox, boxes: Sequence[PdfBox]) -> float:
 
 
 def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> float:
-    """Return how far the lines around this one reach that begin where it begins: its column's right edge.
+    """Return the right edge of a line's column: how far the lines around it reach that begin where it begins.
 
     A title over both columns reaches beyond the first.
     """
@@ -308,7 +308,7 @@ def mark_records(marked: Sequence[Marked]) -> list[Marked]:
 
 
 def _form(regions: Sequence[Marked]) -> frozenset[tuple[int, int, str]]:
-    """Return what a page says and where, without what is filled in; nothing of a page whose first line is no line by itself."""
+    """Return the lines of a page with their places, without filled-in values; empty where the first line is no title."""
     paragraphs = [region for region in regions if isinstance(region, PageParagraph)]
     lines = [line for paragraph in paragraphs for line in paragraph.lines]
     if len(lines) < _FORM_LINES or len(paragraphs) < len(regions):
@@ -322,7 +322,7 @@ def _form(regions: Sequence[Marked]) -> frozenset[tuple[int, int, str]]:
 
 
 def mark_outline(regions: Sequence[Region], outline: Sequence[OutlineEntry]) -> list[Marked]:
-    """Replace the paragraphs that the outline names.
+    """Make headings of the paragraphs that the outline names.
 
     An entry whose words are not on its page gets a heading of its own where it points to. A title
     line at the very beginning stays one though no outline lists it.

@@ -1,4 +1,4 @@
-"""Lines of text on a page of a PDF, joined of pieces, each with its box and its runs of letters."""
+"""Lines of text on a PDF page, joined from pieces, with their boxes and runs of characters."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def find_shift(rise: float, size: float) -> Shift:
 
 
 def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[PdfLine]:
-    """Return what is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
+    """Insert form fields behind their labels (at the left, else above), and ticks before the text that they tick."""
     placed = list(lines)
     for one in fields:
         same_line = [line for line in placed if abs(line.base - one.base) < _REACH * line.size]
@@ -169,7 +169,7 @@ def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[P
 
 
 def join_pieces(pieces: Iterable[PdfLine]) -> list[PdfLine]:
-    """Return whole lines again of what PDFium parts at raised and lowered characters."""
+    """Join lines that PDFium splits at raised and lowered characters."""
     lines = list[PdfLine]()
     for piece in pieces:
         joined = _join_lines(lines[-1], piece) if lines else None

@@ -1,4 +1,4 @@
-"""The order in which a PDF page is read, where it is not the one in which its parts are drawn."""
+"""Find the reading order of a PDF page where its parts are drawn in another order."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _MOST_BLOCKS = 300  # of a page: maps and plans have more
 
 
 def in_reading_order(boxes: Sequence[PdfBox]) -> list[int]:
-    """Return the places of boxes as a reader takes them.
+    """Return the indices of boxes in reading order.
 
-    Programs draw a page block by block, and mostly as it is read. What stands above a block and is drawn after it is
+    Programs draw a page block by block, mostly in reading order. A block that stands above another and is drawn after it is
     read before it.
 
     Args:

@@ -1,4 +1,4 @@
-"""What is written on a PDF page: lines of text with their look, and the places of their words."""
+"""Read the lines of text on a PDF page with their look, and the places of their words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from sextant.ingestion.parsing.formats.pdf_lines import (
 _WORD = re.compile(r"\S+")
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
 _COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b|[a-z](?=,[a-z*†‡§¶\d])")
-_LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may be a value that is missing
+_LEADER = re.compile(r"[.…·．_]{3,}|-{4,}|[.…·]")  # three dashes may stand for a missing value
 _SPACE, _MONO_SPACE = 0.55, 1.0  # in sizes of letters: the gap between words of one phrase at most
 _GAP = 1.5  # in sizes of letters: one that no justified line has
 
@@ -97,7 +97,7 @@ class Page:
         self.drawings = Drawings(self._page, number)
 
     def _notes(self) -> Iterator[Paragraph]:
-        """Yield what is written in annotations, but what the page shows anyway."""
+        """Yield the texts of annotations that the page does not show anyway."""
         shown = "".join(self.text.split())
         for note, box in read_notes(self._page):
             if "".join(note.split()) not in shown:
@@ -121,7 +121,7 @@ class Page:
         return (y0, 1 - x1, y1, 1 - x0) if self._sideways == 90 else (1 - y1, x0, 1 - y0, x1)
 
     def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
-        """Make what is filled in and written over the page a part of it, behind all other text."""
+        """Flatten form fields and free text into the page, behind all other text."""
         text = self._page.get_textpage()
         self._drawn = text.count_chars()
         text.close()
@@ -169,9 +169,9 @@ class Page:
         return insert_fields(join_pieces(lines), [*join_pieces(fields), *ticks])
 
     def is_readable(self, lines: Sequence[PdfLine]) -> bool:
-        """Return whether the lines have characters with a meaning.
+        """Return whether the characters of the lines can be mapped to Unicode.
 
-        Codes that the file gives none are taken for characters; among wrong ones are always some that nobody prints.
+        PDFium takes unmapped codes for characters; among wrong characters some are always unprintable.
         """
         unknown = sum(
             raw.FPDFText_HasUnicodeMapError(self._text, (run.start + run.end) // 2) == 1
@@ -239,7 +239,7 @@ class Page:
         return text
 
     def _find_words(self, text: str, plain: str) -> None:
-        """Note where each word stands, and the box of each that the page shows; with hardly a call, as pages have many."""
+        """Note the place and the box of each word. Pages have thousands, so calls are avoided here."""
         number, find_sides = self.number, self._chars.find_sides
         x, y, (width, height) = self._left, self._top, self._size
         for found in BOXED.finditer(text):
@@ -273,7 +273,7 @@ class Page:
         return PdfLine(self.number, box, size, box.bottom + _DESCENT * size, runs)
 
     def _pieces(self, text: str, first: int, last: int) -> Iterator[PdfLine]:
-        """Yield what one line of PDFium's says, cut where a gap is wider than any between words."""
+        """Yield the parts of a line of PDFium, cut at gaps wider than those between words."""
         if first == last:
             return
         letter, look = self._look_of_words(text, first, last)
@@ -293,7 +293,7 @@ class Page:
             yield self._piece(text, begin, end, *self._look_of_words(text, begin, end))
 
     def _look_of_words(self, text: str, first: int, last: int) -> tuple[int, tuple[float, float]]:
-        """Return the letter that tells the look of some words, and that look."""
+        """Return the letter whose look stands for some words, and that look."""
         start = self._starts[first]
         if self._begins_with_mark(text, first):
             start = self._spans[first][1] - 1
@@ -327,7 +327,7 @@ class Page:
         )
 
     def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[TextRun]:
-        """Yield the characters parted where figures and signs stand raised or lowered."""
+        """Yield runs of characters, split where figures and signs are raised or lowered."""
         at = start
         for index in self._could_be_shifted(text, start, end):
             if (

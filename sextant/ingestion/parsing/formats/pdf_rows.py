@@ -1,4 +1,4 @@
-"""Lines that stand side by side: columns of text drawn row by row, and rows of tables without rules."""
+"""Arrange lines that stand side by side: columns of text drawn row by row, rows of tables without rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Item = PdfLine | PageTable
 
 
 def _around_leaders(text: str) -> tuple[str, str] | None:
-    """Return the title and the value that a line of dots leads from one to the other."""
+    """Return the title and the value that leader dots connect."""
     found = _LEADERS.fullmatch(text) if _DOTS.search(text) else None
     return (found[1], found[2]) if found else None
 
@@ -52,12 +52,12 @@ def rows_of(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
 
 
 def is_item(row: Sequence[PdfLine]) -> bool:
-    """Return whether a row is a list's item, set off from its mark."""
+    """Return whether a row is a list item with its mark in a column of its own."""
     return len(row) == 2 and _ITEM_MARK.fullmatch(row[0].text) is not None
 
 
 def arrange(items: Sequence[Item]) -> list[Item]:
-    """Read columns that are drawn row by row one after the other; make one line of each row of a table."""
+    """Put columns that are drawn row by row one after the other, and make one line of each table row."""
     arranged = list[Item]()
     for is_line, run in groupby(items, key=lambda item: isinstance(item, PdfLine)):
         if is_line:
@@ -85,9 +85,9 @@ def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
 
 
 def columns_in_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Return the lines in the order of the columns, where those are drawn row by row.
+    """Return the lines column by column where they are drawn row by row.
 
-    The page is parted where most rows of two long lines leave room; what goes across this gap stands over all that
+    The page is split at the gap of most rows with two long lines; a line across this gap stands above all that
     is below.
     """
     pairs = [
@@ -135,7 +135,7 @@ def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
 
 
 def is_prose(column: Sequence[PdfLine]) -> bool:
-    """Return whether lines are full ones of words, as those of a column of text."""
+    """Return whether lines are prose: full lines of words."""
     if len(column) < COLUMN_LINES:
         return False
     text = "".join(line.text for line in column)

@@ -1,4 +1,4 @@
-"""Tables of a PDF page, found by the lines that are ruled around their cells."""
+"""Find tables of a PDF page by the rules around their cells."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_CELLS = 5000  # of a page: squared paper has more
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageTable:
-    """A table's page, its rows, the lines of that page's text that it took in, their words in order, and their size."""
+    """A table of a page: its rows, the indices of its lines, their words in order, and the size of their letters."""
 
     page: int
     rows: list[list[str]]
@@ -47,7 +47,7 @@ class PageTable:
     size: float = 0.0
 
     def count_named_rows(self, start: int = 0) -> int:
-        """Return how many rows from that one on name the columns by their words."""
+        """Return the number of header rows, counted from row `start`."""
         repeated = {(row - start, column) for row, column in self.repeated if row >= start}
         rows = self.rows[start:]
         across = {
@@ -58,7 +58,7 @@ class PageTable:
         return header_rows(rows, across, repeated)
 
     def continues_in(self, other: PageTable) -> bool:
-        """Return whether `other`, which follows at once, is this table on the next page, and not the next form of one kind."""
+        """Return whether `other` continues this table on the next page, rather than being the next of a series of forms."""
         if other.page != self.last_page + 1 or len(other.rows[0]) != len(self.rows[0]):
             return False
         labels = [[row[0] for row in table.rows if row[0]] for table in (self, other)]
@@ -102,7 +102,7 @@ def find_ruled_tables(
 
 
 def _is_table(cells: Sequence[SpannedCell]) -> bool:
-    """Return whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell beside blank ones."""
+    """Return whether the text of a grid is spread over cells: two rows and columns at least, and not nearly all in one cell."""
     filled = [cell for cell in cells if cell.text]
     total = sum(len(cell.text) for cell in filled)
     return (
@@ -148,7 +148,7 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
 
 
 def _split(grid: _Grid) -> list[_Grid]:
-    """Return the tables that stand one below the other in one frame: across the width, something else parts their columns."""
+    """Split a frame into tables below each other: something across the width lies between them, and their columns differ."""
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
     last, parts = len(grid.columns) - 1, list[tuple[int, int, set[int]]]()
     for is_parted, run in groupby(range(len(bounds)), key=lambda row: len(bounds[row]) > 2):
@@ -173,7 +173,7 @@ def _split(grid: _Grid) -> list[_Grid]:
 
 
 def _end_to_end(strokes: Iterable[PdfBox], *, is_upright: bool) -> list[PdfBox]:
-    """Return the strokes with those as one that go on where another ends: rules are often drawn cell by cell."""
+    """Join strokes that continue each other: rules are often drawn cell by cell."""
     lines = list[PdfBox]()
     for stroke in sorted(
         strokes,
@@ -218,7 +218,7 @@ def _grid(strokes: Sequence[PdfBox]) -> _Grid:
 
 
 def _shared_ends(ends: Iterable[float]) -> list[float]:
-    """Return the outermost ends at which several strokes stop: the sides of a table that has no rules there."""
+    """Return the outermost positions where several strokes end: the sides of a table without rules there."""
     ordered = sorted(ends)
     pairs = (ordered[:2], ordered[-2:])
     return [pair[0] for pair in pairs if len(pair) > 1 and pair[1] - pair[0] <= _TOUCH]
@@ -239,7 +239,7 @@ def make_table(
     lines: Mapping[int, PdfLine],
     budget: CellBudget,
 ) -> PageTable:
-    """Lay a page's table out, which took in these lines.
+    """Make a table of cells and the lines that they hold.
 
     Its words are those of every place in order: those of a merged cell once for each that it spans.
     """
@@ -258,7 +258,7 @@ def make_table(
 def _cells(
     page: Page, grid: _Grid, lines: Sequence[PdfLine]
 ) -> tuple[list[SpannedCell], CellWords]:
-    """Return the cells with their text and words; by the places of words, where rules part only some of them."""
+    """Return the cells with their text and words; cells are found by the places of words where rules are missing."""
     spans = dict[tuple[int, int], tuple[int, int]]()
     owner = dict[tuple[int, int], tuple[int, int]]()
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
@@ -290,7 +290,7 @@ def _is_open(
     owner: Mapping[tuple[int, int], tuple[int, int]],
     spans: Mapping[tuple[int, int], tuple[int, int]],
 ) -> bool:
-    """Return whether words stand in columns, or figures in rows, inside of one cell: not all of its rules are drawn."""
+    """Return whether rules are missing: inside of a cell words stand in columns, or figures in rows."""
     in_cell = defaultdict[tuple[int, int], list[PdfWord]](list)
     for line in lines:
         for word in line:
@@ -371,7 +371,7 @@ def _cell_texts(
 
 
 def _reading_key(line: PdfLine) -> tuple[float, float]:
-    """Return where a line comes in reading; what does not go from left to right keeps its order at one height."""
+    """Return the sort key of a line; lines at one height that are not read rightwards keep their order."""
     return -round(line.base), line.box.left if line.rightward else 0.0
 
 

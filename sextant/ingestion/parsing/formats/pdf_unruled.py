@@ -1,4 +1,4 @@
-"""Tables that no rules enclose: neighbouring rows whose words stand in the same columns."""
+"""Find tables without rules around them: neighbouring rows whose words stand in the same columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sextant.ingestion.parsing.limits import CellBudget
 _NEXT_ROW = 3.0  # of the letters' size: how far rows of one table stand apart
 _ROWS = 3  # of a table, at least
 _NAMES_GAP, _MOST_NAMES = 2.5, 6  # of letters' size above a table; rows
-# Of the cells beside the first column, and of all places, at least; of those more where lines of text may stand side by side.
+# Shares: of figures among the cells beside the first column, and of filled cells; more where lines are sorted by height alone.
 _FIGURES = 0.4
 _FILLED, _FILLED_MIXED = 0.45, 0.7
 _RULES = 2  # across a table without figures, at least
@@ -34,7 +34,7 @@ def find_unruled_tables(
     strokes: Sequence[PdfBox],
     budget: CellBudget,
 ) -> list[PageTable]:
-    """Return the tables among lines that are free, which stand in no ruled table."""
+    """Return the tables among the lines that are in no ruled table (`free`: their indices)."""
     return _TableFinder(page, {lines[at]: at for at in free}, strokes, budget).find()
 
 
@@ -52,7 +52,7 @@ class _TableFinder:
         self._left = [line for line in places if line.rightward]
 
     def find(self) -> list[PageTable]:
-        """Return the tables: they are drawn row by row, column by column, or the names of the rows at last."""
+        """Return the tables, whether drawn row by row, column by column, or with the names of the rows last."""
         tables, tried = list[PageTable](), set[frozenset[PdfLine]]()
         for is_mixed in (False, True):
             ordered = _from_above(self._left) if is_mixed else columns_in_order(self._left)
@@ -141,7 +141,7 @@ class _TableFinder:
 
 
 def _has_figures(run: Sequence[Sequence[PdfLine]]) -> bool:
-    """Return whether there may be enough figures for a table, before each word's place is asked for."""
+    """Return whether rows may have enough figures for a table; a quick check before words are aligned."""
     cells = [line for row in run for line in row[1:]]
     return 2 * sum(is_figure(line.text) for line in cells) >= _FIGURES * len(cells)
 
@@ -183,7 +183,7 @@ def _follows(above: Sequence[PdfLine], row: Sequence[PdfLine]) -> bool:
 
 
 def _heads(rows: Sequence[list[PdfLine]], at: int) -> list[list[PdfLine]]:
-    """Return the rows above the first with several cells that stand over its later columns."""
+    """Return the rows directly above row `at` that stand over its later columns."""
     start, edge = at, min(line.box.right for line in rows[at])
     while start and min(line.box.left for line in rows[start - 1]) > edge:
         if not 0 < rows[start - 1][0].base - rows[start][0].base < 2 * rows[start][0].size:

@@ -32,7 +32,7 @@ from sextant.text.characters import has_cjk
 _TITLES = {"title", "ctrTitle"}
 _FURNITURE = {"ftr", "hdr", "dt", "sldNum"}
 _SHAPES = {qn("p:sp"), qn("p:pic"), qn("p:graphicFrame"), qn("p:grpSp"), qn("p:cxnSp")}
-# Numbering of PowerPoint (`a:buAutoNum`) in the words of Word: what the number is, and what stands around it.
+# Numbering schemes of PowerPoint (`a:buAutoNum`): the number format of Word, and the signs around the number.
 _NUMBERS = {
     "arabic": "decimal",
     "alphaLc": "lowerLetter",
@@ -113,7 +113,7 @@ class _Slide:
             yield from body
 
     def furniture(self) -> Iterator[str]:
-        """Yield what each slide of a layout shows: footers, and the text that layout and master have of their own."""
+        """Yield the repeated text of a slide: footers, and the own text of its layout and master."""
         yield from (text for text, is_computed in self.footers() if not is_computed)
         for part in self._inherited:
             for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
@@ -239,7 +239,7 @@ class _Slide:
         return {one.get("id", ""): one.get("name", "") for one in listed}
 
     def _box(self, element: Element) -> Box:
-        """Return where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""
+        """Return the box of a shape in the coordinates of its parent; a placeholder may inherit it from its layout."""
         shape_box = _shape_box(element)
         placeholder = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
         if shape_box is not None or placeholder is None:

@@ -51,7 +51,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 @dataclass(slots=True)
 class _CellDefinition:
-    """Where a cell ends, in twips, and whether it goes on with the one before it or above it."""
+    """The right edge of a cell in twips, and whether it is merged with the one before it or above it."""
 
     edge: int
     goes_on: bool = False
@@ -68,7 +68,7 @@ class _RtfRow:
 
 @dataclass(slots=True)
 class _RtfStory:
-    """A text of its own: the body, a note, a box; and the paragraph, cell and row that are open in it."""
+    """A story (body, note or text box), with the paragraph, cell and row that are open in it."""
 
     blocks: list[Block] = field(default_factory=list[Block])
     line: StoryLine = field(default_factory=StoryLine)
@@ -92,7 +92,7 @@ class _RtfParagraph:
 
 
 class _RtfReader(StoryWriter):
-    """Lays out what the lexer finds."""
+    """Makes blocks of the tokens that the lexer finds."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)

@@ -1,6 +1,6 @@
-"""Rich Text Format (1.9.1) to text by destinations: groups, control words, the encodings of fonts.
+"""Lexer of Rich Text Format (1.9.1): groups with their destinations, control words, encodings of fonts.
 
-What is read here goes on to `RtfSink`, which knows nothing of the notation.
+It passes text and control words to an `RtfSink`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHARACTERS = {
     "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " ", "qmspace": " ",
 }  # fmt: skip
 _SYMBOLS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}"}
-# Groups behind `\*` that hold text all the same; other such groups are for programs that know them.
+# Groups marked `\*` that hold text; the other marked groups are ignored.
 _STARRED = frozenset(
     {
         "shptxt",
@@ -50,7 +50,7 @@ _SKIPPED = frozenset({
     "printim", "buptim", "atnid", "hlinkbase", "fontemb", "falt", "panose", "nonesttables", "pntxta",
     "pntxtb", "ffdata", "mmathPr",
 })  # fmt: skip
-# Groups whose text is something of its own.
+# Groups whose text is kept apart from the text around them.
 _DESTINATIONS = frozenset({
     "fonttbl", "stylesheet", "title", "pict", "fldinst", "fldrslt", "field", "footnote", "annotation", "atnauthor", "listtext", "pntext", "nesttableprops",
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "shptxt", "htmltag",
@@ -64,7 +64,7 @@ _CODE_PAGES = {10000: "mac_roman", 65001: "utf-8", 54936: "gb18030"}
 
 @dataclass(slots=True)
 class RtfState:
-    """What holds from here to the end of a group."""
+    """The state that holds to the end of a group."""
 
     destination: str = "body"
     font: int = 0
@@ -76,7 +76,7 @@ class RtfState:
 
 
 class RtfSink(Protocol):
-    """What becomes of a document's text and control words."""
+    """Receives the text and control words of a document."""
 
     def text(self, text: str, state: RtfState) -> None:
         """Take text of a destination."""
@@ -96,7 +96,7 @@ class RtfSink(Protocol):
 
 @dataclass
 class RtfLexer:
-    """Walks through a file and tells a sink what is in it."""
+    """Walks through a file and passes its contents to a sink."""
 
     sink: RtfSink
     encoding: str = "cp1252"

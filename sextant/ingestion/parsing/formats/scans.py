@@ -1,4 +1,4 @@
-"""What OCR reads, as the lines of PDF pages: columns, paragraphs and headings are found in one way for all."""
+"""Turn lines read by OCR into lines of PDF pages, so that columns, paragraphs and headings are found in the same way."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def _is_covered(words: Sequence[Word], known: Sequence[Word]) -> bool:
 
 
 def frame_of(page: OcrPage) -> PdfBox:
-    """Return what a page is laid out in, as one holds it to read."""
+    """Return the frame of a page that is turned upright."""
     upright = page.upright()
     return PdfBox(0, 0, upright.width, upright.height)
 
 
 def summary(recognised: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the document's metadata say of its OCR, if that read anything: pages, pictures, how sure it was."""
+    """Return the metadata of a document that OCR has read: numbers of pages and pictures, and the confidence."""
     read = {
         key: page for key, stored in recognised.items() if (page := OcrPage.from_json(stored)).lines
     }

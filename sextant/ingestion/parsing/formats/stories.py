@@ -1,4 +1,4 @@
-"""What documents of Word, OpenDocument and RTF have in common: paragraphs made of runs, tables, heads and feet."""
+"""Shared by the readers of Word, OpenDocument and RTF: paragraphs made of runs, comments, page headers and footers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Look:
 
 
 def without_page_numbers(text: str) -> str:
-    """Leave out the parts of a head or foot line that only tell the page, which differs from page to page."""
+    """Remove the parts of a header or footer line that only tell the number of the page."""
     if PAGE_MARK not in text:
         return text
     return re.sub(r"[^\t\n]+", _without_page, text).strip()
@@ -51,7 +51,7 @@ def _without_page(part: re.Match[str]) -> str:
 
 
 def write_comment(author: str, text: str, page: int | None = None) -> Paragraph:
-    """Return what a reviewer says as a note with the reviewer's name."""
+    """Return a comment as a note with its author's name."""
     words = " ".join(text.split())
     pattern = (
         ("批注（{}）：{}", "批注：{1}") if has_cjk(words) else ("Comment ({}): {}", "Comment: {1}")
@@ -69,7 +69,7 @@ class StoryLine:
 
 
 class StoryWriter:
-    """Makes blocks of what the stories of a document hold: its body, cells, notes, text boxes.
+    """Makes blocks of the stories of a document: its body, cells, notes, text boxes.
 
     Attributes:
         limits: what the document may cost.
@@ -129,7 +129,7 @@ class StoryWriter:
         return block
 
     def add_margin(self, text: str) -> None:
-        """Keep what stands at the head or foot of the pages, each line once."""
+        """Keep text of page headers and footers, each line once."""
         lines = [*filter(str.strip, text.split("\n"))]
         repeated = [line for line in lines if line in self._margin_lines]
         self.omissions.add_furniture("in heads and feet that are repeated", " ".join(repeated))
@@ -139,7 +139,7 @@ class StoryWriter:
             self._margins.append(Paragraph("\n".join(new), kind=TextKind.MARGIN))
 
     def document(self, body: Sequence[Block], title: str) -> Blocks:
-        """Return the whole; heads and feet stand below its first heading."""
+        """Return the whole document; page headers and footers stand below its first heading."""
         blocks = infer_headings(body, self._looks)
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         blocks[top:top] = self._margins

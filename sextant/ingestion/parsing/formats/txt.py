@@ -86,7 +86,7 @@ def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
 
 
 def _if_no_item(above: int | None, rank: int | None, below: int | None) -> int | None:
-    """Return a heading's rank; None beside a line of the same rank, with which it makes a list: nothing hangs below."""
+    """Return a heading's rank; None beside a line of the same rank: then both are items of a list."""
     return rank if rank == _TABLE or rank not in {above, below} else None
 
 

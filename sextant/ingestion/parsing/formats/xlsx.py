@@ -88,7 +88,7 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
 
 
 def _rank_cell(cell: str) -> tuple[int, int, str]:
-    """Return what sorts the names of cells from the top to the bottom."""
+    """Return the sort key of a cell's name, from the top to the bottom."""
     column = cell.rstrip("0123456789")
     return int(cell[len(column) :] or 0), len(column), column
 
@@ -176,7 +176,7 @@ _MAC_DAY = 1462  # 1 January 1904, from which workbooks of old Macs count
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell holds, the code of its number format, and its column from 1."""
+    """A cell: its value, the code of its number format, and its column from 1."""
 
     column: int
     value: CellValue
@@ -194,7 +194,7 @@ class Sheet:
 
 @dataclass(slots=True)
 class SheetRanges:
-    """What a sheet says behind its rows, and the formulas in them without a value: programs that write workbooks compute none.
+    """The merged ranges and links of a sheet, and its number of formulas without a value.
 
     `merges`: ranges of merged cells; `links`: names of cells, with the id of the address that a link in it has.
     """

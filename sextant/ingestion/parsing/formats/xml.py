@@ -1,4 +1,4 @@
-"""XML of any kind: documents (DocBook, JATS, DITA, FB2, …) as pages, records (feeds, exports) as JSON is read."""
+"""Read XML: documents (DocBook, JATS, DITA, FB2, …) as HTML, records (feeds, exports) as JSON."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _text(element: Element) -> str:
 
 
 def _is_document(root: Element) -> bool:
-    """Return whether text is written in it: elements among words, or paragraphs."""
+    """Return whether XML is a document: it has elements among words, or paragraphs."""
     for element in root.iter():
         has_words = len(element) and any(map(str.strip, _pieces(element)))
         if has_words or _tag_of(element) in {"p", "pre"}:
