@@ -21,7 +21,7 @@ from sextant.ingestion.parsing.formats.html_tables import (
 from sextant.ingestion.parsing.formats.numbering import format_number
 from sextant.ingestion.parsing.images import Load, image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import ends_sentence
+from sextant.ingestion.parsing.lines import ends_sentence, join_figure
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 from sextant.ingestion.parsing.structure import Omissions
 from sextant.text.characters import ideographs
@@ -85,6 +85,7 @@ class Reader:
             Prose
         ] = []  # headings outside the main part, until something follows them
         self._zones = [not self._main]  # whether what is open stands in the main part
+        self._begun: list[int] = []  # how many blocks there were before each open element
         self._inline: list[str] = []
         self._alts: list[str] = []  # what pictures in what is open show
         self._linked = 0  # characters of links in what is open
@@ -157,6 +158,7 @@ class Reader:
         if tag in _BLOCKS:
             self._flush()
         self._zones.append(self._zone_of(node))
+        self._begun.append(len(self._found))
         self._bold += _is_bold(node)
         if tag == "br":
             self._break_line()
@@ -212,6 +214,8 @@ class Reader:
             self._inline.append("”")
         if tag in _BLOCKS:
             self._close_block(tag)
+            self._join_card(self._begun[-1])
+        self._begun.pop()
         self._bold -= _is_bold(node)
         self._zones.pop()
 
@@ -238,6 +242,11 @@ class Reader:
             self._lists.pop()
             if not self._lists:
                 self._flush_list()
+
+    def _join_card(self, start: int) -> None:
+        """Make one line of an element that holds only a figure and its label, as boxes of key figures do."""
+        if joined := join_figure([prose.block for prose in self._found[start:]]):
+            self._found[start:] = [Prose(joined)]
 
     def _add_term(self) -> None:
         """Keep a term without a definition."""

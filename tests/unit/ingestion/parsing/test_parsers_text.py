@@ -686,6 +686,17 @@ def test_names_that_stand_beside_rows_are_no_row_of_their_own() -> None:
     assert (found.header_rows, found.repeated) == (1, frozenset({(2, 0)}))
 
 
+def test_a_figure_and_what_it_counts_are_one_line() -> None:
+    page = (
+        "<body><div><div>67,845</div><div>Net profit</div></div><div><p>Staff</p><p>45%</p></div>"
+        "<p>7</p><p>The seventh rule.</p></body>"
+    )
+    found = blocks(FileType.HTML, page)
+    assert [block.text for block in found if isinstance(block, Paragraph)] == [
+        "67,845 Net profit", "Staff 45%", "7", "The seventh rule.",
+    ]  # fmt: skip
+
+
 class TestCsv:
     @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
     def test_the_delimiter_is_found(self, delimiter: str) -> None:
