@@ -59,10 +59,9 @@ _EAST_ASIAN = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jis_2004", "utf-1
 # the characters are. Of short texts it takes Windows-1252, which is the most frequent by far, for its neighbours.
 _SURE, _FOREIGN, _WESTERN = 0.25, 0.12, 1.6
 
-META_CHARSET = re.compile(
+_META_CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE
 )
-"""The encoding that a page says it has, in its first bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,12 @@ def decode(content: bytes, declared: str | None = None) -> Decoded:
     encoding, is_sure = (stated, True) if stated else _by_content(content)
     text = content.decode(encoding, errors="replace")
     return Decoded(text, encoding, text.count("\ufffd"), is_sure)
+
+
+def charset_of_page(content: bytes) -> str | None:
+    """Return the encoding that an HTML page declares in its first bytes."""
+    declared = _META_CHARSET.search(content[:4096])
+    return declared[1].decode("ascii") if declared else None
 
 
 def is_binary(text: str) -> bool:

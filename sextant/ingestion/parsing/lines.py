@@ -263,15 +263,9 @@ _DIVIDED = (
 _DIVIDED_WORD = re.compile(rf"(?:[^\W\d_]+-)*[^\W\d_]*{_DIVIDED}[^\W\d_]*(?:-[^\W\d_]+)*")
 _COMPOUND, _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+"), re.compile(r"[^\W\d_]+")
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
-_SPACED = re.compile(r"\S {3,}\S|\t")
-_COLUMN = 50
 _DIGIT, _FIGURES = re.compile(r"\d"), re.compile(r"\d+")
 _RECORD_FIGURES = 4  # in the first word, which tells a record by itself: 10:00:01, 2026-03-01
-_DEEPEST_INDENT = 40
 _HYPHEN = re.compile(r"\w[-\u2010]$")
-_QUOTED = re.compile(r"(?:>[ ]?)+")
-_LETTERS_SHARE = 0.5  # of the signs of a line of prose, at least
-_INDENTED_CODE = re.compile(r"\s{2}.*(?:[;{}=]|\w\()")
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
@@ -289,10 +283,7 @@ def join_lines(lines: Iterable[str]) -> str:
         if is_divided and _HYPHENATED.fullmatch(above.split()[-1]):
             parts[-1] = above[:-1] + _DIVIDED
         elif above and not (
-            _is_wide(above[-1])
-            or _is_wide(line[0])
-            or begins_shifted(line)
-            or ends_in_hyphen(above)
+            is_wide(above[-1]) or is_wide(line[0]) or begins_shifted(line) or ends_in_hyphen(above)
         ):
             parts.append(" ")
         parts.append(line)
@@ -330,7 +321,7 @@ def with_fields(lines: Iterable[str]) -> str:
     """As `join_lines`, but a field below another one (`Owner: …`) stays a line of its own."""
     fields: list[list[str]] = [[]]
     for line in lines:
-        if fields[-1] and _is_field(line) and _is_field(fields[-1][0]):
+        if fields[-1] and is_field(line) and is_field(fields[-1][0]):
             fields.append([])
         fields[-1].append(line)
     return "\n".join(map(join_lines, fields))
@@ -343,90 +334,18 @@ def ends_in_hyphen(line: str) -> bool:
 
 def starts_item(line: str) -> bool:
     """Return whether a line begins a list item or a numbered heading, so that it continues nothing."""
-    return _BULLET.match(line) is not None or is_strong(number_rank(line))
+    return item_indent(line) is not None or is_strong(number_rank(line))
+
+
+def item_indent(line: str) -> int | None:
+    """Return the column at which the text of a list item begins; None for other lines."""
+    mark = _BULLET.match(line)
+    return mark.end() if mark else None
 
 
 def ends_sentence(line: str) -> bool:
     """Return whether a line ends as sentences do."""
     return line.rstrip().endswith(_SENTENCE_END)
-
-
-def unwrap(lines: list[str]) -> list[str]:
-    """Join the lines of hard-wrapped text; a line that stops short or ends a sentence stays a line, with its indentation.
-
-    A line continues in the next when it fills most of the widest one of its block, that is as wide as text columns
-    are, and what follows would not have fitted, or begins in lower case; that of a list's item, when the next one is
-    indented as its text is. Fields (`Owner: …`) and lines set with spaces stand for themselves, and so do all lines
-    of a block of records, of which two begin alike (with a time, a number). Quoted lines keep one mark for all.
-    """
-    unwrapped = list[str]()
-    for mark, run in groupby(lines, key=_quote_mark):
-        quoted = [line[len(mark) :] for line in run]
-        unwrapped += [f"{mark.strip()} {line}" if mark else line for line in _unwrap(quoted)]
-    return unwrapped
-
-
-def _quote_mark(line: str) -> str:
-    """Return what a reply sets in front of a line that it quotes: `> `, `>> `."""
-    found = _QUOTED.match(line)
-    return found[0] if found else ""
-
-
-def _unwrap(lines: list[str]) -> list[str]:
-    widest = max(_COLUMN, *map(width, lines)) if lines else _COLUMN
-    margin = min(map(_indentation, lines), default=0)
-    is_of_records = any(map(begin_alike, lines, lines[1:]))
-    paragraphs: list[list[str]] = []
-    for line in lines:
-        last = paragraphs[-1] if paragraphs and not is_of_records else []
-        if last and (_hangs(last, line) or _is_wrapped(last[-1], line, widest)):
-            last.append(line)
-        else:
-            paragraphs.append([line])
-    return [
-        join_lines(paragraph) if len(paragraph) > 1 else _set_at_margin(paragraph[0], margin)
-        for paragraph in paragraphs
-    ]
-
-
-def _indentation(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))
-
-
-def _set_at_margin(line: str, margin: int) -> str:
-    """Return a line with its indentation relative to its block; a line set in the middle loses it."""
-    indented = _indentation(line) - margin
-    return line[margin:].rstrip() if indented <= _DEEPEST_INDENT else line.strip()
-
-
-def _hangs(item: Sequence[str], line: str) -> bool:
-    """Return whether a line goes on with the item of a list, below the item's first word."""
-    mark = _BULLET.match(item[0])
-    is_below = mark is not None and _indentation(line) == mark.end() > 0
-    return is_below and not (
-        starts_item(line) or ends_sentence(item[-1]) or _SPACED.search(line.strip())
-    )
-
-
-def _is_wrapped(line: str, following: str, widest: int) -> bool:
-    text, begin = line.rstrip(), following.strip()
-    is_indented = _indentation(following) > _indentation(line) or following.startswith("\u3000")
-    if is_indented or starts_item(following) or _FIELD.match(following):
-        return False
-    if not (_is_prose(line) and _is_prose(following)):
-        return False
-    if 4 * width(text) < 3 * widest or ends_sentence(text) or _SPACED.search(text.strip()):
-        return False
-    word = begin.partition(" ")[0]
-    return begin[:1].islower() or _is_wide(begin[:1]) or width(text) + 1 + width(word) > widest
-
-
-def _is_prose(line: str) -> bool:
-    """Return whether a line is mostly letters, and no indented line of code."""
-    signs = "".join(line.split())
-    return sum(map(str.isalpha, signs)) > _LETTERS_SHARE * len(signs) and not _INDENTED_CODE.match(
-        line
-    )
 
 
 def begin_alike(line: str, other: str) -> bool:
@@ -438,12 +357,13 @@ def begin_alike(line: str, other: str) -> bool:
     return len(forms) == 1 and "0" in forms.pop()
 
 
-def _is_field(line: str) -> bool:
+def is_field(line: str) -> bool:
+    """Return whether a line begins with a label and a colon (`Owner: …`)."""
     match = _FIELD.match(line)
     return match is not None and not line.startswith("//", match.end())
 
 
-def _is_wide(char: str) -> bool:
+def is_wide(char: str) -> bool:
     """Return whether a character belongs to a script without blanks between words; Korean has blanks."""
     is_full = unicodedata.east_asian_width(char) in {"W", "F"} and char.isprintable()
     return is_full and not "\uac00" <= char <= "\ud7a3"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sextant.domain.errors import FileTypeUnknown
 from sextant.ingestion.parsing.detect import FileType
-from sextant.ingestion.parsing.encodings import META_CHARSET, decode
+from sextant.ingestion.parsing.encodings import charset_of_page, decode
 from sextant.ingestion.parsing.limits import DAMAGED
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ def _xlsx(content: bytes) -> Iterator[SourcePart]:
 
 
 def _html(content: bytes) -> Iterator[SourcePart]:
-    declared = META_CHARSET.search(content[:4096])
-    text = decode(content, declared[1].decode("ascii") if declared else None).text
-    yield SourcePart("", _html_text(text))
+    yield SourcePart("", _html_text(decode(content, charset_of_page(content)).text))
 
 
 def _text(content: bytes) -> Iterator[SourcePart]:

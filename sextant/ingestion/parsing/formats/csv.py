@@ -108,8 +108,6 @@ class _CsvReader:
         """Return the cells of each row; of a blank line, none."""
         ahead, number, width = list[str](), 0, 0
         delimiter, most = self.delimiter, self.limits.table_cells if self.limits else sys.maxsize
-        plain = list[str]()
-        plain_rows = self._reader(iter(plain.pop, ""))
         while line := (ahead.pop(0) if ahead else next(lines, "")):
             number += 1
             if '"' not in line:
@@ -117,8 +115,7 @@ class _CsvReader:
                     CellBudget(self.limits).spend(
                         cells
                     )  # before it is cut: memory may not hold them
-                plain.append(line)
-                row = next(plain_rows)
+                row = line.rstrip("\r\n").split(delimiter) if line.strip("\r\n") else []
                 yield row
                 width = len(row)
                 continue

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from openpyxl.utils.escape import unescape
 
@@ -22,8 +21,6 @@ from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.lines import could_be_heading, join_figure
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 from sextant.ingestion.parsing.structure import Omissions
-
-T = TypeVar("T")
 
 # Boxes are drawn larger than their text, and by hand: an overlap of this share of their length does not count.
 _OVERLAP = 0.2
@@ -59,7 +56,7 @@ def order_shapes(shapes: Iterable[PlacedShape], *, are_headed: bool = False) -> 
     """
     groups = [
         [[block for one in column for block in one.blocks] for column in group]
-        for group in split_columns(list(shapes), lambda shape: shape.box)
+        for group in _split_columns(list(shapes))
     ]
     for group in groups:
         figures = [join_figure(column) for column in group]
@@ -82,50 +79,51 @@ def _head_of(column: Sequence[Block]) -> HeadingBlock | None:
     return HeadingBlock(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
 
 
-def in_reading_order(items: Sequence[T], box_of: Callable[[T], Box]) -> list[T]:
-    """Sort items in reading order (recursive XY-cut): row by row, but columns of a comparison one after the other."""
-    return [item for group in split_columns(items, box_of) for column in group for item in column]
+def _in_reading_order(shapes: Sequence[PlacedShape]) -> list[PlacedShape]:
+    """Sort shapes in reading order (recursive XY-cut): row by row, but columns of a comparison one after the other."""
+    return [shape for group in _split_columns(shapes) for column in group for shape in column]
 
 
-def split_columns(items: Sequence[T], box_of: Callable[[T], Box]) -> Iterator[list[list[T]]]:
-    """Yield groups of items in reading order, each as its columns; several columns only where they are a comparison."""
-    rows = _cut(items, box_of, _down)
+def _split_columns(shapes: Sequence[PlacedShape]) -> Iterator[list[list[PlacedShape]]]:
+    """Yield groups of shapes in reading order, each as its columns; several columns only where they are a comparison."""
+    rows = _cut(shapes, _down)
     start = 0
     while start < len(rows):
-        end = _comparison_end(rows, start, box_of)
-        together = [item for row in rows[start:end] for item in row]
-        columns = _cut(together, box_of, _across)
+        end = _comparison_end(rows, start)
+        together = [shape for row in rows[start:end] for shape in row]
+        columns = _cut(together, _across)
         if len(columns) == 1:
-            yield [sorted(together, key=lambda item: (box_of(item).top, box_of(item).left))]
+            yield [sorted(together, key=lambda shape: (shape.box.top, shape.box.left))]
         elif end - start > 1:
-            yield [in_reading_order(column, box_of) for column in columns]
+            yield [*map(_in_reading_order, columns)]
         else:
-            yield from ([in_reading_order(column, box_of)] for column in columns)
+            yield from ([_in_reading_order(column)] for column in columns)
         start = end
 
 
-def _comparison_end(rows: Sequence[Sequence[T]], start: int, box_of: Callable[[T], Box]) -> int:
+def _comparison_end(rows: Sequence[Sequence[PlacedShape]], start: int) -> int:
     """Return the end of the rows that make up a comparison: columns of similar width, headings with text close below them."""
-    width = len(_cut(rows[start], box_of, _across))
+    width = len(_cut(rows[start], _across))
     end = start + 1
     while width > 1 and end < len(rows):
-        columns = _cut([item for row in rows[start : end + 1] for item in row], box_of, _across)
-        is_close = _is_close([*map(box_of, rows[end - 1])], [*map(box_of, rows[end])])
-        if not is_close or len(columns) != width or not _are_alike(columns, box_of):
+        columns = _cut([shape for row in rows[start : end + 1] for shape in row], _across)
+        is_close = _is_close(rows[end - 1], rows[end])
+        if not is_close or len(columns) != width or not _are_alike(columns):
             break
         end += 1
     return end
 
 
-def _is_close(above: Sequence[Box], below: Sequence[Box]) -> bool:
-    gap = min(box.top for box in below) - max(box.bottom for box in above)
-    return gap < _CLOSE * min(box.bottom - box.top for box in (*above, *below))
+def _is_close(above: Sequence[PlacedShape], below: Sequence[PlacedShape]) -> bool:
+    gap = min(shape.box.top for shape in below) - max(shape.box.bottom for shape in above)
+    heights = [shape.box.bottom - shape.box.top for shape in (*above, *below)]
+    return gap < _CLOSE * min(heights)
 
 
-def _are_alike(columns: Sequence[Sequence[T]], box_of: Callable[[T], Box]) -> bool:
+def _are_alike(columns: Sequence[Sequence[PlacedShape]]) -> bool:
     """Return whether columns are about as wide as each other, and none reaches far into the next."""
-    lefts = [min(box_of(item).left for item in column) for column in columns]
-    rights = [max(box_of(item).right for item in column) for column in columns]
+    lefts = [min(shape.box.left for shape in column) for column in columns]
+    rights = [max(shape.box.right for shape in column) for column in columns]
     widths = [right - left for left, right in zip(lefts, rights, strict=True)]
     overlaps = [right - left for right, left in zip(rights, lefts[1:], strict=False)]
     return max(widths) <= _ALIKE * min(widths) and max(overlaps) <= _OVERLAP * min(widths)
@@ -140,18 +138,18 @@ def _down(box: Box) -> tuple[int, int]:
 
 
 def _cut(
-    items: Sequence[T], box_of: Callable[[T], Box], side: Callable[[Box], tuple[int, int]]
-) -> list[list[T]]:
-    """Split items where a straight line passes between them along one direction, with some tolerance."""
-    groups, end = list[list[T]](), 0.0
-    for item in sorted(items, key=lambda item: side(box_of(item))):
-        first, last = side(box_of(item))
+    shapes: Sequence[PlacedShape], side: Callable[[Box], tuple[int, int]]
+) -> list[list[PlacedShape]]:
+    """Split shapes where a straight line passes between them along one direction, with some tolerance."""
+    groups, end = list[list[PlacedShape]](), 0.0
+    for shape in sorted(shapes, key=lambda shape: side(shape.box)):
+        first, last = side(shape.box)
         inset = _OVERLAP * (last - first)
         if groups and first + inset < end:
-            groups[-1].append(item)
+            groups[-1].append(shape)
             end = max(end, last - inset)
         else:
-            groups.append([item])
+            groups.append([shape])
             end = last - inset
     return groups
 

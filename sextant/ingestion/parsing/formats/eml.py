@@ -22,7 +22,7 @@ from sextant.domain.errors import FileBroken, FileRejected, FileTypeUnknown
 from sextant.domain.warnings import attachments_not_read
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph
 from sextant.ingestion.parsing.detect import FileType, detect
-from sextant.ingestion.parsing.encodings import META_CHARSET, decode
+from sextant.ingestion.parsing.encodings import charset_of_page, decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks, read_page
 from sextant.ingestion.parsing.formats.txt import text_blocks
 from sextant.ingestion.parsing.limits import Limits, check_size
@@ -301,8 +301,7 @@ def parse_web_archive(content: bytes, limits: Limits) -> Blocks:
 def _read_saved(page: Part, files: dict[str, Part], limits: Limits) -> Blocks:
     content = page.get_payload(decode=True)
     content = content if isinstance(content, bytes) else b""
-    declared = META_CHARSET.search(content[:4096])
-    charset = page.get_content_charset() or (declared[1].decode("ascii") if declared else None)
+    charset = page.get_content_charset() or charset_of_page(content)
     base = page.get("Content-Location", "")
 
     def load(address: str) -> bytes | None:

@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
-from sextant.ingestion.parsing.encodings import META_CHARSET, decode
+from sextant.ingestion.parsing.encodings import charset_of_page, decode
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
 from sextant.ingestion.parsing.formats.html_tables import Visibility
 from sextant.ingestion.parsing.images import Load
@@ -42,8 +42,7 @@ _ARTICLE_SHARE, _MAIN_SHARE = 0.85, 0.4
 
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read an HTML page, without its menus and footer."""
-    declared = META_CHARSET.search(content[:4096])
-    decoded = decode(content, declared[1].decode("ascii") if declared else None)
+    decoded = decode(content, charset_of_page(content))
     page = read_page(decoded.text, limits)
     warnings = (*decoded.warnings, *page.warnings)
     return replace(page, warnings=warnings, metadata=decoded.metadata)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -40,9 +40,8 @@ from sextant.ingestion.parsing.formats.pdf_headings import (
     mark_records,
 )
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite, words_of
-from sextant.ingestion.parsing.formats.pdf_order import in_reading_order
 from sextant.ingestion.parsing.formats.pdf_page import Page
-from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange
+from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange, in_reading_order
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, find_ruled_tables
 from sextant.ingestion.parsing.formats.pdf_unruled import find_unruled_tables
 from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages, without_known
@@ -163,7 +162,10 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
     scanned = lines_of(read.scans)
     document.init_forms()
     for number in range(1, len(document) + 1):
-        with read.omissions.survive("damaged page", number), _opened(document, number) as page:
+        with (
+            read.omissions.survive("damaged page", number),
+            closing(Page(document, number)) as page,
+        ):
             _read_page(page, read, limits, scanned.get(number))
         if len(read.frames) < number:
             del read.pages[number - 1 :]
@@ -176,15 +178,6 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
     if not (any(read.pages) or read.extras or is_waiting):
         raise FileEmpty(_nothing_read(read), next_step="" if read.scans else _RECOGNISE)
     return read
-
-
-@contextmanager
-def _opened(document: pdfium.PdfDocument, number: int) -> Iterator[Page]:
-    page = Page(document, number)
-    try:
-        yield page
-    finally:
-        page.close()
 
 
 def _read_page(page: Page, read: _PdfContent, limits: Limits, scanned: list[Item] | None) -> None:

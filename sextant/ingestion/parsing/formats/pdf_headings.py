@@ -283,7 +283,7 @@ def mark_inferred(regions: Sequence[Region]) -> list[Marked]:
         _heading(region, level, HeadingSource.INFERRED)
         if level is not None and isinstance(region, PageParagraph)
         else region
-        for region, level in zip(regions, _levels(regions), strict=True)
+        for region, level in zip(regions, infer_levels([*map(_styled, regions)]), strict=True)
     ]
 
 
@@ -382,10 +382,6 @@ def _page(region: Marked) -> int:
     if isinstance(region, PageParagraph):
         return region.first.page
     return region.page or 0
-
-
-def _levels(regions: Sequence[Region]) -> list[int | None]:
-    return infer_levels([_styled(region) for region in regions])
 
 
 def _styled(region: Region) -> Styled:

@@ -13,11 +13,6 @@ from msgspec.structs import replace
 from pypdfium2 import raw
 
 from sextant.ingestion.parsing.blocks import Paragraph, TextKind, Word
-from sextant.ingestion.parsing.formats.pdf_annotations import (
-    find_ticks,
-    is_written_over,
-    read_notes,
-)
 from sextant.ingestion.parsing.formats.pdf_characters import (
     Characters,
     angle_of_text,
@@ -25,7 +20,12 @@ from sextant.ingestion.parsing.formats.pdf_characters import (
     is_invisible,
     turn_page,
 )
-from sextant.ingestion.parsing.formats.pdf_drawings import Drawings
+from sextant.ingestion.parsing.formats.pdf_drawings import (
+    Drawings,
+    find_ticks,
+    is_written_over,
+    read_notes,
+)
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BACK,
     BOXED,

@@ -55,7 +55,11 @@ class _TableFinder:
         """Return the tables, whether drawn row by row, column by column, or with the names of the rows last."""
         tables, tried = list[PageTable](), set[frozenset[PdfLine]]()
         for is_mixed in (False, True):
-            ordered = _from_above(self._left) if is_mixed else columns_in_order(self._left)
+            ordered = (
+                sorted(self._left, key=lambda line: (-round(line.base), line.box.left))
+                if is_mixed
+                else columns_in_order(self._left)
+            )
             for run in _runs(rows_of(ordered), self._has_cells):
                 members = frozenset(line for row in run for line in row)
                 if members in tried or (len(run) < _ROWS and not is_mixed):
@@ -82,7 +86,8 @@ class _TableFinder:
         names = [] if table.count_named_rows() else self._names_above(box, aligned)
         for count in range(len(names), 0, -1):
             above = [line for row in names[:count] for line in row]
-            if sum(map(self._count_cells, above)) * 2 <= aligned.width:
+            cells = sum(len(segments(self._page.words(line))) for line in above)
+            if 2 * cells <= aligned.width:
                 break
             more = [*above, *members]
             again = self._align(more, _near(self._strokes, unite(one.box for one in more), 0))
@@ -101,9 +106,6 @@ class _TableFinder:
         return make_table(
             self._page.number, aligned.spanned(), aligned.words(), inside, self._budget
         )
-
-    def _count_cells(self, line: PdfLine) -> int:
-        return len(segments(self._page.words(line)))
 
     def _has_cells(self, line: PdfLine) -> bool:
         """Return whether a line holds cells with figures: narrow columns leave no gap at which lines are parted."""
@@ -144,10 +146,6 @@ def _has_figures(run: Sequence[Sequence[PdfLine]]) -> bool:
     """Return whether rows may have enough figures for a table; a quick check before words are aligned."""
     cells = [line for row in run for line in row[1:]]
     return 2 * sum(is_figure(line.text) for line in cells) >= _FIGURES * len(cells)
-
-
-def _from_above(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    return sorted(lines, key=lambda line: (-round(line.base), line.box.left))
 
 
 def _runs(

@@ -1,9 +1,9 @@
-"""Plain text: paragraphs by blank lines, headings by their numbers."""
+"""Read plain text: paragraphs by blank lines, headings by their numbers, hard-wrapped lines joined."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -12,11 +12,18 @@ from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragr
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import (
+    begin_alike,
     could_be_heading,
+    ends_sentence,
     has_roman_numbers,
+    is_field,
     is_strong,
+    is_wide,
+    item_indent,
+    join_lines,
     number_rank,
-    unwrap,
+    starts_item,
+    width,
 )
 from sextant.ingestion.parsing.tables import header_rows
 
@@ -107,3 +114,88 @@ def _table(lines: list[str]) -> Table:
 
 def _is_title(line: str) -> bool:
     return could_be_heading(line) and number_rank(line) is None
+
+
+_SPACED = re.compile(r"\S {3,}\S|\t")
+_COLUMN = 50
+_DEEPEST_INDENT = 40
+_QUOTED = re.compile(r"(?:>[ ]?)+")
+_LETTERS_SHARE = 0.5  # of the signs of a line of prose, at least
+_INDENTED_CODE = re.compile(r"\s{2}.*(?:[;{}=]|\w\()")
+
+
+def unwrap(lines: Sequence[str]) -> list[str]:
+    """Join the lines of hard-wrapped text; a line that stops short or ends a sentence stays a line, with its indentation.
+
+    A line continues in the next when it fills most of the widest one of its block, that is as wide as text columns
+    are, and what follows would not have fitted, or begins in lower case; that of a list's item, when the next one is
+    indented as its text is. Fields (`Owner: …`) and lines set with spaces stand for themselves, and so do all lines
+    of a block of records, of which two begin alike (with a time, a number). Quoted lines keep one mark for all.
+    """
+    unwrapped = list[str]()
+    for mark, run in groupby(lines, key=_quote_mark):
+        quoted = [line[len(mark) :] for line in run]
+        unwrapped += [f"{mark.strip()} {line}" if mark else line for line in _unwrap(quoted)]
+    return unwrapped
+
+
+def _quote_mark(line: str) -> str:
+    """Return what a reply sets in front of a line that it quotes: `> `, `>> `."""
+    found = _QUOTED.match(line)
+    return found[0] if found else ""
+
+
+def _unwrap(lines: Sequence[str]) -> list[str]:
+    widest = max(_COLUMN, *map(width, lines)) if lines else _COLUMN
+    margin = min(map(_indentation, lines), default=0)
+    is_of_records = any(map(begin_alike, lines, lines[1:]))
+    paragraphs: list[list[str]] = []
+    for line in lines:
+        last = paragraphs[-1] if paragraphs and not is_of_records else []
+        if last and (_hangs(last, line) or _is_wrapped(last[-1], line, widest)):
+            last.append(line)
+        else:
+            paragraphs.append([line])
+    return [
+        join_lines(paragraph) if len(paragraph) > 1 else _set_at_margin(paragraph[0], margin)
+        for paragraph in paragraphs
+    ]
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _set_at_margin(line: str, margin: int) -> str:
+    """Return a line with its indentation relative to its block; a line set in the middle loses it."""
+    indented = _indentation(line) - margin
+    return line[margin:].rstrip() if indented <= _DEEPEST_INDENT else line.strip()
+
+
+def _hangs(item: Sequence[str], line: str) -> bool:
+    """Return whether a line goes on with the item of a list, below the item's first word."""
+    is_below = _indentation(line) == item_indent(item[0])
+    return is_below and not (
+        starts_item(line) or ends_sentence(item[-1]) or _SPACED.search(line.strip())
+    )
+
+
+def _is_wrapped(line: str, following: str, widest: int) -> bool:
+    text, begin = line.rstrip(), following.strip()
+    is_indented = _indentation(following) > _indentation(line) or following.startswith("\u3000")
+    if is_indented or starts_item(following) or is_field(following):
+        return False
+    if not (_is_prose(line) and _is_prose(following)):
+        return False
+    if 4 * width(text) < 3 * widest or ends_sentence(text) or _SPACED.search(text.strip()):
+        return False
+    word = begin.partition(" ")[0]
+    return begin[:1].islower() or is_wide(begin[:1]) or width(text) + 1 + width(word) > widest
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line is mostly letters, and no indented line of code."""
+    signs = "".join(line.split())
+    return sum(map(str.isalpha, signs)) > _LETTERS_SHARE * len(signs) and not _INDENTED_CODE.match(
+        line
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sextant.ingestion.parsing.blocks import Paragraph, texts_of
+from sextant.ingestion.parsing.formats.txt import unwrap
 from sextant.ingestion.parsing.lines import (
     Styled,
     close_divided,
     infer_levels,
     join_lines,
     starts_item,
-    unwrap,
 )
 
 

@@ -11,10 +11,10 @@ from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Emu, Inches
 
-from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Paragraph, Table, lines_of
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
-from sextant.ingestion.parsing.formats.drawingml import Box, in_reading_order
+from sextant.ingestion.parsing.formats.drawingml import Box, PlacedShape, order_shapes
 from sextant.ingestion.parsing.limits import Limits
 from tests.unit.ingestion.parsing.office_files import Related, deck, xml
 
@@ -81,10 +81,10 @@ class TestReadingOrder:
     def test_rows_from_above_and_compared_columns_one_after_the_other(
         self, boxes: dict[str, tuple[int, int, int, int]], order: str
     ) -> None:
-        items = [(name, Box(*box)) for name, box in boxes.items()]
+        shapes = [PlacedShape(Box(*box), [Paragraph(name)]) for name, box in boxes.items()]
 
-        for given in (items, items[::-1]) if order != "xy" else (items,):
-            assert "".join(n for n, _ in in_reading_order(given, lambda item: item[1])) == order
+        for given in (shapes, shapes[::-1]) if order != "xy" else (shapes,):
+            assert "".join(lines_of(order_shapes(given))) == order
 
     @pytest.mark.parametrize(("foot", "levels"), [("", [1, 2, 2]), ("for both", [1])])
     def test_what_heads_compared_columns_is_a_heading_where_nothing_follows(
