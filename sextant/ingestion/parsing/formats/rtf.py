@@ -40,7 +40,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     Raises:
         FileUnsafe: its tables have more cells than the limit.
     """
-    reader = _RtfReader(limits)
+    reader = RtfReader(limits)
     RtfLexer(reader).read(content)
     if reader.html is not None:
         omissions = Omissions()
@@ -91,7 +91,7 @@ class _RtfParagraph:
     depth: int = 1  # of the table that it stands in, one inside another
 
 
-class _RtfReader(StoryWriter):
+class RtfReader(StoryWriter):
     """Makes blocks of the tokens that the lexer finds."""
 
     def __init__(self, limits: Limits) -> None:

@@ -1,6 +1,6 @@
 """Lexer of Rich Text Format (1.9.1): groups with their destinations, control words, encodings of fonts.
 
-It passes text and control words to an `RtfSink`.
+It passes text and control words to the reader (`rtf.RtfReader`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ import codecs
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from sextant.ingestion.parsing.formats.stories import Look
+
+if TYPE_CHECKING:
+    from sextant.ingestion.parsing.formats.rtf import RtfReader
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z'])|([{}])|([^\\{}\r\n]+)|[\r\n]+|\\"
@@ -75,30 +78,11 @@ class RtfState:
     is_rtf_only: bool = False  # of HTML that is wrapped in RTF: text for programs that know no HTML
 
 
-class RtfSink(Protocol):
-    """Receives the text and control words of a document."""
-
-    def text(self, text: str, state: RtfState) -> None:
-        """Take text of a destination."""
-
-    def word(self, word: str, number: int | None, state: RtfState) -> None:
-        """Take a control word that is no character."""
-
-    def opened(self, destination: str, state: RtfState) -> None:
-        """Take the beginning of a destination."""
-
-    def closed(self, destination: str, state: RtfState) -> None:
-        """Take the end of a destination; `state` is that of the group around it."""
-
-    def data(self, content: bytes) -> None:
-        """Take bytes that are no text."""
-
-
 @dataclass
 class RtfLexer:
-    """Walks through a file and passes its contents to a sink."""
+    """Walks through a file and passes its contents to a reader."""
 
-    sink: RtfSink
+    sink: RtfReader
     encoding: str = "cp1252"
     fonts: dict[int, str] = field(default_factory=dict[int, str])
     _state: RtfState = field(default_factory=RtfState)
