@@ -202,46 +202,26 @@ def _series(cells: Sequence[str]) -> Decimal | str | None:
 def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Return the rows with the names of groups repeated, where the first row names groups of the second's columns.
 
-    As two rows of names are written without merged cells: a name of the first row stands for the blank cells on
-    its right, and those of the second row are not told apart without it, or it is a year; or anywhere above columns
-    of which each group has the same. None where that is not so.
+    In two header rows without merged cells a group's name stands for the blank cells on its right, if it tells columns
+    of the same name apart; a single year stands for all columns but the first, wherever it is written. None where the
+    first row names no groups.
     """
     if len(rows) < 3:
         return None
     groups, names = ([cell.strip() for cell in row] for row in rows[:2])
-    filled = [at for at, cell in enumerate(groups) if cell]
-    of_year = len(filled) == 1 and filled[0] > 0 and names_year(groups[filled[0]])
-    is_grouped = of_year or (
-        1 < len(filled) < len(groups)
-        and len(set(filter(None, names))) < len([*filter(None, names)])
-    )
-    if not is_grouped or any(map(_NUMBER.match, filter(None, names))):
+    groups += [""] * (len(names) - len(groups))
+    filled = [*filter(None, names)]
+    above = [*filter(None, groups[1:])]
+    is_year = len(above) == 1 and names_year(above[0])
+    is_grouped = is_year or (above and not all(groups) and len({*filled}) < len(filled))
+    if not is_grouped or any(map(_NUMBER.match, filled)):
         return None
-    name, result = "", _spread_groups(groups, names)
-    for at in range(len(names)) if not result else ():
-        group = groups[at] if at < len(groups) else ""
-        name = group or (name if names[at] else "")
-        result.append(name)
-    if not result:
-        return None
+    name, result = "", list[str]()
+    for at, below in enumerate(names):
+        name = above[0] * (at > 0) if is_year else groups[at] or name
+        result.append(groups[at] or (name if below else ""))
     both = column_names([result, names])
-    return [result, *map(list, rows[1:])] if len(set(both)) == len(both) else None
-
-
-def _spread_groups(groups: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return group names repeated above all their columns; [] unless the groups have the same column names."""
-    columns = [at for at, name in enumerate(names) if name]
-    for width in range(2, len(columns) // 2 + 1):
-        runs = [columns[at : at + width] for at in range(0, len(columns), width)]
-        named = [[*filter(None, (groups[at] for at in run if at < len(groups)))] for run in runs]
-        if (
-            all(len(found) == 1 for found in named)
-            and len({tuple(names[at] for at in run) for run in runs}) == 1
-        ):
-            of_column = {at: name for run, (name,) in zip(runs, named, strict=True) for at in run}
-            rest = dict(enumerate(groups))
-            return [of_column.get(at, rest.get(at, "")) for at in range(len(names))]
-    return []
+    return [result, *map(list, rows[1:])] if len({*both}) == len(both) else None
 
 
 def names_groups(groups: Sequence[str], below: Sequence[str]) -> bool:

@@ -120,7 +120,7 @@ _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
 _DEEPEST_INDENT = 40
 _QUOTED = re.compile(r"(?:>[ ]?)+")
-_LETTERS_SHARE = 0.5  # of the signs of a line of prose, at least
+_LETTERS_SHARE = 0.3  # of the signs of a line of prose, at least
 _INDENTED_CODE = re.compile(r"\s{2}.*(?:[;{}=]|\w\()")
 
 

@@ -65,6 +65,7 @@ NOTE = "Note: all prices are net and hold until the end of the year"
         ([["Area", 2024], ["N", 1], ["S", 3], [], ["Area", "Head"], ["N", "Ann"], ["S", "Bob"]], [(3, 1), (3, 1)]),
         ([["Area", "Plan", "Real"], ["N", 1, 2], [], ["S", 3, 4], ["W", 5, 9]], [(4, 1)]),
         ([[_, 2024], ["Area", "Jan", "Feb"], ["N", 1, 2], ["S", 3, 4]], [(4, 2)]),
+        ([[_, _, 2024, _], ["Area", "Jan", "Feb", "Mar"], ["N", 1, 2, 3], ["S", 3, 4, 5]], [(4, 2)]),
         ([["Owner:", "Ann"], ["Role:", "Nurse"]], [(2, 0)]),
         ([["Item", "Amount", "Amount"], ["a", 1, 2], ["b", 3, 4]], [(3, 1)]),
         ([["Report", "Sales"], ["By", "Ann"], ["Area", "A", "B", "C"], ["N", 1, 2, 3], ["S", 4, 5, 6], ["W", 7, 8, 9]],
@@ -136,16 +137,6 @@ def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:
     ]
     found = shape(sheet(rows, "A1:C1", "A6:C6"))
     assert found == ["Purchases of 2024", "Author: Wang Date: 2024-6-1", (3, 1), "Note: with tax"]
-
-
-def test_the_name_of_a_group_stands_anywhere_above_the_columns_that_every_group_has() -> None:
-    """Here above the last one."""
-    [table] = sheet(
-        [["In CHF", _, "First half", _, "Second half"], [_, "Sales", "Cost", "Sales", "Cost"], ["North", 1, 2, 3, 4]],
-    )  # fmt: skip
-    assert build_structure([table]).text.split("\n")[0] == (
-        "| In CHF | First half Sales | First half Cost | Second half Sales | Second half Cost |"
-    )
 
 
 def test_merged_cells_and_links_are_found_under_any_prefix_of_their_namespace() -> None:
