@@ -8,7 +8,9 @@ part with a number of that kind. What the question says needs no support.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 
+from sextant.nodes.citing.competitors import Competitors
 from sextant.nodes.citing.evidence_index import (
     Assessment,
     EvidenceIndex,
@@ -16,6 +18,7 @@ from sextant.nodes.citing.evidence_index import (
     language_of_sentence,
 )
 from sextant.nodes.citing.evidence_part import EvidencePart
+from sextant.nodes.citing.sentence_look import OF_ASKED, SHORT
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.nodes.citing.value_look import ValueLook
 
@@ -58,6 +61,24 @@ class AnswerEvidence(EvidenceIndex):
                 if alone.support is Support.SUPPORTED:
                     return alone
         return found
+
+    def is_outdone(self, sentence: str) -> bool:
+        """Return whether a bare answer stands in a sentence that answers the question clearly worse than another one.
+
+        A bare answer is a few words or a value, without what the question asks about.
+        """
+        facts = self.find_facts(sentence)
+        words = {term for fact in facts for term in fact.new}
+        values = [value for fact in facts for value in fact.values]
+        restated = {term for fact in facts for term in fact.terms if self.is_asked(term)}
+        is_bare = len(words) <= SHORT and not (words and values)
+        if not is_bare or len(restated) >= OF_ASKED * len(self.asked):
+            return False
+        return self._competitors.outdo(words, values)
+
+    @cached_property
+    def _competitors(self) -> Competitors:
+        return Competitors(self.question, self.items)
 
     def denies(self, sentence: str, passages: Collection[int]) -> bool:
         """Return whether these passages, in its language, lack a number of a sentence or say the opposite."""

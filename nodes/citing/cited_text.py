@@ -123,10 +123,11 @@ class CitedText:
     @property
     def has_statement(self) -> bool:
         """Return whether a whole sentence that states something has come so far."""
-        return (
-            any(one.verdict is not Verdict.STATES_NOTHING for one in self.finished)
-            or sentence_end(self._sentence.text) is not None
-        )
+        return self._has_stated or sentence_end(self._sentence.text) is not None
+
+    @property
+    def _has_stated(self) -> bool:
+        return any(one.verdict is not Verdict.STATES_NOTHING for one in self.finished)
 
     def feed(self, piece: str) -> Iterator[Token | Cited]:
         """Take the next piece of the model's text, of any length."""
@@ -332,6 +333,8 @@ class CitedText:
         cited = [index for _, index, _ in sentence.marks]
         assessed = self.evidence.assess(said, preferred=cited, withheld=self._withheld)
         verdict = Verdict[assessed.support.name]
+        if verdict is Verdict.SUPPORTED and not self._has_stated and self.evidence.is_outdone(said):
+            verdict = Verdict.PARTIAL
         foreign = bool(cited) and all(quote.foreign for _, _, quote in sentence.marks)
         if foreign:  # of words in another language nobody can tell, of numbers one can
             foreign = self.evidence.has_only_numbers(said, cited)

@@ -36,11 +36,11 @@ OF_CITED = 0.05
 # A sentence of few words must speak of the subject nearly as much as any part does.
 _OF_BEST = 0.85
 # So much of the question's terms.
-_OF_ASKED = 0.4
+OF_ASKED = 0.4
 # Each of them must stand so close to the rest.
 _CLOSE = 0.5
 # A sentence of no more terms of its own says little more than their relation to the subject.
-_SHORT = 4
+SHORT = 4
 # A sentence is said in part where more than this share of its words is.
 _PARTLY = 0.3
 # Each term of its own that the passages have makes a sentence lean less on the question.
@@ -107,7 +107,7 @@ class SentenceLook:
         asked = {term: weight for term, weight in subject.items() if term not in new}
         # A sentence that has some of the question's words says itself what it is about.
         restated = {term: weight for term, weight in asked.items() if term in self._stated}
-        asked = restated if sum(restated.values()) >= _OF_ASKED * sum(asked.values()) else asked
+        asked = restated if sum(restated.values()) >= OF_ASKED * sum(asked.values()) else asked
         found = [
             (self._coverage_of(part, new), self._share_covered(part, asked), part)
             for part in self._whole
@@ -192,7 +192,7 @@ class SentenceLook:
     @property
     def _is_brief(self) -> bool:
         """Return whether the sentence says little more than what relates to the subject."""
-        return len({term for fact in self._facts for term in fact.new}) <= _SHORT
+        return len({term for fact in self._facts for term in fact.new}) <= SHORT
 
     def _is_together(self, part: EvidencePart, terms: Collection[str]) -> bool:
         """Return whether terms stand in one clause of a part, or in its headings."""

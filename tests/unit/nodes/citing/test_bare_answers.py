@@ -1,0 +1,57 @@
+"""A few words alone are an answer only where no other sentence answers the question clearly better."""
+
+from __future__ import annotations
+
+import pytest
+
+from sextant.nodes.citing.citations import Verdict
+from sextant.nodes.citing.cited_text import CitedText
+from tests.unit.nodes.conftest import item
+
+SCHOOL = (
+    "Tamsin Ree opened the school of weaving at Holm in 1902. Its looms were built from oak of the Vard forest. Girls of"
+    " twelve learned to dye with madder, weld and woad. A second hall was added when the county paid for dormitories."
+    " Each pupil kept a diary of patterns."
+)
+PIER = "The day ticket costs 30 EUR. The locker fee is 12 EUR."
+LOOMS = "What were the looms of the school of weaving built from?"
+DIARY = "What did each pupil of the school of weaving keep?"
+
+
+def _verdicts(question: str, passage: str, answer: str) -> list[Verdict]:
+    text = CitedText([item(passage)], question=question)
+    for _ in (*text.feed(answer), *text.finish()):
+        pass
+    return [sentence.verdict for sentence in text.finished]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (LOOMS, "Oak of the Vard forest [1]."),
+        (DIARY, "A diary of patterns."),
+        ("Who opened the school of weaving at Holm?", "Tamsin Ree."),
+    ],
+)
+def test_an_answer_from_the_sentence_that_answers_best_is_supported(
+    question: str, answer: str
+) -> None:
+    assert _verdicts(question, SCHOOL, answer) == [Verdict.SUPPORTED]
+
+
+@pytest.mark.parametrize("question", [LOOMS, DIARY])
+def test_an_answer_from_a_sentence_that_answers_clearly_worse_is_not_supported(
+    question: str,
+) -> None:
+    assert _verdicts(question, SCHOOL, "Madder, weld and woad [1].") == [Verdict.PARTIAL]
+
+
+def test_a_value_of_something_else_is_not_supported() -> None:
+    question = "What does the day ticket cost?"
+    assert _verdicts(question, PIER, "30 EUR.") == [Verdict.SUPPORTED]
+    assert _verdicts(question, PIER, "12 EUR.") == [Verdict.CONTRADICTED]
+
+
+def test_sentences_behind_the_first_may_say_something_else() -> None:
+    answer = "A diary of patterns. Madder, weld and woad."
+    assert _verdicts(DIARY, SCHOOL, answer) == [Verdict.SUPPORTED, Verdict.SUPPORTED]
