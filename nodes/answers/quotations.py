@@ -30,8 +30,9 @@ from sextant.nodes.answers.computed import (
     with_computed,
 )
 from sextant.nodes.answers.sanitizer import sanitize_output
+from sextant.nodes.citing.assessment import AnswerEvidence
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, is_answered, is_table
-from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
+from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.arithmetic import compute_term
 from sextant.nodes.question.wording import clauses_of
 from sextant.stores.documents.document_reader import DocumentReader
@@ -271,7 +272,7 @@ def _nearest(
     given: Citations, question: str, items: Sequence[RetrievedItem], index: int, language: str
 ) -> Iterator[Token | Cited]:
     nearest = items[index]
-    quote = Passages(items)[index].best_quote(claim_of(question))
+    quote = AnswerEvidence([nearest]).find_quote(0, question)
     if quote is None or quote.text.startswith(FENCE) or quote.text.strip("| ") in _heads(nearest):
         quote = _opening(nearest)
     quote = _without_bars(quote)

@@ -38,9 +38,10 @@ from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages
 from sextant.nodes.answers.quotations import AnswerEvent
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.budget import calls_to_read, usage_of_failure
+from sextant.nodes.citing.assessment import AnswerEvidence
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, format_marker
 from sextant.nodes.citing.markers import MARKER, read, strip_markers
-from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
+from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of
 from sextant.nodes.citing.terms import Text, terms_of
 from sextant.nodes.judgements import failure_reason
 
@@ -161,7 +162,7 @@ def _cite_findings(
     """
     claim = claim_of(question)
     indices = {item.id: index for index, item in enumerate(items)}
-    quoted: dict[int, QuotedPassage] = {}
+    evidence = AnswerEvidence(items)
     ordered = [
         sorted(report.metadata["findings"], key=lambda one: -TermLookup(one["text"]).covers(claim))
         for report in reports
@@ -170,8 +171,7 @@ def _cite_findings(
         for report, finding in zip(reports, turn, strict=True):
             ids = finding["chunk_ids"] if finding else ()
             for index in (indices[one] for one in ids if one in indices):
-                passage = quoted.setdefault(index, QuotedPassage(items[index]))
-                quote = passage.best_quote(claim_of(finding["text"]))
+                quote = evidence.find_quote(index, finding["text"])
                 if quote is not None:
                     yield _CitedFinding(
                         report.metadata["title"], finding["text"].strip(), index, quote

@@ -20,6 +20,7 @@ from sextant.nodes.citing.evidence_index import (
 from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.sentence_look import OF_ASKED, SHORT
 from sextant.nodes.citing.support import SupportedQuote
+from sextant.nodes.citing.terms import numbers_in, terms_of
 from sextant.nodes.citing.value_look import ValueLook
 
 # So many sentences or rows that say nothing of it may lie between those that are quoted together.
@@ -87,6 +88,24 @@ class AnswerEvidence(EvidenceIndex):
             return False
         found = self.assess(sentence, withheld=others)
         return found.support is Support.CONTRADICTED or not self.has_numbers(sentence, passages)
+
+    def find_quote(self, passage: int, statement: str) -> SupportedQuote | None:
+        """Return the sentence or row of a passage with most of a statement's words and numbers.
+
+        It is None where none has any. Of a passage in another language that shares nothing, it is the whole passage.
+        """
+        terms, values = terms_of(statement), numbers_in(statement)
+        whole = [part for part in self.parts if part.passage == passage and not part.is_clause]
+        best = max(whole, key=lambda part: part.measure(terms, values), default=None)
+        share = best.measure(terms, values) if best else 0.0
+        foreign = self.languages[passage] != language_of_sentence(statement)
+        if best and share:
+            return self.quote(best, [best], share, foreign=foreign)
+        item = self.items[passage]
+        offset = int(item.metadata.get("start") or 0)
+        if foreign and item.text and (terms or values):
+            return SupportedQuote(item.text, offset, offset + len(item.text), 0.0, foreign=True)
+        return None
 
     def quote(
         self,

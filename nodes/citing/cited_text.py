@@ -33,7 +33,8 @@ from sextant.nodes.citing.citations import (
     label_of,
 )
 from sextant.nodes.citing.evidence_index import Support
-from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
+from sextant.nodes.citing.support import SupportedQuote
+from sextant.nodes.citing.terms import numbers_in, terms_of
 from sextant.text.sentences import find_undecided, sentence_end
 from sextant.text.statements import is_abstention, states
 
@@ -79,7 +80,7 @@ class CitedText:
         withheld: Collection[int] = (),
         rejected: Collection[str] = (),
     ) -> None:
-        self._passages = Passages(passages)
+        self._passages = passages
         self.evidence = AnswerEvidence(passages, question)
         self._tables = tables_among(passages)
         self._labels = {
@@ -100,7 +101,7 @@ class CitedText:
         self._sentence = DraftSentence()
         self._emitted = 0
         self._searched = 0
-        self._claim = Claim(frozenset(), frozenset())
+        self._claim = ""
         self._claimed = 0
         self.finished: list[Finished] = []
 
@@ -258,7 +259,9 @@ class CitedText:
         if "\n" in gap:
             yield from self._write(gap, ends_line=True)
             gap = ""
-        self._claim = claim_of(self._sentence.text[self._claimed :]) or self._claim
+        since = self._sentence.text[self._claimed :]
+        if terms_of(since) or numbers_in(since):
+            self._claim = since
         self._claimed = len(self._sentence.text)
         sentence, end, shown = self._sentence, self._emitted, []
         bars, gap = (gap.rstrip(), " ") if "|" in gap else ("", gap)  # the end of a row of a table
@@ -289,7 +292,7 @@ class CitedText:
             return None
         if table := self._tables.get(index):
             return table.quote(place, self._sentence.text)
-        quote = self._passages[index].best_quote(self._claim)
+        quote = self.evidence.find_quote(index, self._claim)
         return quote if quote and (quote.foreign or quote.support >= MARKER_SUPPORT) else None
 
     def _close(self, sentence: DraftSentence) -> Iterator[Token | Cited]:

@@ -133,6 +133,7 @@ def _of_sentence(
         sentence,
         layers,
         () if several else every,
+        every,
         inherits=refers_back,
         clauses=tuple(map(Text, cut(MARKED, sentence))),
         wording=sentence,

@@ -76,6 +76,12 @@ class EvidencePart:
         """Return how much a term says for this part: 0 where it stands nowhere near."""
         return max((level * text.has(term) for level, text in self.layers), default=0.0)
 
+    def measure(self, terms: Sequence[str], values: Sequence[TextValue]) -> float:
+        """Return the share (0..1) of terms and values that stand in the part or in its headings."""
+        stated = sum(any(map(value.matches, self.values + self.conditions)) for value in values)
+        found = sum(level for term in terms if (level := self.level(term)) >= HEADING)
+        return (found + stated) / (len(terms) + len(values) or 1)
+
     def level_of(self, pattern: re.Pattern[str]) -> float:
         """Return the same for other words of the same meaning."""
         found = (level for level, text in self.layers if pattern.search(text.plain))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, simplify
-from sextant.text.sentences import sentence_spans
 from sextant.text.statements import (
     clauses,
     complete_denials,
@@ -32,16 +30,12 @@ _WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
 # The number of an item is not part of what it says.
 ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
-# A second sentence must add this much support to be worth quoting.
-_LONGER_QUOTE = 0.15
 # The share of a denied clause's terms that the other side must have, so that both speak of the same:
 # of the statement's in the quote, of the quote's in the statement. docs/experiments/citing.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
 _ALL_BUT_ONE = 0.8
 _TOKEN_OF_CLAIM = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|\w+")
-# Stands between the names of a table's columns and its rows.
-_RULE = "\n| --- |"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,80 +141,6 @@ class ComputedSentence:
             item.text[self.start - offset : self.end - offset], self.start, self.end, 1.0
         )
 
-    def carries(self, claim: Claim, item: RetrievedItem) -> bool:
-        """Return whether a statement says a number of this and none besides, and speaks of the same.
-
-        What stands in other rows of `item` only is not what this tells: its largest price is of one plan.
-        In the same language they share a word.
-        """
-        said = claim_of(self.text)
-        if not claim.numbers or not claim.numbers <= said.numbers:
-            return False
-        above, rule, _ = item.text.partition(_RULE)
-        context = item.metadata.get("context") or (above if rule else "")
-        own = TermLookup(f"{self.text}\n{self.quote(item).text}\n{headings(item)}\n{context}")
-        if TermLookup(item.text).common_terms(claim) - own.common_terms(claim):
-            return False
-        shared = own.common_terms(claim) - claim.numbers
-        return bool(shared) or claim.language != said.language
-
-
-class QuotedPassage:
-    """A passage in which the sentences that carry a claim are looked up.
-
-    What the passage's headings say counts for each of its sentences, but a sentence that says it
-    itself is preferred.
-    """
-
-    def __init__(self, item: RetrievedItem) -> None:
-        spans = sentence_spans(item.text)
-        adjacent = [(first, second) for (first, _), (_, second) in pairwise(spans)]
-        self._item = item
-        self._computed: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
-        self._text = item.text
-        self._offset = int(item.metadata.get("start") or 0)
-        self._language = language_of(item.text)
-        self._headings = TermLookup(headings(item))
-        self._whole = TermLookup(item.text)
-        self._ones = [(span, TermLookup(item.text[slice(*span)])) for span in spans]
-        self._twos = [(span, TermLookup(item.text[slice(*span)])) for span in adjacent]
-
-    def best_quote(self, claim: Claim) -> SupportedQuote | None:
-        """Return the one or two adjacent sentences that carry most of `claim`; None if none does.
-
-        A claim in another language than the passage gets the whole passage, unless names or numbers
-        point to a sentence.
-        """
-        if told := next((one for one in self._computed if one.carries(claim, self._item)), None):
-            return told.quote(self._item)
-        foreign = bool(len(claim)) and claim.language != self._language
-        one, two = _best(self._ones, claim), _best(self._twos, claim)
-        held, (start, end) = two if len(two[0]) > len(one[0]) + _LONGER_QUOTE * len(claim) else one
-        if foreign and not held:
-            start, end = 0, len(self._text)
-        held |= self._headings.common_terms(claim)
-        if start == end or not (held or foreign):
-            return None
-        support = len(held) / len(claim)
-        quoted = self._text[start:end]
-        return SupportedQuote(quoted, self._offset + start, self._offset + end, support, foreign)
-
-
-class Passages:
-    """The passages of an answer by their places; each is cut into sentences when it is first needed."""
-
-    def __init__(self, items: Sequence[RetrievedItem]) -> None:
-        self._items = items
-        self._quoted: dict[int, QuotedPassage] = {}
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, index: int) -> QuotedPassage:
-        if index not in self._quoted:
-            self._quoted[index] = QuotedPassage(self._items[index])
-        return self._quoted[index]
-
 
 def is_opposed(statement: str, quote: str) -> bool:
     """Return whether one of the two denies what the other says without a word of denial.
@@ -309,10 +229,3 @@ def headings(item: RetrievedItem) -> str:
     named = item.metadata.get("filename") or item.metadata.get("title") or ""
     sections = item.metadata.get("section_path") or ()
     return " > ".join(str(part) for part in (named, *sections) if part)
-
-
-def _best(
-    candidates: Sequence[tuple[tuple[int, int], TermLookup]], claim: Claim
-) -> tuple[frozenset[str], tuple[int, int]]:
-    found = ((wording.common_terms(claim), span) for span, wording in candidates)
-    return max(found, key=lambda one: len(one[0]), default=(frozenset(), (0, 0)))

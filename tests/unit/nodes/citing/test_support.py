@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.support import QuotedPassage, TermLookup, claim_of
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.assessment import AnswerEvidence
+from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of
 from tests.unit.nodes.conftest import item
 
 
@@ -42,15 +44,17 @@ def test_other_words_of_the_same_letters_carry_nothing(statement: str, other: st
     assert TermLookup(other).covers(claim_of(statement)) == 0
 
 
-def test_two_sentences_are_quoted_only_when_one_carries_too_little() -> None:
-    passage = QuotedPassage(item("Rust is safe. It has one owner. The borrow is checked.", start=7))
-    one = passage.best_quote(claim_of("one owner"))
-    assert one is not None
-    assert one.text == "It has one owner."
-    two = passage.best_quote(claim_of("one owner, borrow checked"))
-    assert two is not None
-    assert two.text == "It has one owner. The borrow is checked."
-    assert (two.start, two.support) == (7 + len("Rust is safe. "), 1.0)
+def _quote(passage: RetrievedItem, statement: str) -> SupportedQuote | None:
+    return AnswerEvidence([passage]).find_quote(0, statement)
+
+
+def test_the_sentence_with_most_of_a_statement_is_quoted() -> None:
+    quote = _quote(
+        item("Rust is safe. It has one owner. The borrow is checked.", start=7), "one owner"
+    )
+    assert quote is not None
+    assert quote.text == "It has one owner."
+    assert (quote.start, quote.support) == (7 + len("Rust is safe. "), 1.0)
 
 
 def test_what_the_headings_say_counts_for_each_sentence_below_them() -> None:
@@ -58,27 +62,26 @@ def test_what_the_headings_say_counts_for_each_sentence_below_them() -> None:
         item("It has one owner. The sea is blue."),
         metadata={"filename": "rust.md", "section_path": ("Values in Rust",)},
     )
-    quote = QuotedPassage(under).best_quote(claim_of("a Rust value has one owner"))
+    quote = _quote(under, "a Rust value has one owner")
     assert quote is not None
-    assert (quote.text, quote.support) == ("It has one owner.", 1.0)
+    assert quote.text == "It has one owner."
+    assert quote.support > 0.8
 
 
 def test_what_no_sentence_speaks_of_has_no_quote() -> None:
-    assert QuotedPassage(item("今天天气很好。")).best_quote(claim_of("血糖")) is None
-    assert QuotedPassage(item("")).best_quote(claim_of("血糖")) is None
+    assert _quote(item("今天天气很好。"), "血糖") is None
+    assert _quote(item(""), "血糖") is None
 
 
-def test_a_statement_in_simplified_characters_is_carried_by_a_traditional_passage() -> None:
-    quote = QuotedPassage(item("臺北辦公室於2019年8月啟用。")).best_quote(
-        claim_of("台北办公室于2019年8月启用。")
-    )
+def test_a_statement_in_simplified_characters_is_quoted_from_a_traditional_passage() -> None:
+    quote = _quote(item("臺北辦公室於2019年8月啟用。"), "台北办公室于2019年8月启用。")
     assert quote is not None
     assert (quote.text, quote.support) == ("臺北辦公室於2019年8月啟用。", 1.0)
 
 
 @given(st.text(max_size=200), st.text(max_size=60), st.integers(0, 1000))
 def test_a_quote_is_the_documents_text_at_its_offsets(text: str, claim: str, start: int) -> None:
-    quote = QuotedPassage(item(text, start=start)).best_quote(claim_of(claim))
+    quote = _quote(item(text, start=start), claim)
     if quote is not None:
         assert (" " * start + text)[quote.start : quote.end] == quote.text
         assert 0 <= quote.support <= 1
