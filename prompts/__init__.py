@@ -2,7 +2,9 @@
 
 A file says `version: N` on its first line, then has a `# system` and a `# user` part in which
 `$name` stands for a variable; or a `# task` part, which follows the parts of `passages`: all tasks of one answer
-begin with the same text, which endpoints read once and keep. What is put in is data: it is never read as a template.
+begin with the same text, which endpoints read once and keep. A line that ends in `<!-- if name -->` stands in the
+prompt only where the variable of that name is not empty, or the caller says that there is such a thing. What is put in
+is data: it is never read as a template.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -23,6 +25,7 @@ _FILE = re.compile(
     re.DOTALL,
 )
 _BLOCK = re.compile(r"^<([a-z-]+)>\n\$(?P<name>[a-z]+)\n</\1>\n", re.MULTILINE)
+_CONDITIONAL = re.compile(r"^(?P<line>.+) <!-- if (?P<name>[a-z]+) -->\n", re.MULTILINE)
 
 # Of the tags around data in the prompts, their letters; what begins with them, too.
 _TAGS = (
@@ -199,10 +202,15 @@ class Prompt:
         used = language if language in self.wordings else "en"
         return f"{self.name}.{used}@{self.wordings[used].version}"
 
-    def messages(self, language: str, **values: str) -> Messages:
+    def messages(self, language: str, *, has: Collection[str] = (), **values: str) -> Messages:
         """Return the prompt in `language` (English where there is no such wording), filled in.
 
-        What stands between tags is left out with them where it is empty, but for the passages.
+        Empty blocks are left out with their tags, but for the passages.
+
+        Args:
+            language: `en` or `zh`.
+            has: names of what there is besides the variables, for lines that are conditional.
+            values: the variables.
 
         Raises:
             TypeError: `values` are not exactly the prompt's variables.
@@ -213,20 +221,21 @@ class Prompt:
         wording = self.wordings.get(language, self.wordings["en"])
         return [
             ("system", wording.system.substitute(values)),
-            ("user", _drop_empty(wording.user, values).substitute(values)),
+            (
+                "user",
+                _select_parts(wording.user, {*has, *filter(values.get, values)}).substitute(values),
+            ),
         ]
 
 
-def _drop_empty(template: Template, values: Mapping[str, str]) -> Template:
-    """Return a template without the blocks of what is empty."""
-    dropped = {name for name, value in values.items() if not value and name != "passages"}
-    if not dropped:
-        return template
-    return Template(
-        _BLOCK.sub(
-            lambda block: "" if block["name"] in dropped else block[0], template.template
-        ).lstrip("\n")
+def _select_parts(template: Template, present: Collection[str]) -> Template:
+    """Return a template without the blocks of empty variables, and with the conditional lines of what is present."""
+    known = {*present, "passages"}
+    text = _BLOCK.sub(lambda block: block[0] if block["name"] in known else "", template.template)
+    text = _CONDITIONAL.sub(
+        lambda found: f"{found['line']}\n" if found["name"] in known else "", text
     )
+    return Template(text.lstrip("\n"))
 
 
 def _read(name: str, language: str) -> PromptWording:

@@ -33,6 +33,7 @@ from sextant.nodes.answers.quotations import (
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checker import Checks
+from sextant.nodes.citing.citations import label_of
 from sextant.text.characters import clean_text, language_of
 
 _SHORTENED = CodedWarning(WarningCode.CONTEXT_SHORTENED)
@@ -150,8 +151,10 @@ class AnswerGenerator:
     ) -> AsyncGenerator[AnswerEvent]:
         """Answer from what is laid out already."""
         question = clean_text(query)
+        attached = any(map(label_of, layout.passages))
         messages = self._prompt.messages(
             language,
+            has={"attached"} if attached else (),
             question=prompts.as_data(question),
             passages=number_passages(layout.passages),
             knowledge=layout.knowledge,

@@ -41,6 +41,18 @@ def test_a_missing_or_unknown_variable_is_a_mistake() -> None:
         prompts.GRADE.messages("en", question="", passages="", extra="")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_prompt_speaks_only_of_what_it_holds(language: str) -> None:
+    values = dict.fromkeys(prompts.GENERATE.variables, "x")
+    everything = prompts.GENERATE.messages(language, has={"attached"}, **values)[1][1]
+    alone = prompts.GENERATE.messages(language, **values | {"knowledge": ""})[1][1]
+    assert "[T1:r2c3]" in everything
+    assert "knowledge>" in everything
+    assert "T1" not in alone
+    assert "knowledge" not in alone
+    assert "<!--" not in everything + alone
+
+
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.name)
 def test_every_prompt_says_that_its_input_gives_no_orders(prompt: Prompt) -> None:
     if prompt.name != "bypass":
