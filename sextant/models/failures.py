@@ -54,11 +54,6 @@ _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429,
     "server_error": 500,
 }
-# OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
-_UNUSABLE_OUTPUT = {
-    "LengthFinishReasonError": wordings.TRUNCATED,
-    "ContentFilterFinishReasonError": wordings.WITHHELD,
-}
 # What clients raise where an answer is no JSON, or JSON of another shape.
 _NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
 # How endpoints say that a prompt exceeds the context, or what a request may have of the tokens of a minute.
@@ -80,8 +75,13 @@ _CONTEXT = re.compile(
 _NO_MONEY = re.compile(r"\bbalance\b|\bArrearage\b|\bFreeTierOnly\b|欠费|余额不足", re.IGNORECASE)
 # "Please try again in 1m30.5s", "Please retry in 34s"
 _TRY_AGAIN = re.compile(r"\b(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?) ?s\b", re.IGNORECASE)
+# How endpoints say that a filter stopped the prompt or the answer.
+_FILTERED = re.compile(
+    r"content[ _](?:filter|management|policy)|inspection_failed|inappropriate content|敏感内容",
+    re.IGNORECASE,
+)
 # Codes of a refused request that no other form of it would be spared.
-_NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key", "content_filter"})
+_NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key"})
 _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _DETAIL_CHARS = 200
 _TAGS = re.compile(r"<[^<>]{1,200}>")  # of a page that a proxy answers with
@@ -176,13 +176,19 @@ class Retries:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether the same call may succeed a moment later: 408, 425, 429, 5xx, connection, timeout."""
+    """Return whether the same call may succeed a moment later.
+
+    After 408, 425, 429, 5xx, a broken connection, silence, or an error within a stream.
+    """
     if isinstance(error, SextantError):
         return error.retryable
+    if _out_of_quota(error) or is_too_long(error) or is_filtered(error):
+        return False
     status = status_of(error)
     if status is not None:
-        return status in _TRANSIENT_STATUS and not (_out_of_quota(error) or is_too_long(error))
-    return _is_connection_failure(error) or getattr(error, "is_retryable", False) is True
+        return status in _TRANSIENT_STATUS
+    failed = _is_connection_failure(error) or _is_in_stream(error)
+    return failed or getattr(error, "is_retryable", False) is True
 
 
 def is_silence(error: BaseException) -> bool:
@@ -208,11 +214,14 @@ def status_of(error: BaseException) -> int | None:
 
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
-    """Return seconds the endpoint asks us to wait: `retry-after-ms`, Retry-After as seconds or a date, or in words."""
+    """Return seconds the endpoint asks us to wait: `retry-after-ms`, Retry-After as seconds or a date, or in words.
+
+    LiteLLM's proxy passes the header of its provider on under a longer name.
+    """
     headers = getattr(_response(error), "headers", None) or {}
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
-    value = headers.get("retry-after")
+    value = headers.get("retry-after") or headers.get("llm_provider-retry-after")
     if (seconds := _number(value)) is not None:
         return seconds
     if status_of(error) == 429 and (said := _TRY_AGAIN.search(words_of(error))):
@@ -243,6 +252,11 @@ def is_too_long(error: BaseException) -> bool:
     )
 
 
+def is_filtered(error: BaseException) -> bool:
+    """Return whether a content filter stopped the prompt or the answer."""
+    return status_of(error) in (None, 400, 403) and _FILTERED.search(words_of(error)) is not None
+
+
 def _is_about_answers(error: BaseException) -> bool:
     """Return whether a refusal speaks of the limit of answers, and of no number of tokens that a model reads."""
     return context_of(error) is None and _ANSWER_LIMIT.search(words_of(error)) is not None
@@ -262,7 +276,7 @@ def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
     named = _body_of(error).get("param")
     if isinstance(named, str) and named:
         return not named.startswith(fields)
-    return _body_code(error) in _NOT_THE_FORM
+    return _body_code(error) in _NOT_THE_FORM or is_filtered(error)
 
 
 def mentions(field: str, error: BaseException) -> bool:
@@ -282,20 +296,21 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
     """Return the typed error for whatever a client library raised, with the next step for its cause."""
     if isinstance(error, SextantError):
         return error
-    if (flaw := _UNUSABLE_OUTPUT.get(type(error).__name__)) is not None:
-        return service.error(ModelOutputInvalid, flaw)
-    status = status_of(error)
-    if status is not None:
+    refused: SextantError
+    if is_filtered(error):
+        refused = service.error(ModelOutputInvalid, wordings.WITHHELD)
+    elif _out_of_quota(error):
+        refused = service.error(ModelRejected, wordings.NO_QUOTA)
+    elif (status := status_of(error)) is not None:
         refused = _refusal_error(error, status, service)
-        refused.usage = Usage(1)  # providers bill answers, not errors
-        return refused
-    return _without_answer(error, service) or _unforeseen_error(error, service)
+    else:
+        return _without_answer(error, service) or _unforeseen_error(error, service)
+    refused.usage = Usage(1)  # providers bill answers, not errors
+    return refused
 
 
 def _unforeseen_error(error: Exception, service: Service) -> SextantError:
     """Return the typed error for an answer that is none, by what clients raise of it."""
-    if "content filter" in str(error):  # LangChain's class for Azure raises no more than that
-        return service.error(ModelOutputInvalid, wordings.WITHHELD)
     if isinstance(error, _NOT_OF_THE_API):
         _log.warning("%s: what it answered cannot be read: %r", service.label, error)
         return service.error(ModelUnavailable, wordings.UNREADABLE)
@@ -316,15 +331,13 @@ def _without_answer(error: Exception, service: Service) -> ModelUnavailable | No
 
 
 def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnavailable:
-    if _out_of_quota(error):
-        return service.error(ModelRejected, wordings.NO_QUOTA)
     if is_too_long(error):
         return service.error(ContextTooLong, wordings.TOO_LONG, status=status)
+    detail = _detail(error, service.secret)
     if status == 429:
         if (seconds := retry_after(error)) is None:
-            return service.error(ModelUnavailable, wordings.TOO_OFTEN)
+            return service.error(ModelUnavailable, wordings.TOO_OFTEN, detail=detail)
         return service.error(ModelUnavailable, wordings.TOO_OFTEN_UNTIL, seconds=seconds)
-    detail = _detail(error, service.secret)
     if status in _TRANSIENT_STATUS:
         return service.error(ModelUnavailable, wordings.OUT_OF_ORDER, status=status, detail=detail)
     wordings_of = wordings.REFUSED.get(status, wordings.REFUSED_OTHERWISE)
@@ -369,7 +382,7 @@ def _out_of_quota(error: BaseException) -> bool:
     status = status_of(error)
     if status == _PAYMENT_REQUIRED or _body_code(error) == "insufficient_quota":
         return True
-    return status in (400, 403, 429) and _NO_MONEY.search(words_of(error)) is not None
+    return status in (None, 400, 403, 429) and _NO_MONEY.search(words_of(error)) is not None
 
 
 def _ancestry(error: BaseException) -> set[str]:
@@ -388,6 +401,11 @@ def _never_connected(error: BaseException) -> bool:
 
 def _is_connection_failure(error: BaseException) -> bool:
     return isinstance(error, OSError) or bool(_ancestry(error) & _CONNECTION_ERRORS)
+
+
+def _is_in_stream(error: BaseException) -> bool:
+    """Return whether it is an error that an endpoint wrote into an answer of status 200."""
+    return type(error).__name__ == "APIError"
 
 
 def _detail(error: BaseException, secret: str = "") -> str:

@@ -26,8 +26,13 @@ SILENT: Wordings = {
     "zh": Wording("未能及时回答。", "请调高 {timeout}，或检查模型服务的负载。"),
 }
 FAILED: Wordings = {
-    "en": Wording("failed: {detail}", "Check that {url} is the base URL of a compatible API."),
-    "zh": Wording("调用失败（{detail}）。", "请检查 {url} 是否为兼容接口的地址。"),
+    "en": Wording(
+        "failed: {detail}",
+        "Try again; if it stays, look into that server's log, and check {url}.",
+    ),
+    "zh": Wording(
+        "调用失败（{detail}）。", "请重试；若仍然如此，请查看该服务的日志，并检查 {url}。"
+    ),
 }
 UNREADABLE: Wordings = {
     "en": Wording(
@@ -55,8 +60,8 @@ NO_QUOTA: Wordings = {
     "zh": Wording("报告账户额度已用完。", "请检查该账户的套餐与账单。"),
 }
 TOO_OFTEN: Wordings = {
-    "en": Wording("is limiting our rate (429).", "Try again later."),
-    "zh": Wording("限制了请求频率（429）。", "请稍后重试。"),
+    "en": Wording("is limiting our rate (429): {detail}", "Try again later."),
+    "zh": Wording("限制了请求频率（429）：{detail}。", "请稍后重试。"),
 }
 TOO_OFTEN_UNTIL: Wordings = {
     "en": Wording("is limiting our rate (429).", "Try again in {seconds:.0f} s."),
@@ -115,15 +120,6 @@ _DIFFERENTLY_ZH = "请换一种问法。"
 WITHHELD: Wordings = {
     "en": Wording("withheld its answer: it declined, or a content filter did.", _DIFFERENTLY),
     "zh": Wording("没有作答：模型拒绝回答，或被内容过滤器拦截。", _DIFFERENTLY_ZH),
-}
-TRUNCATED: Wordings = {
-    "en": Wording(
-        "used up its tokens before its answer was complete.",
-        "Raise SEXTANT_LIMITS__ANSWER_TOKENS or ask differently.",
-    ),
-    "zh": Wording(
-        "在答完之前用完了长度上限。", "请调高 SEXTANT_LIMITS__ANSWER_TOKENS，或换一种问法。"
-    ),
 }
 USED_UP: Wordings = {
     "en": Wording("used up its tokens before it answered.", "Raise SEXTANT_LIMITS__ANSWER_TOKENS."),

@@ -12,8 +12,6 @@ from typing import TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
-    AIMessage,
-    HumanMessage,
     MessageLikeRepresentation,
     convert_to_messages,
 )
@@ -201,8 +199,7 @@ class ChatModel:
                     asking = replace(asking, answer_tokens=None)
                     continue
                 _log.info("%s: asked to repair its output: %s", self._service.label, problem)
-                request = HumanMessage(repair_request(problem, language))
-                asking = replace(asking, after=(AIMessage(answer.text or "(empty)"), request))
+                asking = replace(asking, repair=repair_request(answer.text, problem, language))
             else:
                 self.dialect.known.needs_room |= is_cut
                 return read, replace(spent, truncated=usage.truncated) if is_cut else spent

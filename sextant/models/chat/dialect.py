@@ -38,6 +38,7 @@ from sextant.models.chat.structured import ModelReply, instruction, json_schema
 from sextant.models.failures import (
     context_of,
     is_about_other_than,
+    is_filtered,
     is_silence,
     is_too_long,
     is_transient,
@@ -219,7 +220,7 @@ class Dialect:
     ) -> RequestForm | None:
         """Return the form to repeat a call in, if `error` may be about one of its `options` or its system message."""
         status, body = status_of(error), options.get("extra_body", {})
-        if status not in (*_INVALID_REQUEST, 500) or is_too_long(error):
+        if status not in (*_INVALID_REQUEST, 500) or is_too_long(error) or is_filtered(error):
             return None
         limited = status in _INVALID_REQUEST and any(name in body for name in form.limits[:1])
         if limited and (mentions(MAX_TOKENS, error) or mentions(MAX_COMPLETION_TOKENS, error)):
@@ -342,21 +343,22 @@ class TextRequest:
 
 @dataclass(frozen=True, slots=True)
 class JsonRequest:
-    """A call for JSON of `schema`; `after`: messages that follow the prompt."""
+    """A call for JSON of `schema`; `repair`: what was wrong with an answer to it, for the next one."""
 
     prompt: list[BaseMessage]
     schema: type[ModelReply]
     language: str
     dialect: Dialect
     answer_tokens: int | None = None
-    after: tuple[BaseMessage, ...] = ()
+    repair: str = ""
 
     def send(self, form: RequestForm) -> SentRequest:
         """Return the call in this form; the prompt states the schema where the request does not."""
         dialect, schema = self.dialect, self.schema
         stated = dialect.states_schema(form)
         text = instruction(schema, self.language, with_schema=not stated)
-        messages = arrange([*_with_instruction(self.prompt, text), *self.after], form)
+        text = f"{text}\n\n{self.repair}" if self.repair else text
+        messages = arrange(_with_instruction(self.prompt, text), form)
         options = dialect.json_options(schema, form, self.answer_tokens)
         return SentRequest(messages, options, dialect.bind_schema(schema, form), is_json=True)
 

@@ -98,9 +98,14 @@ class _ChunkReader:
 
     def normalise(self, chunk: dict[str, Any]) -> dict[str, Any]:
         """Return a chunk whose choices have a `delta` with all that the model says as text."""
-        choices = [self._choice(one) for one in chunk.get("choices") or ()]
+        given = chunk.get("choices") or ()
+        choices = [self._choice(one) for one in given]
         self.has_ended |= not choices and bool(chunk.get("usage"))
-        return {**chunk, "choices": choices}
+        # Moonshot tells the usage within the choice.
+        usage = chunk.get("usage") or next(
+            (one["usage"] for one in given if one.get("usage")), None
+        )
+        return {**chunk, "choices": choices, "usage": usage}
 
     def _choice(self, choice: Mapping[str, Any]) -> dict[str, Any]:
         said = choice.get("delta") or choice.get("message") or {"content": choice.get("text")}

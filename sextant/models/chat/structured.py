@@ -126,8 +126,8 @@ _BY_SCHEMA = {
     "zh": "它必须符合以下 JSON schema（值用文本的语言书写，键名保持不变）：\n{schema}",
 }
 _REPAIR = {
-    "en": "That answer cannot be used: {problem}\nAnswer again with only the corrected JSON object.",
-    "zh": "这个回复无法使用：{problem}\n请只回复改正后的 JSON 对象。",
+    "en": "Your last answer was:\n{answer}\nIt cannot be used: {problem}\nAnswer again with only the corrected JSON object.",
+    "zh": "你上一次的回复是：\n{answer}\n这个回复无法使用：{problem}\n请只回复改正后的 JSON 对象。",
 }
 
 # Outside strings, Python's words for JSON's literals and the full-width marks of Chinese input.
@@ -158,9 +158,9 @@ def instruction(schema: type[BaseModel], language: str = "en", *, with_schema: b
     return f"{_INSTRUCTION[language]} {_BY_SCHEMA[language].format(schema=written)}"
 
 
-def repair_request(problem: DoesNotFit, language: str = "en") -> str:
-    """Return the message that sends a model back to mend its answer."""
-    return _REPAIR[language].format(problem=problem)
+def repair_request(answer: str, problem: DoesNotFit, language: str = "en") -> str:
+    """Return what sends a model back to mend its answer; thinking models refuse answers of theirs without the thought."""
+    return _REPAIR[language].format(answer=answer or "(empty)", problem=problem)
 
 
 def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] | None = None) -> T:

@@ -277,7 +277,7 @@ CASES = {
     ),
     "error in a shape of its own": Case(
         whole(lambda _: {"code": 1113, "msg": "账户已欠费", "success": False}),
-        QUOTED, "model_unavailable", "账户已欠费", "OPENAI_BASE_URL",
+        QUOTED, "model_rejected", "额度", "账单",
     ),
     "524 of a gateway": Case(always(failing(524, "a timeout occurred")), QUOTED, "model_unavailable", "524", "日志"),
     "JSON as a string": Case(judging(json.dumps), WRITTEN, WRITTEN),

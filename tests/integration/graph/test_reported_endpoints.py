@@ -125,6 +125,22 @@ REPORTED = {
         failing_with(403, {"code": 30001, "message": "Sorry, your account balance is insufficient", "data": None}),
         QUOTED, "model_rejected", "额度", "账单",
     ),
+    "a filter refuses the prompt": Case(
+        failing_with(400, {"error": {"message": "The prompt triggered the content management policy.", "param": "prompt", "code": "content_filter"}}),
+        QUOTED, "model_output_invalid", "内容过滤", "换一种问法",
+    ),
+    "a filter refuses the prompt, by a code of its own": Case(
+        failing_with(400, {"error": {"code": "data_inspection_failed", "param": None, "message": "Input data may contain inappropriate content."}}),
+        QUOTED, "model_output_invalid", "内容过滤", "换一种问法",
+    ),
+    "too many ask, said in a stream by a number": Case(
+        streaming(lambda _: [{"error": {"code": "1305", "message": "该模型当前访问量过大，请您稍后再试"}}]),
+        QUOTED, "model_unavailable", "访问量过大", "请重试",
+    ),
+    "429 until a day and hour": Case(
+        failing_with(429, {"error": {"code": "1308", "message": "已达到使用上限，将在 2026-08-25 07:41:44 重置。"}}),
+        QUOTED, "model_unavailable", "07:41:44", "稍后",
+    ),
     "too little memory": Case(
         failing_with(500, {"error": {"message": "needs 5.6 GiB of memory"}}),
         QUOTED, "model_unavailable", "5.6 GiB", "日志",

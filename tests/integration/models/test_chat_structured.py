@@ -82,8 +82,9 @@ async def test_an_unusable_answer_is_repaired_once(chat_with: Any, first: Reply)
     route, usage = await chat.structured(ASK, Route)
     assert route.mode == "local"
     assert usage.calls == 2
-    roles = [message["role"] for message in server.chat_requests[1].messages]
-    assert roles == ["system", "user", "assistant", "user"]
+    first_asked, second = server.chat_requests
+    assert [message["role"] for message in second.messages] == ["system", "user"]
+    assert second.prompt.startswith(first_asked.prompt), "its prompt cache has the beginning"
 
 
 async def test_the_repair_names_what_was_wrong(chat_with: Any) -> None:

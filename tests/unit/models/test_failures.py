@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable, Wording
+from sextant.domain.errors import ModelRejected, ModelUnavailable, Wording
 from sextant.models import wordings
 from sextant.models.endpoint import connect_seconds
 from sextant.models.failures import Retries, Service, as_sextant_error, is_transient, retry_after
@@ -22,7 +22,9 @@ SERVICE = Service("chat model m", "THE_MODEL", "THE_KEY", "THE_URL", "THE_TIMEOU
 
 def refused(status: int, **headers: str) -> httpx.HTTPStatusError:
     request = httpx.Request("POST", "http://127.0.0.1/v1")
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    named = {
+        name.replace("_", "-").replace("llm-", "llm_"): value for name, value in headers.items()
+    }
     return httpx.HTTPStatusError(
         f"status {status}", request=request, response=httpx.Response(status, headers=named)
     )
@@ -62,6 +64,7 @@ def test_an_answer_that_cannot_be_read_was_not_refused() -> None:
     [
         ({"retry_after": "7"}, 7.0),
         ({"retry_after": "0.5"}, 0.5),
+        ({"llm_provider_retry_after": "12"}, 12.0),
         ({"retry_after_ms": "250", "retry_after": "9"}, 0.25),
         ({"retry_after": "Sat, 21 Nov 2026 10:00:30 GMT"}, 30.0),
         ({"retry_after": "Sat, 21 Nov 2026 09:00:00 GMT"}, 0.0),
@@ -160,13 +163,6 @@ def test_only_where_no_connection_came_about_is_an_endpoint_out_of_reach() -> No
     assert not out_of_reach(wrapped(httpx.ReadTimeout("")))
     assert not out_of_reach(httpx.RemoteProtocolError("broke off"))
     assert not out_of_reach(refused(503))
-
-
-def test_an_output_cut_by_the_sdk_is_the_models_fault_not_the_networks() -> None:
-    class LengthFinishReasonError(Exception):
-        """Named as openai names it."""
-
-    assert isinstance(as_sextant_error(LengthFinishReasonError(), SERVICE), ModelOutputInvalid)
 
 
 def test_a_long_or_broken_message_of_the_endpoint_is_cut_and_cleaned() -> None:
