@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from sextant.domain.errors import ModelUnavailable
 from sextant.models.protocols import Vectors
-from sextant.testing.hash_embedder import hash_vector
+from sextant.testing.hash_embedder import HashEmbedder, hash_vector
 
 
 class LangChainHash(Embeddings):
@@ -51,3 +52,19 @@ class AngleEmbedder:
         """Return a vector for each text, with its cosine to the question."""
         cosines = np.asarray([self._cosines.get(text, self._otherwise) for text in texts])
         return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
+
+
+class BrokenEmbedder(HashEmbedder):
+    """An embedder whose model does not answer, for a vector space that may already be in use."""
+
+    async def warm_up(self) -> None:
+        """Raise `ModelUnavailable`, as every call does."""
+        raise ModelUnavailable("The embedding model does not answer.")
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Return raises `ModelUnavailable`."""
+        raise ModelUnavailable("The embedding model does not answer.")
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return raises `ModelUnavailable`."""
+        raise ModelUnavailable("The embedding model does not answer.")

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sextant.domain.errors import ModelUnavailable
 from sextant.models.protocols import Vectors
 from sextant.text.characters import normalise
 
@@ -56,22 +55,6 @@ class HashEmbedder:
         for row, text in enumerate(texts):
             vectors[row] = hash_vector(text, self._dimension)
         return vectors
-
-
-class BrokenEmbedder(HashEmbedder):
-    """An embedder whose model does not answer, for a vector space that may already be in use."""
-
-    async def warm_up(self) -> None:
-        """Raise `ModelUnavailable`, as every call does."""
-        raise ModelUnavailable("The embedding model does not answer.")
-
-    async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - the embedder's signature
-        """Return raises `ModelUnavailable`."""
-        raise ModelUnavailable("The embedding model does not answer.")
-
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 - likewise
-        """Return raises `ModelUnavailable`."""
-        raise ModelUnavailable("The embedding model does not answer.")
 
 
 def hash_vector(text: str, dimension: int) -> Vectors:

@@ -1,72 +1,13 @@
-"""The scripted answers of an endpoint: one `Reply` per request, created by the functions below.
-
-Also here: an answer's way from question to citation, told from its events; images of one colour,
-for tests of what looks at images.
-"""
+"""The scripted answers of an endpoint: one `Reply` per request, created by the functions below."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any
-
-from PIL import Image
-
-from sextant.domain.answers import Answer, Citation, Done, Event, Retrieved, Source, Status
-
-
-def trace_of(question: str, events: Sequence[Event]) -> str:
-    """Return the nodes in order, the mode of each retrieval, the answer, and its sources.
-
-    Times and scores are left out, since they vary between runs.
-    """
-    [done] = [event for event in events if isinstance(event, Done)]
-    answer = done.answer
-    steps = list[str]()
-    for event in events:
-        if isinstance(event, Status):
-            steps.append(event.node)
-        elif isinstance(event, Retrieved):
-            steps[-1] += f" ({event.mode})"
-    lines = [f"{answer.mode} · {question}", " → ".join(steps), "", answer.answer, ""]
-    for source in answer.sources:
-        lines += _trace_lines(source, answer)
-    return "\n".join(
-        [*lines, f"trust: {answer.trust.value}{', declined' if answer.declined else ''}\n"]
-    )
-
-
-def _trace_lines(source: Source, answer: Answer) -> list[str]:
-    path = " › ".join([source.filename, *source.section_path])
-    page = f", page {source.page}" if source.page else ""
-    lanes = ", ".join(f"{name} {ranks['rank']}" for name, ranks in sorted(source.lanes.items()))
-    ranks = f"; rank by lane: {lanes}" if lanes else ""
-    citations = [citation for citation in answer.citations if citation.marker == source.marker]
-    return [f"[{source.marker}] {path}{page}{ranks}", *map(_quote_line, citations)]
-
-
-def _quote_line(citation: Citation) -> str:
-    return (
-        f"    {citation.start}–{citation.end}, support {citation.support:.1f}: “{citation.quote}”"
-    )
-
-
-def picture(color: str = "red", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
-    """Return an image file of one colour; `size` is in pixels, `kind` is a format name of Pillow."""
-    output = BytesIO()
-    Image.new("RGB", size, color).save(output, kind)
-    return output.getvalue()
-
-
-def data_uri(content: bytes) -> str:
-    """Return a PNG as a data URI (RFC 2397)."""
-    return f"data:image/png;base64,{b64encode(content).decode()}"
-
 
 # Words with their leading space, single ideographs, or single marks, which resemble tokens.
 _TOKENS = re.compile(r"\s*[A-Za-z0-9']+|\s*[^A-Za-z0-9'\s]|\s+")

@@ -20,10 +20,10 @@ import httpx
 import pytest
 
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.replies import picture
 from tests.e2e.conftest import SAMPLES, Sextant
 from tests.e2e.served import served
 from tests.e2e.studio import developing
+from tests.pictures import picture
 
 pytestmark = pytest.mark.e2e
 

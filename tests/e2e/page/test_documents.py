@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from sextant.testing.replies import data_uri, picture
 from tests.e2e.page.steps import add, ask, begin, caught, hold, late, note, row, stream, view
+from tests.pictures import data_uri, picture
 
 pytestmark = pytest.mark.e2e
 

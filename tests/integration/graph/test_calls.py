@@ -14,17 +14,9 @@ from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest
-from sextant.testing.replies import (
-    Reply,
-    as_json,
-    data_uri,
-    failing,
-    invalid_json,
-    picture,
-    rate_limited,
-    slow,
-)
+from sextant.testing.replies import Reply, as_json, failing, invalid_json, rate_limited, slow
 from tests.integration.graph.conftest import RunningWith
+from tests.pictures import data_uri, picture
 
 QUESTION = "糖尿病患者的主要症状是什么？胰岛素由什么分泌？"
 ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"

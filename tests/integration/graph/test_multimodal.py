@@ -11,8 +11,9 @@ from sextant.domain.errors import InputError, SextantError
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest
-from sextant.testing.replies import Reply, as_json, data_uri, failing, picture, refusal
+from sextant.testing.replies import Reply, as_json, failing, refusal
 from tests.integration.graph.conftest import RunningWith
+from tests.pictures import data_uri, picture
 
 TABLE = {
     "type": "table",

@@ -18,8 +18,8 @@ from sextant.facade.sextant import Sextant
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.provider_servers import ScriptedOllama
 from sextant.testing.replies import Reply, as_json
+from tests.provider_servers import ScriptedOllama
 
 QUESTION = "糖尿病患者的主要症状是什么？"
 ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"

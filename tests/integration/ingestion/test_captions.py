@@ -27,7 +27,8 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from sextant.testing.replies import Reply, failing, picture
+from sextant.testing.replies import Reply, failing
+from tests.pictures import picture
 
 SEEN = "柱状图：华北 40，华南 60。"
 

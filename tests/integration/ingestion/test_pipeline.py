@@ -33,9 +33,9 @@ from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
 from sextant.stores.work.queue import UploadStore
 from sextant.testing.hash_embedder import HashEmbedder
-from sextant.testing.replies import data_uri, picture
 from tests.integration.ingestion.resuming import resumed
 from tests.integration.ingestion.uploading import ingest_bytes
+from tests.pictures import data_uri, picture
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"
 

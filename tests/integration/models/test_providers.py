@@ -23,12 +23,6 @@ from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.roles import ChatModels, Role
 from sextant.models.chat.structured import ModelReply
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from sextant.testing.provider_servers import (
-    ScriptedAnthropic,
-    ScriptedGoogle,
-    ScriptedOllama,
-    ScriptedProvider,
-)
 from sextant.testing.replies import (
     Reply,
     as_json,
@@ -36,9 +30,15 @@ from sextant.testing.replies import (
     empty,
     endless,
     failing,
-    picture,
     rate_limited,
     silent_after,
+)
+from tests.pictures import picture
+from tests.provider_servers import (
+    ScriptedAnthropic,
+    ScriptedGoogle,
+    ScriptedOllama,
+    ScriptedProvider,
 )
 
 ASK = [("system", "Be short."), ("user", "How many owners can a value have?")]

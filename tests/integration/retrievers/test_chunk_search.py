@@ -26,8 +26,9 @@ from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchRespo
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
-from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.characters import language_of
+from tests.embedders import BrokenEmbedder
 from tests.integration.ingestion.uploading import ingest_bytes
 from tests.sentences import sentence
 

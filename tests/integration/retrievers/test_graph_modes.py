@@ -29,8 +29,9 @@ from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
-from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.characters import language_of
+from tests.embedders import BrokenEmbedder
 from tests.integration.communities import keep
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 from tests.sentences import sentence

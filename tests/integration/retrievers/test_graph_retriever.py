@@ -31,9 +31,10 @@ from sextant.retrievers.graph_retriever import RetrieveOptions
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
-from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.analysis import extract_keywords
 from sextant.text.characters import language_of
+from tests.embedders import BrokenEmbedder
 from tests.sentences import sentence
 
 PASSAGES = [

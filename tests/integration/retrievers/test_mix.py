@@ -24,7 +24,8 @@ from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
-from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.testing.hash_embedder import HashEmbedder
+from tests.embedders import BrokenEmbedder
 from tests.integration.ingestion.uploading import ingest_bytes
 from tests.integration.retrievers.test_scope_index import CountingChunks
 

@@ -24,10 +24,11 @@ from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.chunk_search.search import SearchRequest
 from sextant.stores.postgresql.database import Database
 from sextant.stores.search_log import SearchLog
-from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import failing
 from sextant.text.characters import _characters
+from tests.embedders import BrokenEmbedder
 
 CONTRACT = """# 合同
 

@@ -14,9 +14,9 @@ from sextant.facade.worker import working
 from sextant.stores.documents.registration import Upload
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.pace import EndpointPace, VirtualClock
-from sextant.testing.provider_servers import ScriptedOllama
 from sextant.testing.replies import Reply, as_json, failing
 from tests.integration.own_database import settings_over, short_folder
+from tests.provider_servers import ScriptedOllama
 
 
 async def workers(settings: Settings) -> Examination:

@@ -19,7 +19,8 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.replies import Reply, picture
+from sextant.testing.replies import Reply
+from tests.pictures import picture
 
 
 def eyes(request: ApiRequest) -> Reply | str:

@@ -14,8 +14,8 @@ from fastapi import FastAPI
 
 from sextant.domain.errors import DocumentNotFound
 from sextant.server.lifespan import Serving
-from sextant.testing.replies import data_uri, picture
 from tests.integration.server.documents.conftest import Settled
+from tests.pictures import data_uri, picture
 
 LOAN = "# Loans\n\nA borrower may keep a lens for fourteen days.\n\n# Returns\n\nReturn it clean."
 

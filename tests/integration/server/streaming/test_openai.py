@@ -13,8 +13,9 @@ from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMes
 from PIL import Image
 
 from sextant.domain.retrieval import Mode
-from sextant.testing.replies import broken_after, data_uri, failing
+from sextant.testing.replies import broken_after, failing
 from tests.integration.server.served import GRAPH, QUESTION, Served, judging
+from tests.pictures import data_uri
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]
 MODEL = f"sextant-naive:{GRAPH}"

@@ -26,8 +26,8 @@ from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.draft import from_wire, to_wire
 from sextant.ingestion.parsing.limits import Limits
-from sextant.testing.replies import data_uri, picture
 from tests.pdf_writer import PdfPicture, PdfText, write_pdf
+from tests.pictures import data_uri, picture
 
 SEEING = Limits(images=10)
 

@@ -22,8 +22,8 @@ from sextant.ingestion.parsing.formats.scans import lines_of
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.recognised import OcrLine, OcrPage, page_ranges
 from sextant.models.chat import pictures
-from sextant.testing.replies import picture
 from tests.pdf_writer import PdfPicture, PdfText, write_pdf
+from tests.pictures import picture
 
 READING = Limits(images=10, describes=False, reads=True)
 HEIGHT = 20.0
