@@ -51,7 +51,7 @@ from sextant.text.analysis import extract_keywords
 from sextant.text.characters import clean_text, language_of, normalise
 from sextant.text.vocabulary import Vocabulary
 
-# A question of more telling words than this says much beside what it asks.
+# A question of more telling words than this tells a story before it asks.
 _MOST_WORDS = 40
 
 SIMPLE: Complexity = "simple"
@@ -59,10 +59,9 @@ COMPLEX: Complexity = "complex"
 
 
 class Analysis(ModelReply):
-    """What the chat model makes of a question.
+    """The chat model's reading of a question.
 
-    Whether the documents are needed, and whether all of them are asked about, the rules decide: a small model
-    says either of anything.
+    It does not say whether documents are needed, or all of them are asked about: small models say either of anything.
     """
 
     question: Line = ""
@@ -72,7 +71,7 @@ class Analysis(ModelReply):
     subquestions: Annotated[Sentences, AtMost(MOST_PARTS)] = Field(default_factory=list[str])
 
     def taken_from(self, vocabulary: Vocabulary) -> Analysis:
-        """Return the analysis without what neither the question nor the conversation says."""
+        """Return the analysis without words that neither the question nor the conversation has."""
         return Analysis(
             question=self.question,
             entities=[name for name in self.entities if vocabulary.has(name)],
@@ -83,7 +82,7 @@ class Analysis(ModelReply):
 
 
 async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Begin a turn: check the input, forget the last turn's loop, understand the question.
+    """Begin a turn: check the input, reset the fields of the last turn, understand the question.
 
     Raises:
         QuestionInvalid: the question is empty or longer than `limits.question_chars`.
@@ -99,18 +98,18 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     chosen, _ = resolve_mode(wish, known)
     fresh = _new_turn(state, question, run)
     begun = State(**vars(state) | fresh)
-    # Small talk is not about the tables that are at hand, and leaves them there.
+    # Small talk is not about the tables of earlier turns.
     at_hand = [] if is_small_talk(begun.question) else state.tables
     if brought := question.content or at_hand:
         opened = await open_attachments(brought, scope_of(begun, runtime), run)
         looking = (look_at if question.content else look_again)(opened, begun, run)
     else:
-        looking = _nothing_to_see()
+        looking = _see_nothing()
     if wish == Mode.BYPASS:
         return fresh | await looking | {"strategy": wish, "reason": "bypass was asked for"}
-    # Neither waits for the other: an image is described for the question as it was asked.
+    # At the same time: an image is described for the question as it was asked.
     looked, (understood, broad) = await asyncio.gather(looking, _understand(begun, run))
-    understood = looked | understood | _costs_of_both(looked, understood)
+    understood = looked | understood | _add_costs(looked, understood)
     if wish != AUTO:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
     elif broad and run.deps.settings.communities.enabled:
@@ -125,12 +124,12 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     return update
 
 
-async def _nothing_to_see() -> dict[str, Any]:
+async def _see_nothing() -> dict[str, Any]:
     return {}
 
 
-def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[str, Any]:
-    """Return what a turn has cost that began with nothing spent, and its warnings, where both did something."""
+def _add_costs(looked: dict[str, Any], understood: dict[str, Any]) -> dict[str, Any]:
+    """Return usage and warnings of both updates together, where an image was looked at."""
     if "usage" not in looked:
         return {}
     usages = (Usage(**update.get("usage", {})) for update in (looked, understood))
@@ -148,7 +147,7 @@ _WHY = {
 
 
 async def _link_entities(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Return the question's names that the graph knows; names are what the low level of keywords begins with."""
+    """Return the state update with names of the question that the graph knows; they lead the low-level keywords."""
     known: dict[str, list[str]] = {}
     if state.strategy != Mode.NAIVE:
         retriever = runtime.context.deps.retriever
@@ -215,7 +214,7 @@ def _no_history(message: str) -> OptionInvalid:
 
 
 def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[str, Any]:
-    """Return the state as a turn finds it; a checkpointer would carry over the last turn's."""
+    """Return the state update that begins a turn; a checkpointer would carry over the last turn's values."""
     language, limits = run.choices.language, run.deps.settings.limits
     question = check_question(requested.query, limits.question_chars)
     return per_turn_defaults() | {
@@ -233,7 +232,7 @@ def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[st
 
 
 async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bool]:
-    """By the chat model where the rules are unsure, else by rule; and whether the question is about the whole."""
+    """Read the question, by the chat model where the rules are unsure; return also whether it is broad."""
     if is_small_talk(state.question):
         return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}, False
     longest = run.deps.settings.limits.question_chars
@@ -263,7 +262,7 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
 
 
 def _is_unclear(state: State) -> bool:
-    """Return whether the question leans on a conversation, says nothing to search by, or tells a story first."""
+    """Return whether the question needs the conversation, has no telling word, or tells a story first."""
     if state.before and leans_on_history(state.question):
         return True
     words = telling_words(state.question)
@@ -271,10 +270,9 @@ def _is_unclear(state: State) -> bool:
 
 
 def _restate_question(restated: str, state: State, longest: int, vocabulary: Vocabulary) -> str:
-    """Return the chat model's wording of a question that may lean on a conversation; without one the question stands alone.
+    """Return the question made to stand alone: as the chat model words it, if it takes its words from the conversation.
 
-    Small models write "string" there, the answer or a translation: what does not come from the question and the
-    conversation would search for something that nobody asked, and the rule's wording is taken.
+    Small models write "string" there, the answer or a translation. Then the rule's wording is taken.
     """
     if not state.before:
         return state.question
@@ -285,7 +283,7 @@ def _restate_question(restated: str, state: State, longest: int, vocabulary: Voc
 
 
 def _by_rule(state: State, longest: int) -> dict[str, Any]:
-    """Return the question as its own words tell it, with those of the conversation that it leans on."""
+    """Read the question by rule, completed from the conversation where it leans on that."""
     question = make_standalone(state.question, state.before)[:longest]
     names = names_in(question)
     themes = [word for word in telling_words(question) if not any(word in name for name in names)]
@@ -302,7 +300,7 @@ def _by_rule(state: State, longest: int) -> dict[str, Any]:
 
 
 def _read(question: str, parts: Sequence[str]) -> dict[str, Any]:
-    """Return a question with its parts, of which one alone would be the question itself."""
+    """Return the state update with a question and its parts; a single part is the question itself, and left out."""
     several = list(dict.fromkeys(parts))[:MOST_PARTS] if len(set(parts)) > 1 else []
     return {
         "question": question,
@@ -313,8 +311,8 @@ def _read(question: str, parts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-# Whole questions only: "你好，请问付款节点有哪些？" is not small talk. No question of the public
-# evaluation sets matches (docs/experiments/loop.md).
+# Each clause must match: "你好，请问付款节点有哪些？" is no small talk. No question of the public evaluation sets
+# matches (docs/experiments/loop.md).
 _SMALL_TALK = re.compile(
     r"(?:你好|您好|嗨|哈[喽啰]|大家好|早上好|早安|上午好|中午好|下午好|晚上好|晚安|在吗|在不在"
     r"|(?:非常|多|太|十分)?(?:感谢|谢谢|谢)(?:你|您|了|啦)*|辛苦了|再见|拜拜|好的|好|嗯+|哦+|哈+|知道了|明白了"

@@ -24,8 +24,8 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.settings import LimitSettings
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.chat.endpoint_memory import EndpointSpeed
-from sextant.nodes.around import lines_of
 from sextant.nodes.context import RunContext
+from sextant.nodes.prompt_lines import format_reports
 from sextant.nodes.state import State, reports_of
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
@@ -226,7 +226,7 @@ def calls_to_read(reports: Sequence[RetrievedItem], most: int) -> int:
     """In how many calls, `most` at most, reports of communities are read before an answer."""
     if not reports:
         return 0
-    return min(ceil(estimate_tokens(lines_of(reports)) / _REPORT_TOKENS), most, len(reports))
+    return min(ceil(estimate_tokens(format_reports(reports)) / _REPORT_TOKENS), most, len(reports))
 
 
 def prompt_size(messages: Messages) -> int:

@@ -1,4 +1,4 @@
-"""grade: is what was found enough, for each part of the question, or is another search worth while?"""
+"""grade: judge whether the passages answer each part of the question, or another search is worth while."""
 
 from __future__ import annotations
 
@@ -30,18 +30,17 @@ from sextant.nodes.question.wording import bridges, wording_of
 from sextant.nodes.state import State, reports_of
 from sextant.text.analysis import find_unmentioned
 
-# The rule, without a chat model: enough was found when the first passages together hold this share
-# of the question's terms. Chosen on five public question sets; docs/experiments/loop.md has the numbers.
+# Without a chat model, passages suffice when the first five together hold this share of the question's terms
+# (docs/experiments/loop.md).
 SUFFICIENT_COVERAGE = 0.6
 _FIRST = 5
-# A first passage that holds less of the question than this is one hop of several, where the graph
-# knows of a next one. Of single questions (drcd, cmrc2018, prqa_zh, lihua) 2 to 14 % are taken for such
-# and lose nothing by it, of musique's four fifths.
+# Where the graph leads on from the first passage, and that holds a smaller share of the question's terms, the question
+# takes several hops. So are four fifths of musique's, and of single questions 2 to 14 %, which lose nothing by it.
 _ONE_HOP = 0.5
 
 
 class Grades(ModelReply):
-    """What the chat model thinks of the passages."""
+    """The chat model's judgement of the passages."""
 
     relevant: Numbers = Field(default_factory=list[int])
     sufficient: Yes = False
@@ -49,7 +48,7 @@ class Grades(ModelReply):
 
 
 async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Judge the passages, and say how many rounds may be made for better ones: no more when time is over."""
+    """Judge the passages, and set how many rounds may be made for better ones: none when the time is over."""
     run = runtime.context
     rounds_left = state.attempts < run.max_attempts
     update = by_rule(state) | {"rounds": run.max_attempts}
@@ -65,14 +64,14 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
 
 def after_grade(state: State) -> Literal["enough", "report", "weak"]:
-    """Return whether the answer or report is written: of passages that suffice, or of what there is when no round is left."""
+    """Return `weak` while passages do not suffice and a round is left; else whether an answer or a report is written."""
     if state.sufficient or state.attempts >= state.rounds:
         return "report" if state.chosen_effort == "high" else "enough"
     return "weak"
 
 
 def by_rule(state: State) -> dict[str, Any]:
-    """Judge by the terms that the question, or a part of it, and the first passages share."""
+    """Judge by the terms that the first passages share with the question and with each of its parts."""
     first = [*state.items[:_FIRST], *reports_of(state)]
     texts = (f"{item.metadata.get('title', '')} {item.text}" for item in first)
     attached = [attachments_text(state)] if state.attachments else []
@@ -97,7 +96,7 @@ def by_rule(state: State) -> dict[str, Any]:
 
 
 def _in_one_hop(state: State) -> bool:
-    """Return whether the first passage answers by itself, or nothing leads on from it."""
+    """Return whether one search can answer: the first passage holds enough, or nothing leads on from it."""
     if state.attempts or state.subquestions or state.attachments or not state.items:
         return True
     alone = wording_of(state.items[0]).covers(claim_of(state.question))
@@ -105,7 +104,7 @@ def _in_one_hop(state: State) -> bool:
 
 
 async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
-    """Ask of each open part apart, at once, if the limits allow that; else of the whole question."""
+    """Ask the chat model about each unanswered part at once, or about the whole question where the limits allow no more."""
     questions = state.unanswered or [state.question]
     shown = passages_for_prompt(state, run)
     requests = [_request(state, part, shown) for part in questions]
@@ -131,9 +130,9 @@ async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
 def _update_grades(
     state: State, relevant: Iterable[RetrievedItem], missing: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Return the state after a judgement; what was relevant in an earlier round stays so.
+    """Return the state update of a judgement; passages judged relevant in an earlier round stay relevant.
 
-    Passages that suffice keep their order: the answer's prompt begins with them as this one did.
+    Passages that suffice keep their order, so that the answer's prompt begins as this one did and finds it cached.
     """
     chosen = {item.id: item for item in state.items if item.id in state.evidence}
     chosen |= {item.id: item for item in relevant}

@@ -1,4 +1,4 @@
-"""refine: other queries, for what is still missing."""
+"""refine: choose new queries for what is still missing."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from sextant.nodes.state import State
 from sextant.text.analysis import find_unmentioned
 from sextant.text.characters import clean_text, normalise
 
-# Queries of one round by the chat model.
+# Queries that the chat model may add in one round.
 _MOST_QUERIES = 3
-# Modes in which entities come with the passages, from which a next hop begins.
-_OF_THE_GRAPH = frozenset({Mode.LOCAL, Mode.HYBRID, Mode.MIX})
+# In these modes entities come with the passages; a next hop begins from them.
+_GRAPH_MODES = frozenset({Mode.LOCAL, Mode.HYBRID, Mode.MIX})
 _NO_WORD = re.compile(r"[\W_]+")
 
 
 class Rewrite(ModelReply):
-    """Queries as the chat model writes them; some write a single one under `query`."""
+    """The chat model's queries; some models write a single one under `query`."""
 
     queries: Annotated[Sentences, AtMost(_MOST_QUERIES)] = Field(default_factory=list[str])
     query: SkipJsonSchema[Sentence] = ""
 
 
 async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Choose queries that were not yet run, for one more round; none where there is nothing new to ask."""
+    """Choose queries that were not run yet: those of the chat model, else by rule; there may be none."""
     run = runtime.context
     suggested, costs = await _by_model(state, run)
     longest = run.deps.settings.limits.question_chars
@@ -60,7 +60,7 @@ async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
 
 def after_refine(state: State) -> Literal["another query", "nothing new", "report"]:
-    """Return whether anything is due to be searched, and what follows where nothing is."""
+    """Return whether any query is due, else whether an answer or a report is written."""
     due = (state.search, state.extra_queries, state.next_hop_queries, state.cross_lingual_queries)
     if any(due):
         return "another query"
@@ -68,19 +68,18 @@ def after_refine(state: State) -> Literal["another query", "nothing new", "repor
 
 
 def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
-    """Return queries for what is missing, and those that lead a hop further, of `longest` characters at most.
+    """Return queries for what is missing, and queries for a next hop, each of `longest` characters at most.
 
-    Parts that no passage answers are searched by themselves, and so are codes and versions that none names, and the
-    question without what seems misspelt in it. In the graph's modes another hop finds
-    what other words do not, and a query of keywords costs more than it finds (docs/quality.md).
-    Otherwise: what no passage holds, the keywords, the more telling half.
+    Queries are: the question with its spelling corrected, codes and versions that no passage names, and parts that no
+    passage answers. The graph's modes add next hops. Without any of these the keywords are searched, except in `mix`,
+    where that costs more than it finds (docs/quality.md).
     """
     spelled = respell(state.question, [item.text for item in state.items])
     new = [spelled] if spelled != state.question else []
     named = find_unmentioned(state.question, map(read_full_text, state.items))
     parts = _drop_searched(state, [*new, *named, *state.unanswered], longest)
     hops: list[str] = []
-    if state.strategy in _OF_THE_GRAPH:
+    if state.strategy in _GRAPH_MODES:
         hops = _drop_searched(
             state, bridges(state.question, state.items, state.graph_items), longest
         )
@@ -94,7 +93,7 @@ def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
 def in_other_language(state: State) -> list[str]:
     """Return the question for documents in the other language, once, if the passages lack a word of it.
 
-    Whoever bounds the search by tags may have chosen the language by them.
+    A search that is filtered by tags is left alone: the language is one of the tags.
     """
     if not state.missing or (state.filters or {}).get("tags"):
         return []
@@ -103,12 +102,12 @@ def in_other_language(state: State) -> list[str]:
 
 
 def _drop_searched(state: State, candidates: Iterable[str], longest: int) -> list[str]:
-    """Return the candidates that are new, as long as a query may be: a name in one may be longer by itself."""
-    return all_new((one[:longest] for one in candidates), state.searched)
+    """Return the candidates that are new, cut to the length of a query."""
+    return all_new((query[:longest] for query in candidates), state.searched)
 
 
 def all_new(candidates: Iterable[str], searched: Iterable[str]) -> list[str]:
-    """Return the candidates that say anything and were not run, each once, whatever their case and spacing."""
+    """Return the candidates that were not run, each once; case, spacing and punctuation make no difference."""
     run = {_plain(query) for query in searched} | {""}
     new: list[str] = []
     for query in candidates:

@@ -1,4 +1,4 @@
-"""route: answer at once, or look into the documents first."""
+"""route: answer at once, or search the documents first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sextant.nodes.state import State
 
 
 async def route(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Send a simple question past the documents, whatever mode was chosen for it; have a person settle names.
+    """Send a simple question past the documents, whatever its mode; have a person choose what a name means.
 
     Raises:
         GraphInterrupt: a name may mean several things, and a person may be asked which.
@@ -25,5 +25,5 @@ async def route(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
 
 def after_route(state: State) -> Literal["complex", "simple or bypass"]:
-    """Return whether documents are looked into."""
+    """Return whether the documents are searched."""
     return "simple or bypass" if state.strategy == Mode.BYPASS else "complex"

@@ -1,19 +1,16 @@
-"""The state that flows through the workflow: plain values only, since every step may be checkpointed.
-
-Also here: a state that was edited over HTTP may hold anything.
-"""
+"""The state of the workflow. Its fields hold plain values, since every step may be checkpointed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph import add_messages
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from sextant.domain.answers import Trust
 from sextant.domain.breadth import asks_account
@@ -27,7 +24,7 @@ Messages = Annotated[list[AnyMessage], add_messages]
 
 
 def _replace_items(_: list[RetrievedItem], new: Sequence[object]) -> list[RetrievedItem]:
-    """Return the new list instead of the old; whoever edits a state over HTTP writes its items as plain values."""
+    """Return the new list instead of the old one; a state edited over HTTP has its items as plain values."""
     return items_of(new)
 
 
@@ -36,15 +33,24 @@ Items = Annotated[list[RetrievedItem], _replace_items]
 
 @dataclass(kw_only=True)
 class InputState:
-    """What a caller gives: the question as `query` or as the last of `messages` (`sextant.nodes.question.conversation`).
+    """What a caller gives.
 
-    `mode` is one of the six modes or `auto`, `effort` is `low`, `medium` or `high` (empty: as the run chooses). `history` is the conversation so far; by default what
-    `messages` say of it.
+    Attributes:
+        query: the question; empty: the last of `messages` asks it (`sextant.nodes.question.conversation`).
+        messages: the conversation, as chat interfaces have it.
+        graph_id: the knowledge base.
+        user_id: whose it is; a server's login outranks it.
+        mode: one of the six modes, or `auto`.
+        effort: `low`, `medium` or `high`; empty: as the run chooses.
+        top_k: passages per search; None: as the run chooses.
+        filters: which passages may be used (`sextant.domain.questions.ChunkFilters`).
+        rerank: whether the reranker, where there is one, orders the passages.
+        history: earlier turns as role and content; by default those of `messages`.
+        multimodal_content: images and tables that come with the question.
 
-    With a checkpointer, what a turn leaves out keeps the value of the turn before. The question does
-    not, with its images, tables and history, for they belong to one turn (small tables are kept:
-    `State.tables`); nor do `mode` and `effort`: they are also outputs, and those of one answer must not bind the
-    next. They are there for `analyze`, which takes from them what the rest of the turn needs.
+    With a checkpointer, a field that a turn leaves out keeps its value from the turn before. Ephemeral fields do not:
+    the question and what came with it belong to one turn (small tables are kept in `State.tables`), and `mode` and
+    `effort` are outputs, too, which must not bind the next turn.
     """
 
     query: Annotated[str, EphemeralValue] = ""
@@ -66,11 +72,10 @@ class InputState:
 
 @dataclass(kw_only=True)
 class OutputState:
-    """What a caller gets; the shapes are those of `sextant.domain.answers`, as dicts.
+    """What a caller gets: the fields of `sextant.domain.answers.Answer`, as plain values.
 
-    `messages` end with the question and its answer. A checkpoint has no `sources`: they hold texts,
-    those of attached tables whole, and the messages say where each is. `warnings` are the sentences of
-    `coded_warnings` in `language`, that of the answer; the nodes add to the latter (`CodedWarning.to_json`).
+    `messages` end with the question and its answer. `sources` are in no checkpoint: they hold texts of documents.
+    Nodes add to `coded_warnings` (`CodedWarning.to_json`); `warnings` are their sentences in `language`.
     """
 
     messages: Messages = field(default_factory=list[AnyMessage])
@@ -101,33 +106,46 @@ class OutputState:
 class State(InputState, OutputState):
     """Everything the nodes pass on.
 
-    `analyze` begins each turn with the fields of the loop as `per_turn_defaults` has them. `asked` is the
-    query as it was given (empty: the last of `messages` asks), `before` what was said before it, as much as fits.
-    `question` is the query made to stand alone; `strategy` the mode in use, `reason` why. `entities` are
-    the question's names, `linked` those of them that the graph knows, with ids. `keywords` holds both
-    levels: names and terms (low), and what the question is about (high). `subquestions` are its parts,
-    `unanswered` those that the passages do not answer.
+    `analyze` begins each turn with fresh values (`per_turn_defaults`).
 
-    `chosen_effort` is the effort in use, `chosen_graph` the knowledge base: a run that is resumed may bring no context.
-    `sections` are those of a report as far as they are written
-    (`sextant.nodes.research`), of which this run has `streamed` so many.
-
-    `search` is the query to run next, `extra_queries` others that run with it, and `next_hop_queries` others that are
-    searched by meaning alone, `cross_lingual_queries` the question as it is searched in documents of the other
-    language; `searched` those already run; `searches` how each fared, with its lanes and times
-    (`sextant.domain.answers.SearchReport`). `items` are the passages
-    found, best first; `graph_items` the entities, relations and reports that go with them; `attachments`
-    what came with the question, as `sextant.domain.questions` has it; `tables` those that later turns of a
-    conversation may ask about (`sextant.nodes.multimodal.attachments`); `evidence` the ids of passages judged
-    relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3), of which
-    the answer may have `rounds`.
-
-    `by_rule`: the chat model did not come up with a judgement, through no fault of the prompt, so that
-    rules judge from there on and the answer gets what time and calls are left. `unreachable` says why
-    the chat model is not asked again in this turn, where no connection to it could be made. `may_ask` says what a
-    person may be asked to decide (`sextant.nodes.decisions`). `deadline`
-    is when models and searches must be done (seconds since the epoch; 0: not begun). No checkpoint has
-    it: a run that goes on from one has its time before it.
+    Attributes:
+        asked: the query as it was given; empty: the last of `messages` asks.
+        before: what was said before it, as much as fits.
+        question: the query, made to stand alone.
+        complexity: `simple` where no document can help.
+        strategy: the mode in use.
+        reason: why that mode.
+        chosen_effort: the effort in use.
+        chosen_graph: the knowledge base in use; a run that is resumed may bring no context.
+        sections: the sections of a report that are written (`sextant.nodes.research`).
+        streamed: how many of these this run has streamed.
+        entities: names in the question.
+        linked: those of them that the graph knows, with ids.
+        keywords: both levels of keywords.
+        low_level_keywords: names and terms.
+        high_level_keywords: what the question is about.
+        subquestions: the parts of the question.
+        unanswered: the parts that the passages do not answer.
+        search: the query to run next.
+        extra_queries: queries that run with it.
+        next_hop_queries: queries that run with it, by meaning alone.
+        cross_lingual_queries: the question, to be searched in documents of the other language.
+        searched: the queries that were run.
+        searches: how each of them fared (`sextant.domain.answers.SearchReport`).
+        items: the passages found, best first.
+        graph_items: the entities, relations and reports that go with them.
+        attachments: what came with the question (`sextant.domain.questions`).
+        tables: tables that later turns may ask about (`sextant.nodes.multimodal.attachments`).
+        evidence: ids of the passages that were judged relevant.
+        relevance: how well the passages cover the question, 0 to 1.
+        sufficient: whether the passages answer it.
+        rounds: refinement rounds that the answer may have.
+        missing: what the grader did not find.
+        by_rule: the chat model failed at a judgement, so rules judge for the rest of the turn.
+        unreachable: why the chat model is not asked again in this turn; empty: it may be.
+        may_ask: what a person may be asked to decide (`sextant.nodes.decisions`).
+        deadline: when models and searches must be done, in seconds since the epoch; 0: not begun. In no checkpoint: a
+            run that goes on from one has its time before it.
     """
 
     asked: str = ""
@@ -168,88 +186,55 @@ class State(InputState, OutputState):
     deadline: Annotated[float, UntrackedValue] = 0.0
 
 
-# What a conversation goes on with: whatever a caller may leave out, and the tables at hand.
+# What a turn takes over from the one before: whatever a caller may leave out, and the tables at hand.
 _CARRIED_OVER = {one.name for one in fields(InputState)} | {"tables"}
 
 
 def per_turn_defaults() -> dict[str, Any]:
-    """Return all other fields as they are before a turn, which a checkpointer carries over from the last one."""
+    """Return the defaults of all other fields; a checkpointer would carry over the values of the last turn."""
     return {name: value for name, value in vars(State()).items() if name not in _CARRIED_OVER}
 
 
 def reports_of(state: State) -> list[RetrievedItem]:
-    """Return the reports of communities that the question is answered from, where it asks for what they tell."""
+    """Return the community reports to answer from: in `global`, and in `hybrid` for a question about a whole subject."""
     by_reports = state.strategy == Mode.GLOBAL or (
         state.strategy == Mode.HYBRID and asks_account(state.question)
     )
     return [item for item in state.graph_items if by_reports and item.kind is ItemKind.COMMUNITY]
 
 
-_Fits = Callable[[object], bool]
-
 # LangGraph holds these to their types as they are written (`add_messages`, `sextant.domain.retrieval.items_of`).
 _TYPED_BY_LANGGRAPH = {"messages", "items", "graph_items"}
-_IN_WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 
 
 def check_edits(state: State) -> None:
-    """Nothing, if every field of a state from a checkpoint holds a value of its type.
+    """Check the fields of a state from a checkpoint, which somebody may have edited over HTTP.
 
     Only such a state has no deadline, and only between runs is one edited, so that others are not looked at.
 
     Raises:
-        OptionInvalid: one does not; carries the field.
+        OptionInvalid: a field holds no value of its type; carries the field.
     """
     if state.deadline:
         return
-    for name, (fits, wanted) in _fields().items():
+    for name, field_type in _field_types().items():
         value = getattr(state, name)
-        if not fits(value):
+        try:
+            field_type.validate_python(value)
+        except ValidationError as error:
+            reason = error.errors(include_url=False)[0]["msg"].replace("Input", "it", 1)
             raise OptionInvalid(
-                f"{name} of the state is {value!r:.40}; it must be {wanted}.",
+                f"{name} of the state is {value!r:.40}; {reason}.",
                 next_step="Edit the state anew, with a value of that kind (docs/studio.md).",
                 field=name,
-            )
+            ) from None
 
 
 @cache
-def _fields() -> Mapping[str, tuple[_Fits, str]]:
-    """For each field whether a value fits it, and what does in words."""
-    hints = get_type_hints(State)
+def _field_types() -> Mapping[str, TypeAdapter[Any]]:
+    strict = ConfigDict(strict=True)
     return {
-        name: (_of(hint), _describe_hint(hint))
-        for name, hint in hints.items()
+        name: TypeAdapter(hint, config=strict)
+        for name, hint in get_type_hints(State).items()
         if name not in _TYPED_BY_LANGGRAPH
     }
-
-
-def _of(hint: Any) -> _Fits:  # noqa: ANN401 - a type as it is written
-    """Return whether a value is of the type; numbers of JSON have no point where they are whole."""
-    if hint is Any:
-        return lambda _: True
-    if (origin := get_origin(hint)) is Literal:
-        return lambda value: value in get_args(hint)
-    parts = [_of(part) for part in get_args(hint)]
-    if origin in {Union, UnionType}:
-        return lambda value: any(fits(value) for fits in parts)
-    if origin is list:
-        [each] = parts
-        return lambda value: isinstance(value, list) and all(map(each, value))
-    if origin is dict:
-        _, each = parts
-        return lambda value: isinstance(value, dict) and all(map(each, value.values()))
-    kinds = (int, float) if hint is float else hint
-    return lambda value: isinstance(value, kinds) and (hint is bool or not isinstance(value, bool))
-
-
-def _describe_hint(hint: Any) -> str:  # noqa: ANN401 - a type as it is written
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in {Union, UnionType}:
-        return " or ".join(map(_describe_hint, parts))
-    if origin is Literal:
-        return " or ".join(map(repr, parts))
-    if origin is list:
-        return f"a list, each entry {_describe_hint(parts[0])}"
-    if origin is dict:
-        return "an object"
-    return _IN_WORDS.get(hint, "null")

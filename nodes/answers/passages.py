@@ -20,11 +20,11 @@ from sextant.domain.documents import Modality
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
-from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.budget import passage_tokens
 from sextant.nodes.citing.citations import SHOWN, label_of
 from sextant.nodes.citing.support import COMPUTED, Claim, TermLookup, claim_of, headings
 from sextant.nodes.context import RunContext
+from sextant.nodes.prompt_lines import KNOWLEDGE_TOKENS, PromptLines, format_reports
 from sextant.nodes.state import State
 from sextant.prompts import as_data
 from sextant.text.characters import clean_text, estimate_tokens, language_of
@@ -394,7 +394,7 @@ def _origins(items: Sequence[RetrievedItem]) -> Iterator[str]:
 def _cost(item: RetrievedItem) -> int:
     """Return how many tokens (estimated) an item takes in a prompt."""
     whole = item.kind is ItemKind.COMMUNITY
-    return estimate_tokens(lines_of([item]) if whole else headings(item) + _body(item))
+    return estimate_tokens(format_reports([item]) if whole else headings(item) + _body(item))
 
 
 def _body(item: RetrievedItem) -> str:

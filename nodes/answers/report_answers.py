@@ -36,7 +36,6 @@ from sextant.nodes.answers import quotations
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
 from sextant.nodes.answers.quotations import AnswerEvent
-from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.budget import calls_to_read, usage_of_failure
 from sextant.nodes.citing.assessment import AnswerEvidence
 from sextant.nodes.citing.citations import Citations, ending, escape_markers, format_marker
@@ -44,6 +43,7 @@ from sextant.nodes.citing.markers import MARKER, read, strip_markers
 from sextant.nodes.citing.support import SupportedQuote, TermLookup, claim_of
 from sextant.nodes.citing.terms import Text, terms_of
 from sextant.nodes.judgements import failure_reason
+from sextant.nodes.prompt_lines import KNOWLEDGE_TOKENS, PromptLines, format_reports
 
 _log = logging.getLogger(__name__)
 
@@ -301,7 +301,7 @@ async def _points(
     messages = prompts.POINTS.messages(
         reading.language,
         question=prompts.as_data(question),
-        reports=lines_of(reports),
+        reports=format_reports(reports),
         passages=number_passages([passages[number - 1] for number in numbers], numbers),
     )
     try:

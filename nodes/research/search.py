@@ -20,7 +20,8 @@ from sextant.nodes.judgements import ask
 from sextant.nodes.question.wording import bridges
 from sextant.nodes.refine import Rewrite, all_new
 from sextant.nodes.research.state import ResearchState, Topic, passages_by_id, plain, topics_of
-from sextant.nodes.retrieve import passages_of, search_questions
+from sextant.nodes.retrieve import search_questions
+from sextant.nodes.searches import passages_of
 from sextant.retrievers.ranking.fusion import interleave
 
 # Passages of a topic that are looked at for what is missing, and that its section is written from.

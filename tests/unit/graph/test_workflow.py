@@ -287,16 +287,16 @@ async def test_passages_that_are_none_cannot_be_edited_in(bench: Build, edited: 
 @pytest.mark.parametrize(
     ("behind", "edit", "said"),
     [
-        ("analyze", {"search": {"query": "x"}}, "must be text"),
-        ("analyze", {"subquestions": ["x", 7]}, "must be a list, each entry text"),
-        ("analyze", {"filters": ["x"]}, "must be an object or null"),
-        ("analyze", {"language": "fr"}, "must be 'en' or 'zh'"),
-        ("analyze", {"complexity": ["simple"]}, "must be 'simple' or 'complex'"),
-        ("route", {"strategy": None}, "must be text"),
-        ("retrieve", {"costs": {"x": "y"}}, "must be an object"),
-        ("grade", {"sufficient": "no"}, "must be true or false"),
-        ("grade", {"rounds": "three"}, "must be a whole number"),
-        ("refine", {"extra_queries": "x"}, "must be a list"),
+        ("analyze", {"search": {"query": "x"}}, "should be a valid string"),
+        ("analyze", {"subquestions": ["x", 7]}, "should be a valid string"),
+        ("analyze", {"filters": ["x"]}, "should be a valid dictionary"),
+        ("analyze", {"language": "fr"}, "should be 'en' or 'zh'"),
+        ("analyze", {"complexity": ["simple"]}, "should be 'simple' or 'complex'"),
+        ("route", {"strategy": None}, "should be a valid string"),
+        ("retrieve", {"costs": {"x": "y"}}, "should be a valid dictionary"),
+        ("grade", {"sufficient": "no"}, "should be a valid boolean"),
+        ("grade", {"rounds": "three"}, "should be a valid integer"),
+        ("refine", {"extra_queries": "x"}, "should be a valid list"),
     ],
 )
 async def test_an_edit_of_another_type_is_named(

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.passages import knowledge_of
-from sextant.nodes.around import KNOWLEDGE_TOKENS, lines_of
+from sextant.nodes.prompt_lines import KNOWLEDGE_TOKENS, format_reports
 from sextant.text.characters import estimate_tokens
 from tests.unit.nodes.conftest import ListeningModel
 
@@ -88,7 +88,7 @@ def test_knowledge_is_short_however_much_is_known() -> None:
 
 def test_reports_that_are_read_say_their_sentences_once() -> None:
     found = [report("症状", "糖尿病起病隐匿。", "多饮、多尿。"), report("起病", "糖尿病起病隐匿。")]
-    assert lines_of(found) == "- 症状: 糖尿病起病隐匿。 多饮、多尿。"
+    assert format_reports(found) == "- 症状: 糖尿病起病隐匿。 多饮、多尿。"
 
 
 def test_the_prompt_shows_passages_and_only_what_the_graph_adds_to_them() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.answers.passages import lay_out_passages, number_passages, with_reports
-from sextant.nodes.around import KNOWLEDGE_TOKENS, lines_of
+from sextant.nodes.prompt_lines import KNOWLEDGE_TOKENS, format_reports
 from sextant.text.characters import estimate_tokens
 
 KINDS = st.sampled_from([ItemKind.CHUNK, ItemKind.COMMUNITY, ItemKind.RELATION])
@@ -53,7 +53,7 @@ def test_passages_come_before_what_the_graph_adds_to_them(
 
 def tokens_of(item: RetrievedItem) -> int:
     whole = item.kind is ItemKind.COMMUNITY
-    return estimate_tokens(lines_of([item]) if whole else item.text)
+    return estimate_tokens(format_reports([item]) if whole else item.text)
 
 
 def test_the_headings_above_several_passages_are_named_once() -> None:

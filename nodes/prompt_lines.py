@@ -1,4 +1,4 @@
-"""Lines of a prompt beside its passages, none of which says what another says."""
+"""The lines of a prompt that stand beside its passages: relations and reports, no sentence twice."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sextant.text.characters import estimate_tokens, plain_of
 from sextant.text.sentences import sentence_spans
 
 KNOWLEDGE_TOKENS = 300
-"""Tokens (estimated) of what a prompt says beside its passages: more of it pays less than another passage."""
+"""Tokens (estimated) of these lines; more of them help an answer less than another passage."""
 
 _NO_WORD = re.compile(r"[\W_]+")
 
 
-def lines_of(reports: Iterable[RetrievedItem]) -> str:
-    """Return reports as a prompt shows them, one a line and no sentence twice."""
+def format_reports(reports: Iterable[RetrievedItem]) -> str:
+    """Return reports as a prompt shows them, one a line."""
     lines = PromptLines()
     for report in reports:
         lines.add_report(report, summary=True)
@@ -26,11 +26,11 @@ def lines_of(reports: Iterable[RetrievedItem]) -> str:
 
 
 class PromptLines:
-    """Lines of a prompt that say nothing twice.
+    """Collects lines, none of which repeats a sentence.
 
     Args:
-        tokens: how many of them (estimated) the lines may take.
-        said: texts whose sentences are not said again.
+        tokens: how many (estimated) the lines may take together.
+        texts: texts whose sentences are not repeated, either.
         is_worth: whether a sentence of a report is worth a place.
     """
 
@@ -59,11 +59,11 @@ class PromptLines:
             self._left -= cost
 
     def add_report(self, report: RetrievedItem, *, summary: bool = False) -> None:
-        """Add the title of a report with as many of its findings as are new and fit; nothing without any.
+        """Add the title of a report and those of its findings that are new and fit; nothing where none is.
 
         Args:
             report: the report.
-            summary: whether its summary, too, is said.
+            summary: whether its summary is added, too.
         """
         title, _, whole = report.text.partition("\n")
         findings = [one["text"] for one in report.metadata.get("findings") or ()]
@@ -74,8 +74,8 @@ class PromptLines:
             for start, end in sentence_spans(text):
                 sentence, plain = _on_one_line(text[start:end]), _plain(text[start:end])
                 cost = estimate_tokens(f"{sentence} ")
-                new_to_it = plain not in self._plain_texts
-                if new_to_it and cost <= left and self._is_worth(sentence):
+                is_new = plain not in self._plain_texts
+                if is_new and cost <= left and self._is_worth(sentence):
                     new.append(sentence)
                     self._plain_texts += f"\n{plain}"
                     left -= cost
@@ -84,7 +84,7 @@ class PromptLines:
 
 
 def _plain(text: str) -> str:
-    """Return the letters and digits alone, by which two wordings of a sentence are one."""
+    """Return letters and digits alone, so that sentences are compared without punctuation."""
     return _NO_WORD.sub("", plain_of(text))
 
 
