@@ -1,4 +1,4 @@
-"""generate: the answer, streamed sentence by sentence with its citations."""
+"""generate: write the answer, and stream it sentence by sentence with its citations."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ from sextant.text.characters import estimate_tokens
 NO_MODEL_NAME = "none"
 
 _OF_WHOLE_TABLES = frozenset({"documentIds", "document_ids", "sectionId", "section_id"})
-# Images and tables of a question get at most a half of the context.
-_ATTACHED_SHARE = 2
+# Images and tables of a question get at most half of the context.
+_ATTACHED_SHARE = 1 / 2
 
 
 async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Write the answer and stream its events: tokens, citations, sources.
+    """Write the answer, and stream its tokens, citations and sources.
 
     Raises:
         GraphInterrupt: a person is to approve sources or cost, before anything is written.
-        ModelUnavailable, ModelOutputInvalid: the chat model failed where there are no documents to quote instead.
+        ModelUnavailable, ModelOutputInvalid: the chat model failed, and there are no documents to quote instead.
     """
     run, scope, decided = runtime.context, scope_of(state, runtime), list[CodedWarning]()
     if state.may_ask:
@@ -109,7 +109,7 @@ def finish_turn(
     coded_warnings: list[dict[str, Any]],
     messages: AnswerMessages,
 ) -> dict[str, Any]:
-    """Return what a turn ends with: its answer, and nothing of what it was made from."""
+    """Return the state update that ends a turn: the answer, without the passages that it was made from."""
     known = map(CodedWarning.from_json, coded_warnings)
     warnings = word_warnings(known, state.language, effort=state.chosen_effort)
     most = run.deps.settings.conversations.turns
@@ -127,8 +127,7 @@ def finish_turn(
         "prompt": answer.prompt,
         "warnings": list(warnings),
         "coded_warnings": coded_warnings,
-        # No checkpoint of a finished turn holds the texts of passages: documents may be deleted. What came
-        # with the question was needed until here.
+        # A checkpoint of a finished turn holds no texts of documents, which may be deleted.
         "before": [],
         "attachments": [],
         "items": [],
@@ -139,9 +138,10 @@ def finish_turn(
 async def open_writer(
     state: State, run: RunContext, scope: Scope, warnings: Sequence[CodedWarning] = ()
 ) -> AnswerWriter:
-    """Return what writes the answer to the state's question, once what comes before that is done.
+    """Prepare the answer: read attachments, compute over tables, open documents that are asked about as a whole.
 
-    The writer's state has what that has cost.
+    Returns:
+        The writer of the answer; its state holds what the preparation cost.
     """
     attached = await _read_attachments(state, run)
     tables, unread, costs = await _compute_found_tables(state, run, scope)
@@ -152,10 +152,10 @@ async def open_writer(
 
 
 async def _with_openings(state: State, run: RunContext, scope: Scope) -> State:
-    """Return the state with the passages that open few documents first."""
+    """Return the state with the opening passages of the documents before the others, where there are few documents."""
     try:
         openings = await read_openings(state, run.deps, scope)
-    except DependencyError:  # what was found is enough to answer from
+    except DependencyError:  # the passages found are enough
         return state
     known = {item.id for item in openings}
     others = [item for item in state.items if item.id not in known]
@@ -163,23 +163,23 @@ async def _with_openings(state: State, run: RunContext, scope: Scope) -> State:
 
 
 async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem]:
-    """Return what came with the question, where it says anything; a large table takes a while to write."""
+    """Return attachments as passages; in a thread, since a large table takes a while."""
     if not state.attachments:
         return []
-    tokens = run.deps.settings.limits.context_tokens // _ATTACHED_SHARE
+    tokens = int(run.deps.settings.limits.context_tokens * _ATTACHED_SHARE)
     return await asyncio.to_thread(attachment_items, attachments_of(state), state.language, tokens)
 
 
 async def _compute_found_tables(
     state: State, run: RunContext, scope: Scope
 ) -> tuple[list[ComputedTable], list[CodedWarning], dict[str, Any]]:
-    """Return what the question asks to compute of tables that were found, where all their rows may be read.
+    """Compute what the question asks of tables that were found.
 
-    Where it asks for a computation and the grammars are not sure of it, a chat model may say which. Returned are also
-    warnings why nothing was read, and the state update that asking the model costs.
+    Where the grammars do not understand the computation, the chat model may. Tables are left alone under filters other
+    than those of documents and sections, since such filters may hide some of their rows.
 
-    Filters bound the passages that an answer may rest on: only those of documents and sections let
-    a table through whole.
+    Returns:
+        The results, warnings about tables that could not be read, and the state update with the model's costs.
     """
     tables = run.deps.tables
     bounded = not _OF_WHOLE_TABLES.issuperset(state.filters or ())
@@ -204,25 +204,25 @@ async def _compute_found_tables(
 
 
 def _quoted(reason: dict[str, Any]) -> CodedWarning:
-    """Return the warning that the answer was quoted since the chat model failed."""
+    """Return the warning that documents are quoted because the chat model failed."""
     return CodedWarning(WarningCode.QUOTED_WITHOUT_MODEL, {"reason": reason})
 
 
 @dataclass(slots=True)
 class AnswerWriter:
-    """The way in which one question is answered.
+    """Writes the answer to one question: by the chat model, or by quotations where that is not possible.
 
     Attributes:
-        state: the question, and what was found.
-        run: the choices for it, and what it is answered with.
+        state: the question and the passages.
+        run: the choices of this run, and the dependencies.
         scope: whose knowledge base.
-        attached: what came with the question.
-        tables: what was computed of tables that were found.
-        warnings: what was not as it should be, beside those of the answer itself.
-        lost: what a call that gave no answer has cost.
-        implied: earlier warnings that these make superfluous.
-        prompt: what the chat model is told to write.
-        failure: why the chat model need not be asked again, if it failed so.
+        attached: attachments of the question, as passages.
+        tables: what was computed over tables.
+        warnings: warnings beside those of the answer itself.
+        lost: the cost of a call that gave no answer.
+        implied: earlier warnings that `warnings` make superfluous.
+        prompt: the task of the chat model.
+        failure: why the chat model need not be asked again; empty: it may be.
     """
 
     state: State
@@ -237,7 +237,7 @@ class AnswerWriter:
     failure: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def events(self) -> AsyncGenerator[AnswerEvent]:
-        """Yield the answer, up to and with `Done`."""
+        """Yield the events of the answer; the last is `Done`."""
         if self.state.strategy == Mode.BYPASS and not self.attached:
             return self._directly()
         if self.run.deps.chat is None or not (self.state.items or self.attached):
@@ -266,7 +266,7 @@ class AnswerWriter:
         )
 
     async def _directly(self) -> AsyncGenerator[AnswerEvent]:
-        """Without any document: by the chat model, or a sentence that says why not."""
+        """Answer without documents: by the chat model, or by a fixed sentence where there is none."""
         chat, state = self.run.deps.chat, self.state
         if chat is None:
             introduction_text = await introduction(
@@ -292,7 +292,7 @@ class AnswerWriter:
                 yield event
 
     async def _written(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
-        """By the chat model; quoted from the documents when it fails."""
+        """Answer by the chat model; quote the documents when it fails."""
         begun = False
         try:
             async with aclosing(self._writing(chat)) as events:
@@ -309,14 +309,14 @@ class AnswerWriter:
                 yield event
 
     async def _instead_of_model(self, reason: dict[str, Any]) -> AsyncGenerator[AnswerEvent]:
-        """Quoted, since the model failed for this reason; which also goes for what was judged by rule."""
+        """Quote the documents because the model failed."""
         self.warnings.append(_quoted(reason))
         self._imply(reason)
         async for event in self._without_model.events():
             yield event
 
     def _imply(self, reason: dict[str, Any]) -> None:
-        """Leave out that rules judged for the same reason as the answer was quoted."""
+        """Mark the warnings that say the same of judgements as the quotation says of the answer."""
         self.implied = [judged_by_rule(reason).to_json()]
         if reason == failure_reason(TimeoutError()):
             fewer = WarningCode.CONTEXT_SHORTENED_FOR_TIME
@@ -326,7 +326,7 @@ class AnswerWriter:
             self.implied += [warning for warning in known if warning["code"] == too_slow]
 
     def _warn_of_less_context(self, tokens: int, brought: int) -> None:
-        """Say where passages are left out since the model cannot read them, or not in time."""
+        """Warn where passages are left out because they exceed the model's context, or its time."""
         state, run = self.state, self.run
         wanted = brought + wanted_passage_tokens(state, run)
         there = brought + sum(estimate_tokens(item.text) for item in state.items)
@@ -342,7 +342,7 @@ class AnswerWriter:
             self.warnings.append(CodedWarning(WarningCode.CONTEXT_SHORTENED_FOR_TIME, rate))
 
     def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
-        """From all that was found at once; from reports by points that calls of their own took down."""
+        """Write from all passages at once; where reports are answered from, calls of their own note points first."""
         state, limits, budget = self.state, self.run.deps.settings.limits, self._budget
         calls = min(limits.report_calls, budget.calls - 1)
         seconds = 0.0 if state.by_rule else judging_budget(state, self.run).seconds

@@ -1,4 +1,4 @@
-"""Asking the chat model for judgements, where a rule can take over when it gives none."""
+"""Ask the chat model for judgements; where it gives none, a rule takes over."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from sextant.domain.errors import (
     describe_reason,
 )
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.models.chat.chat_model import ChatModel, T
+from sextant.models.chat.chat_model import T
 from sextant.models.chat.structured import instruction
 from sextant.nodes.budget import (
     ANSWER_SHARE,
+    AnswerBudget,
     judging_budget,
     limit_warning,
     merge_warnings,
@@ -45,15 +46,15 @@ LATE = {
     ),
 }
 
-# Tokens that a judgement and an answer usually take.
+# Tokens of a usual judgement and a usual answer.
 _REPLY_TOKENS, _ANSWER_TOKENS = 60, 200
-# Of the time that is left for searching and judging; so there is always some for the next step.
+# The share of the time for searching and judging that one judgement may take, so that some is left for the next step.
 _SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ModelJudgement(Generic[T]):
-    """What the model said, if anything, and the state update that asking it costs."""
+    """The model's reply, if any, and the state update with what asking cost."""
 
     reply: T | None
     costs: dict[str, Any]
@@ -61,14 +62,14 @@ class ModelJudgement(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Judgements(Generic[T]):
-    """Judgements of several prompts that were asked at once, in their order."""
+    """The replies to several prompts in their order, and the state update with what asking cost."""
 
     replies: list[T | None]
     costs: dict[str, Any]
 
 
 def wants_judgement(run: RunContext, *, unsure: bool) -> bool:
-    """Return whether the chat model is to judge at a step of which the rules are sure or not."""
+    """Return whether the chat model is to judge: always, never, or by default where the rules are unsure."""
     wanted = run.deps.settings.answers.judgements
     return run.deps.judging is not None and (wanted == "always" or (wanted == "auto" and unsure))
 
@@ -86,33 +87,37 @@ async def ask_all(
 ) -> Judgements[T]:
     """Ask the chat model several things at once, which takes one call's time.
 
-    There is no reply, and the caller goes by rule, when no chat model is configured or none shall judge, or it was silent or
-    failing before in this answer, which then needs what is left; and, with a warning in the state, when the
-    answer's limits (`sextant.nodes.budget`) do not allow all of them, or the model fails. A reply that does not fit is
-    repaired where the limit of calls allows that, too.
+    Replies are None, and the caller goes by rule, where no chat model is to judge, or one failed before in this answer.
+    So they are, with a warning in the state update, where the answer's limits do not allow the calls, the model is too
+    slow for them, or fails. A reply that does not fit is repaired where the limit of calls allows that, too.
     """
-    chat, limits = run.deps.judging, run.deps.settings.limits
+    chat = run.deps.judging
+    nothing: list[T | None] = [None] * len(prompts)
     if chat is None or not prompts or state.by_rule or not wants_judgement(run, unsure=True):
-        return Judgements([None] * len(prompts), {})
+        return Judgements(nothing, {})
     budget = judging_budget(state, run)
     form = estimate_tokens(instruction(schema, with_schema=False))
     sizes = [prompt_size(messages) + form for messages in prompts]
-    lacking = budget.lacks(sum(sizes), len(prompts))
-    if lacking is not None:
-        warnings = merge_warnings(state.coded_warnings, limit_warning(lacking, limits))
-        return Judgements([None] * len(prompts), {"coded_warnings": warnings})
-    if late := _would_be_late(run, max(sizes), budget.seconds):
-        known = {warning["code"] for warning in state.coded_warnings}
-        new = [] if late.code in known else [late]
-        warnings = merge_warnings(state.coded_warnings, *new)
-        return Judgements([None] * len(prompts), {"coded_warnings": warnings})
-    call = _CallOptions(
-        chat,
-        schema,
-        repair=budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None,
-        seconds=_SHARE * budget.seconds,
-    )
-    outcomes = await asyncio.gather(*map(call.asked, prompts, sizes))
+    if warning := _cannot_ask(run, sizes, budget):
+        known = {one["code"] for one in state.coded_warnings}
+        new = [] if warning.code in known else [warning]
+        return Judgements(nothing, {"coded_warnings": merge_warnings(state.coded_warnings, *new)})
+    repair = budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None
+    seconds = _SHARE * budget.seconds
+
+    async def ask_one(messages: Messages, size: int) -> _CallOutcome[T]:
+        try:
+            async with asyncio.timeout(seconds):
+                reply, usage = await chat.structured(messages, schema, repair=repair, patient=False)
+        except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+            if isinstance(error, TimeoutError):
+                chat.speed.observe_silence(size, seconds)
+            calls = 2 if repair and isinstance(error, ModelOutputInvalid) else 1
+            lost = usage_of_failure(error, messages, chat.name, calls)
+            return _CallOutcome(None, lost, error)
+        return _CallOutcome(reply, usage)
+
+    outcomes = await asyncio.gather(*map(ask_one, prompts, sizes))
     usage = sum((outcome.usage for outcome in outcomes), usage_of(state))
     costs: dict[str, Any] = {"usage": asdict(usage)}
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
@@ -123,55 +128,34 @@ async def ask_all(
     return Judgements([outcome.reply for outcome in outcomes], costs)
 
 
-def _would_be_late(run: RunContext, size: int, seconds: float) -> CodedWarning | None:
-    """Return a warning where a judgement, at the model's speed so far, leaves too little of the answer's time."""
+def _cannot_ask(run: RunContext, sizes: Sequence[int], budget: AnswerBudget) -> CodedWarning | None:
+    """Return a warning where prompts of these sizes exceed the budget, or take too much of the answer's time."""
     settings, judging, chat = run.deps.settings, run.deps.judging, run.deps.chat
+    if lacking := budget.lacks(sum(sizes), len(sizes)):
+        return limit_warning(lacking, settings.limits)
     if settings.answers.judgements == "always" or judging is None:
         return None
-    needed = judging.speed.seconds(size, _REPLY_TOKENS)
+    needed = judging.speed.seconds(max(sizes), _REPLY_TOKENS)
     answer = chat.speed.seconds(settings.answers.passage_tokens, _ANSWER_TOKENS) if chat else 0.0
-    kept = settings.limits.answer_seconds * ANSWER_SHARE
-    if needed <= _SHARE * seconds and needed + max(0.0, answer - kept) <= seconds:
+    reserved = settings.limits.answer_seconds * ANSWER_SHARE
+    if needed <= _SHARE * budget.seconds and needed + max(0.0, answer - reserved) <= budget.seconds:
         return None
     return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": round(needed)})
 
 
 @dataclass(frozen=True, slots=True)
 class _CallOutcome(Generic[T]):
+    """The reply of one call, or why there is none, and what it cost."""
+
     reply: T | None
     usage: Usage
     failure: Exception | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _CallOptions(Generic[T]):
-    """How each of several things is asked: for what, and how patiently."""
-
-    chat: ChatModel
-    schema: type[T]
-    repair: bool
-    seconds: float
-
-    async def asked(self, messages: Messages, size: int) -> _CallOutcome[T]:
-        """Return what came of a prompt of this many tokens; what a failed call has cost is estimated."""
-        try:
-            async with asyncio.timeout(self.seconds):
-                reply, usage = await self.chat.structured(
-                    messages, self.schema, repair=self.repair, patient=False
-                )
-        except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
-            if isinstance(error, TimeoutError):
-                self.chat.speed.observe_silence(size, self.seconds)
-            calls = 2 if self.repair and isinstance(error, ModelOutputInvalid) else 1
-            lost = usage_of_failure(error, messages, self.chat.name, calls)
-            return _CallOutcome(None, lost, error)
-        return _CallOutcome(reply, usage)
-
-
 def _by_rule_from_here(
     state: State, failures: Sequence[Exception], *, is_answering: bool
 ) -> dict[str, Any]:
-    """Return what the state learns of calls that failed; `is_answering`: answers are written by the same model."""
+    """Return the state update of failed calls; `is_answering`: the same model writes answers."""
     reasons = list(map(failure_reason, failures))
     return {
         "coded_warnings": merge_warnings(state.coded_warnings, *map(judged_by_rule, reasons)),
@@ -183,17 +167,17 @@ def _by_rule_from_here(
 
 
 def failure_error(error: Exception) -> SextantError:
-    """Return why a call of the chat model gave nothing; of an untyped error, that it was late."""
+    """Return the typed error of a failed call; an untyped one means that it was late."""
     return error if isinstance(error, SextantError) else ModelUnavailable.worded(LATE)
 
 
 def failure_reason(error: Exception) -> dict[str, Any]:
-    """Return why a call of the chat model gave nothing, as a parameter of a warning."""
+    """Return why a call failed, as a parameter of a warning."""
     return dict(describe_reason(failure_error(error)))
 
 
 def judged_by_rule(reason: Mapping[str, Any]) -> CodedWarning:
-    """Return the warning that a rule stood in for the chat model."""
+    """Return the warning that rules judged in place of the chat model."""
     return CodedWarning(WarningCode.JUDGED_BY_RULE, {"reason": reason})
 
 
