@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -17,12 +18,12 @@ from sextant.cli.session import (
     TopK,
     chosen_graph,
     open_runner,
+    open_session,
     with_sextant,
 )
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
 
     from sextant.domain.answers import Answer, Effort
     from sextant.domain.errors import DecisionNeeded, OptionInvalid
@@ -105,81 +106,72 @@ def ask(
         options |= {"thread_id": resume, "effort": "high"}
     if confirm or approve_sources:
         options |= {"interrupts": True, "approve_sources": approve_sources}
-    with_sextant(
-        lambda rag: _ask(rag, question, options, image or [], table or [], as_json=as_json),
-        to_answer=True,
-    )
+    with _open_dialogue() as (runner, rag):
+        from sextant.nodes.multimodal.parts import read_attachments
 
-
-async def _ask(
-    rag: Sextant,
-    question: str,
-    options: Options,
-    images: Sequence[Path],
-    tables: Sequence[Path],
-    *,
-    as_json: bool,
-) -> None:
-    import asyncio
-
-    from sextant.cli.answers import print_answer
-    from sextant.nodes.multimodal.parts import read_attachments
-
-    if question:
-        options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
-    options["multimodal_content"] = await asyncio.to_thread(
-        read_attachments, images, tables, rag.settings
-    )
-    if options.get("interrupts") or options.get("effort") == "high":
-        answer = await _ask_in_thread(rag, question, options, quiet=as_json)
-    else:
-        answer = await print_answer(rag.stream(question, **options), quiet=as_json)
+        if question:
+            options["graph_id"] = runner.run(chosen_graph(rag, graph))
+        options["multimodal_content"] = read_attachments(image or [], table or [], rag.settings)
+        answer = _answer_once(runner, rag, question, options, quiet=as_json)
     if as_json:
         terminal.emit(answer)
 
 
-async def _ask_in_thread(rag: Sextant, question: str, options: Options, *, quiet: bool) -> Answer:
-    """Answer a question, with what the person at the terminal decides on the way; a report can be resumed.
+@contextmanager
+def _open_dialogue() -> Iterator[tuple[asyncio.Runner, Sextant]]:
+    """Open Sextant on a loop that runs only while an answer is made: Ctrl-C at a prompt leaves at once."""
+    session = open_session(to_answer=True)
+    with open_runner() as runner:
+        rag = runner.run(session.__aenter__())
+        try:
+            yield runner, rag
+        finally:
+            runner.run(session.__aexit__(None, None, None))
 
-    Without a question the thread that the options name goes on.
-    """
-    import asyncio
+
+def _answer_once(
+    runner: asyncio.Runner, rag: Sextant, question: str, options: Options, *, quiet: bool
+) -> Answer:
+    """Answer one question, of which nothing is kept; a report that was stopped can be resumed."""
     from uuid import uuid4
 
+    is_report = options.get("effort") == "high"
+    if question and (is_report or options.get("interrupts")):
+        options["thread_id"] = f"ask-{uuid4()}"
+    thread_id = options.get("thread_id")
+    try:
+        answer = _answer(runner, rag, question, options, quiet=quiet)
+    except BaseException:
+        end = _note_resumable if is_report else _forget
+        runner.run(end(rag, thread_id))
+        raise
+    runner.run(_forget(rag, thread_id))
+    return answer
+
+
+def _answer(
+    runner: asyncio.Runner, rag: Sextant, question: str, options: Options, *, quiet: bool = False
+) -> Answer:
+    """Answer a question with the decisions of the person at the terminal; without one the thread goes on."""
     from sextant.cli.answers import print_answer
     from sextant.domain.errors import DecisionNeeded, OptionInvalid
 
-    if question:
-        thread_id = options["thread_id"] = f"ask-{uuid4()}"
-        events = rag.stream(question, **options)
-    else:
-        thread_id = str(options.get("thread_id"))
-        events = rag.resume(thread_id)
-    is_done = False
-    try:
-        while True:
-            try:
-                answer = await print_answer(events, quiet=quiet)
-            except (DecisionNeeded, OptionInvalid) as stopped:
-                decision = await asyncio.to_thread(_decide, stopped)
-            else:
-                is_done = True
-                return answer
-            events = rag.resume(thread_id, decision)
-    finally:
-        if is_done or options.get("effort") != "high":
-            await _forget(rag, thread_id)
-        elif any(one.thread_id == thread_id for one in await rag.conversations().known(10)):
-            terminal.note(f"Resume it: sextant ask --resume {thread_id}")
+    thread_id = str(options.get("thread_id"))
+    events = rag.stream(question, **options) if question else rag.resume(thread_id)
+    while True:
+        try:
+            return runner.run(print_answer(events, quiet=quiet))
+        except (DecisionNeeded, OptionInvalid) as stopped:
+            events = rag.resume(thread_id, _decide(stopped))
 
 
 def _decide(stopped: DecisionNeeded | OptionInvalid) -> bool | str:
-    """Show what is to be decided, or why a decision was refused, and return what is typed.
+    """Ask the person at the terminal for a decision.
 
-    Nothing or "y" approves, "n" rejects, all else chooses.
+    Enter and "y" approve, "n" rejects, any other text names a choice.
 
     Raises:
-        stopped: it is about no decision, or nobody is there to decide.
+        stopped: it does not ask for a decision, or standard input has ended.
     """
     from sextant.domain.errors import DecisionNeeded
 
@@ -229,45 +221,41 @@ def chat(
         return
     from uuid import uuid4
 
-    from sextant.cli.session import open_session
-
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k, "thread_id": thread}
     if confirm or approve_sources:  # a run that stops for a decision goes on in its thread
         options |= {"interrupts": True, "approve_sources": approve_sources}
         options["thread_id"] = thread or f"chat-{uuid4()}"
-    # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
-    with open_runner() as runner:
-        session = open_session(to_answer=True)
-        rag = runner.run(session.__aenter__())
-        try:
-            options["graph_id"] = runner.run(chosen_graph(rag, graph))
-            _converse(runner, rag, options)
-            if thread is None:
-                runner.run(_forget(rag, options.get("thread_id")))
-        finally:
-            runner.run(session.__aexit__(None, None, None))
+    with _open_dialogue() as (runner, rag):
+        options["graph_id"] = runner.run(chosen_graph(rag, graph))
+        _converse(runner, rag, options)
+        if thread is None:
+            runner.run(_forget(rag, options.get("thread_id")))
 
 
 def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
+    """Answer question after question; one that fails or is stopped does not end the conversation."""
+    from sextant.domain.errors import SextantError
+
     history: list[dict[str, str]] = []
-    for question in _questions():
+    for question in _read_typed_questions():
         if question == "/new":
             history.clear()
             runner.run(_forget(rag, options.get("thread_id")))
             continue
         try:
-            answer = _answer_turn(runner, rag, question, {**options, "history": tuple(history)})
+            answer = _answer(runner, rag, question, {**options, "history": tuple(history)}).answer
         except KeyboardInterrupt:
             terminal.note("\nStopped. Ctrl-D or /exit ends the conversation.")
-            continue
-        # A conversation that is kept has its history itself.
-        if answer and not options.get("thread_id"):
-            history.append({"role": "user", "content": question})
-            history.append({"role": "assistant", "content": answer})
+        except SextantError as error:
+            terminal.report(error, as_json=False)
+        else:
+            if answer and not options.get("thread_id"):  # a stored conversation has its own history
+                history.append({"role": "user", "content": question})
+                history.append({"role": "assistant", "content": answer})
 
 
-def _questions() -> Iterator[str]:
-    """Yield what is typed, a line each, without empty lines, until the end."""
+def _read_typed_questions() -> Iterator[str]:
+    """Yield the lines that are typed, without empty lines, until the end."""
     import sys
 
     shown = sys.stdin.isatty()
@@ -288,26 +276,14 @@ def _questions() -> Iterator[str]:
             yield line
 
 
-def _answer_turn(runner: asyncio.Runner, rag: Sextant, question: str, options: Options) -> str:
-    """Answer one question; its failure is told, and the conversation goes on."""
-    from sextant.cli.answers import print_answer
-    from sextant.domain.errors import DecisionNeeded, OptionInvalid, SextantError
-
-    events = rag.stream(question, **options)
-    try:
-        while True:
-            try:
-                return runner.run(print_answer(events)).answer
-            except (DecisionNeeded, OptionInvalid) as stopped:
-                decision = _decide(stopped)
-            events = rag.resume(str(options.get("thread_id")), decision)
-    except SextantError as error:
-        terminal.report(error, as_json=False)
-        return ""
+async def _note_resumable(rag: Sextant, thread: str | None) -> None:
+    """Print how to resume a report, if something of it is stored."""
+    if any(one.thread_id == thread for one in await rag.conversations().known(10)):
+        terminal.note(f"Resume it: sextant ask --resume {thread}")
 
 
 async def _forget(rag: Sextant, thread: str | None) -> None:
-    """Forget a kept conversation; where that fails, it is told, and the conversation goes on."""
+    """Delete a stored conversation; a failure is printed."""
     from sextant.domain.errors import ConversationNotFound, SextantError
 
     try:

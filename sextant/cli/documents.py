@@ -103,12 +103,7 @@ def _print_found(found: ChunkSearchResponse) -> None:
     for warning in found.warnings:
         terminal.warn_of(warning)
     if found.debug is not None:
-        timings = found.debug["timings"].items()
-        terminal.table(
-            ("STEP", "MS"), [(step, f"{milliseconds:.1f}") for step, milliseconds in timings]
-        )
-        listed = (f"{name} {value:g}" for name, value in found.debug["constants"].items())
-        terminal.faint(f"constants: {', '.join(listed)}")
+        terminal.print_debug(found.debug["timings"], found.debug["constants"])
     if found.next_cursor:
         terminal.note(f"There are more: --cursor {found.next_cursor}")
 
@@ -264,10 +259,7 @@ def delete_graph(
             err=True,
         )
     with_sextant(lambda rag: rag.delete_graph(graph))
-    if as_json:
-        terminal.emit({"deleted": graph})
-    else:
-        terminal.say(f"Deleted {graph}.")
+    terminal.print_result(f"Deleted {graph}.", {"deleted": graph}, as_json=as_json)
 
 
 documents = typer.Typer(help="List or delete the documents of a knowledge base.")

@@ -44,14 +44,9 @@ def print_found(found: SearchResponse) -> None:
     for warning in found.warnings or ():
         terminal.warn_of(warning)
     if found.debug is not None:
-        debug = found.debug
         terminal.say("")
-        terminal.table(
-            ("STEP", "MS"),
-            [(step, f"{milliseconds:.1f}") for step, milliseconds in debug.timings.items()],
-        )
-        listed = ", ".join(f"{name} {value:g}" for name, value in debug.constants.items())
-        terminal.faint(f"constants: {listed}; {'kept' if debug.cached else 'searched'}")
+        origin = "; from the cache" if found.debug.cached else ""
+        terminal.print_debug(found.debug.timings, found.debug.constants, origin)
     if found.next_cursor:
         terminal.note(f"There are more: --cursor {found.next_cursor}")
 
@@ -208,20 +203,16 @@ def merge_entities(
 ) -> None:
     """Decide that two entities are one. `entities unmerge` takes it back."""
     merged = _decide(graph, lambda entities: entities.merge(entity, into, reason))
-    if as_json:
-        terminal.emit(merged)
-    else:
-        terminal.say(f"{terminal.brief(entity)} is {terminal.brief(merged.name)} from now on.")
+    message = f"{terminal.brief(entity)} is {terminal.brief(merged.name)} from now on."
+    terminal.print_result(message, merged, as_json=as_json)
 
 
 @entities.command("unmerge")
 def unmerge_entity(entity: Named, graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Take a merge back; it is not made again by itself."""
     _decide(graph, lambda entities: entities.unmerge(entity))
-    if as_json:
-        terminal.emit({"unmerged": entity})
-    else:
-        terminal.say(f"{terminal.brief(entity)} is an entity of its own.")
+    message = f"{terminal.brief(entity)} is an entity of its own."
+    terminal.print_result(message, {"unmerged": entity}, as_json=as_json)
 
 
 @entities.command("extract")

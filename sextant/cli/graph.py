@@ -230,12 +230,8 @@ def _progress(taken: int) -> None:
 
 
 def _report_rows(taken: int, *, as_json: bool) -> None:
-    if as_json:
-        terminal.emit({"rows": taken})
-    else:
-        terminal.say(
-            f"Neo4j has taken over {count_noun(taken, 'row')}." if taken else "Neo4j is up to date."
-        )
+    message = f"Neo4j has copied {count_noun(taken, 'row')}." if taken else "Neo4j is up to date."
+    terminal.print_result(message, {"rows": taken}, as_json=as_json)
 
 
 def _print_status(found: GraphStatus) -> None:

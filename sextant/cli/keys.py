@@ -107,10 +107,8 @@ def _print_keys(listed: Sequence[ApiKey]) -> None:
 def revoke_key(key: KeyId, *, as_json: AsJson = False) -> None:
     """End a key; running servers refuse it within seconds."""
     ended = _with_keys(lambda store, _: store.revoke(key))
-    if as_json:
-        terminal.emit(ended)
-    else:
-        terminal.say(f"{ended.id} of {ended.user_id} opens nothing any more.")
+    message = f"{ended.id} of {ended.user_id} is revoked."
+    terminal.print_result(message, ended, as_json=as_json)
 
 
 @keys.command("rotate")

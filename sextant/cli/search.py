@@ -141,12 +141,7 @@ def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
         )
     terminal.say("")
     constants = constants_of(found.mode, settings, reranked="rerank" in found.timings)
-    listed = ", ".join(f"{name} {value:g}" for name, value in constants.items())
-    terminal.faint(f"constants: {listed}")
-    terminal.table(
-        ("STEP", "MS"),
-        [(step, f"{milliseconds:.1f}") for step, milliseconds in found.timings.items()],
-    )
+    terminal.print_debug(found.timings, constants)
 
 
 def _lanes(rank: int, item: RetrievedItem, found: Retrieval) -> Iterator[tuple[str, ...]]:
@@ -183,10 +178,8 @@ def searches(
     """Show the last searches and what they returned. Kept with SEXTANT_SEARCH_LOG__ENABLED=true."""
     if clear:
         number = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.forget_searches())
-        if as_json:
-            terminal.emit({"forgotten": number})
-        else:
-            terminal.say(f"Forgot {number} {'search' if number == 1 else 'searches'}.")
+        message = f"Forgot {number} {'search' if number == 1 else 'searches'}."
+        terminal.print_result(message, {"forgotten": number}, as_json=as_json)
         return
     found = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.searches(limit))
     terminal.show(found, _print_searches, as_json=as_json)

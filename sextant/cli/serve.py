@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -67,19 +66,17 @@ def serve(
 
 
 def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.Config:
-    import importlib
-
     import uvicorn
 
-    # By name: the server is above the command line.
-    logs = importlib.import_module("sextant.server.observe.logs")
+    from sextant.server.observe.logs import log_config
+
     return uvicorn.Config(
         _APP,
         host=host,
         port=port,
         workers=workers,
         http="sextant.server.connections:BoundedHead",
-        log_config=logs.log_config(settings),
+        log_config=log_config(settings),
         server_header=False,
         timeout_graceful_shutdown=settings.http.drain_seconds,
         # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
@@ -159,10 +156,9 @@ def _serving_metrics(
     """Return metrics at this address, if one is named."""
     if where is None:
         return nullcontext()
-    # By name: the server is above the command line.
-    scraping = importlib.import_module("sextant.server.observe.metrics")
-    serving: AbstractAsyncContextManager[str] = scraping.serving_metrics(rag, *where)
-    return serving
+    from sextant.server.observe.metrics import serving_metrics
+
+    return serving_metrics(rag, *where)
 
 
 @app.command("mcp")
@@ -176,13 +172,11 @@ def mcp(
 
     For a chat host or an agent that starts this command.
     """
-    import importlib
-
     from sextant.cli.session import run_interruptible, show_log
     from sextant.domain.configuration import load_settings
 
     settings = load_settings()
     show_log(settings)
-    # By name: the server is above the command line.
-    stdio = importlib.import_module("sextant.server.mcp.server")
-    run_interruptible(stdio.serve(settings, names))
+    from sextant.server.mcp.server import serve_stdio
+
+    run_interruptible(serve_stdio(settings, names))

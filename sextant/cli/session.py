@@ -84,9 +84,9 @@ async def _loading(settings: Settings) -> CachedEmbedder:
 def _log_as_a_server(settings: Settings) -> None:
     from logging.config import dictConfig
 
-    # By name: the server is above the command line.
-    logs = importlib.import_module("sextant.server.observe.logs")
-    dictConfig(logs.log_config(settings))
+    from sextant.server.observe.logs import log_config
+
+    dictConfig(log_config(settings))
 
 
 def show_log(settings: Settings) -> None:

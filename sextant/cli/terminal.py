@@ -118,6 +118,14 @@ def emit(value: object) -> None:
     sys.stdout.write(encode_json(value).decode() + "\n")
 
 
+def print_result(message: str, value: object, *, as_json: bool) -> None:
+    """Print a result on standard output: its message, or where JSON is wanted its value."""
+    if as_json:
+        emit(value)
+    else:
+        say(message)
+
+
 def show(value: T, print_value: Callable[[T], None], *, as_json: bool) -> None:
     """Print `value` as JSON where that is wanted, else as people read it."""
     if as_json:
@@ -270,6 +278,15 @@ def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     typer.secho(printable(_line(header, widths)), bold=True)
     for row in rows:
         say(_line(row, widths))
+
+
+def print_debug(
+    timings: Mapping[str, float], constants: Mapping[str, float], aside: str = ""
+) -> None:
+    """Print the milliseconds of each step and the constants of a search."""
+    table(("STEP", "MS"), [(step, f"{elapsed:.1f}") for step, elapsed in timings.items()])
+    listed = ", ".join(f"{name} {value:g}" for name, value in constants.items())
+    faint(f"constants: {listed}{aside}")
 
 
 def _fitting(text: str, *, err: bool = False) -> str:

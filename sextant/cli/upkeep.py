@@ -216,7 +216,6 @@ def reembed(*, as_json: AsJson = False) -> None:
             return await rag.reembed(partial(on_stage, "passages"))
 
     chunks = with_sextant(embedded, lengthy=True)
-    if as_json:
-        terminal.emit({"chunks": chunks})
-    else:
-        terminal.say(f"Embedded {count_noun(chunks, 'passage')}.")
+    terminal.print_result(
+        f"Embedded {count_noun(chunks, 'passage')}.", {"chunks": chunks}, as_json=as_json
+    )

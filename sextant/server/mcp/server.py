@@ -320,7 +320,7 @@ async def mcp(request: Request, principal: Reader) -> Response:
     return _Handled(cast("Endpoints", running).managers[request.url.path])
 
 
-async def serve(settings: Settings, names: str = Naming.DOTTED) -> None:
+async def serve_stdio(settings: Settings, names: str = Naming.DOTTED) -> None:
     """Serve until standard input ends; every call works on `settings.user_id`.
 
     The protocol has no login here: whoever starts the process is trusted with that user's data.
