@@ -146,7 +146,7 @@ def _stop_late(state: State, run: RunContext) -> dict[str, Any]:
         late_warning = limit_warning(Limit.TIME, limits)
         return {"coded_warnings": merge_warnings(state.coded_warnings, late_warning)}
     late = f"nothing was found within the time for an answer, {limits.answer_seconds:g} seconds"
-    error = RetrievalError({Limit.TIME: TimeoutError(late)})
+    error = RetrievalError.of({Limit.TIME: TimeoutError(late)})
     error.next_step = "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or run `sextant doctor`."
     error.translations["zh"] = Wording(
         f"在回答时限（{limits.answer_seconds:g} 秒）内没有检索到任何内容。",

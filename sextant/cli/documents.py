@@ -27,9 +27,9 @@ from sextant.cli.session import (
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
-    from sextant.domain.documents import Document, GraphInfo
+    from sextant.domain.documents import Document, GraphInfo, Section
     from sextant.facade import Sextant
-    from sextant.facade.knowledge.chunks import Chunks, StructureNode
+    from sextant.facade.knowledge.chunks import Chunks
     from sextant.ingestion.metadata.by_model import DescribedByModel, DescriptionEstimate
     from sextant.retrievers.chunk_search.hits import SearchHit
     from sextant.retrievers.chunk_search.ranking import Share
@@ -205,20 +205,19 @@ def structure(
     as_json: AsJson = False,
 ) -> None:
     """Show a document's sections, and what each is about."""
-    root = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.structure(document))
-    terminal.show(root, _print_section, as_json=as_json)
+    sections = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.structure(document))
+    terminal.show(sections, _print_sections, as_json=as_json)
 
 
-def _print_section(node: StructureNode, depth: int = 0) -> None:
-    space = "  " * depth
-    page = f"  (page {node.page})" if node.page is not None else ""
-    terminal.heading(f"{space}{node.title}{page}")
-    if node.summary:
-        terminal.prose(node.summary, f"{space}  ")
-    if node.keywords:
-        terminal.faint(f"{space}  {', '.join(node.keywords)}")
-    for child in node.children:
-        _print_section(child, depth + 1)
+def _print_sections(sections: Sequence[Section]) -> None:
+    for section in sections:
+        space = "  " * len(section.path)
+        page = f"  (page {section.page})" if section.page is not None else ""
+        terminal.heading(f"{space}{section.title}{page}")
+        if section.summary:
+            terminal.prose(section.summary, f"{space}  ")
+        if section.keywords:
+            terminal.faint(f"{space}  {', '.join(section.keywords)}")
 
 
 graphs = typer.Typer(help="List the knowledge bases, or delete one.")

@@ -258,26 +258,16 @@ class Forbidden(SextantError):
 
 
 class Overloaded(SextantError):
-    """The server has no room for more now.
+    """The server has no capacity left for now.
 
     Attributes:
-        retry_after: seconds after which there is room again, where that is known.
+        retry_after: seconds after which to try again, where that is known.
     """
 
     status = 503
     exit_code = 3
     retryable = True
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        next_step: str = "",
-        field: str | None = None,
-        retry_after: int | None = None,
-    ) -> None:
-        super().__init__(message, next_step=next_step, field=field)
-        self.retry_after = retry_after
+    retry_after: int | None = None
 
 
 class Limited(Overloaded):
@@ -378,45 +368,47 @@ class ContextTooLong(ModelRejected):
 
 
 class RetrievalError(DependencyError):
-    """Every retrieval lane failed; `causes` maps lane name to what went wrong."""
+    """Every retrieval lane failed; make one with `of`.
+
+    Attributes:
+        causes: the error of each lane, by its name.
+    """
 
     code = "retrieval_failed"
-
-    def __init__(
-        self, causes: Mapping[str, BaseException], message: str = "知识库检索失败"
-    ) -> None:
-        english, chinese = (_list_causes(causes, language) for language in ("en", "zh"))
-        in_brackets = f" ({english})" if english else ""
-        super().__init__(
-            message + in_brackets,
-            next_step=self._next_step["en"],
-            translations={
-                "en": Wording(f"The search failed{in_brackets}.", self._next_step["en"]),
-                "zh": Wording(
-                    f"{message}（{chinese}）。" if chinese else f"{message}。",
-                    self._next_step["zh"],
-                ),
-            },
-        )
-        self.causes = dict(causes)
-
-    _next_step: ClassVar[Mapping[str, str]] = {
-        "en": "Run `sextant doctor` to see which dependency is down.",
-        "zh": "请运行 `sextant doctor`，查看哪个依赖不可用。",
-    }
+    causes: Mapping[str, BaseException] = {}
 
     @classmethod
     def of(cls, causes: Mapping[str, BaseException]) -> RetrievalError:
-        """Return the error of a search whose lanes all failed, typed by what they failed of."""
+        """Return the error of a search whose lanes all failed: `SearchWithoutDatabase` where each lacked PostgreSQL."""
         lost = all(isinstance(cause, DatabaseUnavailable) for cause in causes.values())
-        return SearchWithoutDatabase(causes) if causes and lost else cls(causes)
+        kind = SearchWithoutDatabase if causes and lost else RetrievalError
+        english, chinese = (_list_causes(causes, language) for language in ("en", "zh"))
+        in_brackets = f" ({english})" if english else ""
+        error = kind(
+            f"知识库检索失败{in_brackets}",
+            next_step=kind.next_steps["en"],
+            translations={
+                "en": Wording(f"The search failed{in_brackets}.", kind.next_steps["en"]),
+                "zh": Wording(
+                    f"知识库检索失败（{chinese}）。" if chinese else "知识库检索失败。",
+                    kind.next_steps["zh"],
+                ),
+            },
+        )
+        error.causes = dict(causes)
+        return error
+
+    next_steps: ClassVar[Mapping[str, str]] = {
+        "en": "Run `sextant doctor` to see which dependency is down.",
+        "zh": "请运行 `sextant doctor`，查看哪个依赖不可用。",
+    }
 
 
 class SearchWithoutDatabase(RetrievalError, DatabaseUnavailable):
     """Every lane failed because PostgreSQL does not answer."""
 
     code = "database_unavailable"
-    _next_step: ClassVar[Mapping[str, str]] = {
+    next_steps: ClassVar[Mapping[str, str]] = {
         "en": "Run `sextant doctor`, and try again once the database is back.",
         "zh": DOCTOR_ZH,
     }
@@ -463,11 +455,6 @@ def error_of(
 ) -> SextantError:
     """Return the error that was once turned into data: an event of a stream, a problem document."""
     kind = next((known for known in _kinds(SextantError) if known.code == code), SextantError)
-    if issubclass(kind, RetrievalError):
-        error = kind({}, message)
-        # It was said in one language, message and next step alike.
-        error.next_step, error.translations = next_step or error.next_step, {}
-        return error
     return kind(message, next_step=next_step, field=field)
 
 

@@ -1,7 +1,4 @@
-"""Places for work that shall not be done by everybody at once: a short wait, in turn, then a refusal.
-
-Also here: places that are there or not, for which nobody waits.
-"""
+"""Limits on work at a time: slots that callers wait for in turn (`FairSemaphore`), and shares nobody waits for."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ from contextvars import ContextVar
 from enum import Enum, auto
 from typing import Any
 
-from sextant.domain.errors import Limited, Overloaded
+from sextant.domain.errors import Limited, Overloaded, Wording
 
-# How somebody waits, who may have reasons to give it up.
+# Awaits a wait, and may end it early by raising.
 Patience = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
 
-# A place is free again within a fraction of it; HTTP has no less.
+# A slot is free again sooner; `Retry-After` counts whole seconds.
 _RETRY_SECONDS = 1
 
 
@@ -28,248 +25,256 @@ async def _to_the_end(wait: Coroutine[Any, Any, None]) -> None:
 
 
 class FairSemaphore:
-    """So many places. A free one goes to the caller who has fewest, of these to who waits longest.
+    """A semaphore that gives a free slot to the waiting caller with the fewest slots, first come first served among equals.
 
-    Whoever is away from a place (`release_slot`) and comes back goes before all who have had none yet. Beyond
-    those who may wait, whoever would be last in turn is refused at once.
+    A holder that releases its slot for a while (`release_slot`) gets the next one before all who wait for their first.
+    When the queue is full, the caller who would be served last is refused at once.
 
     Args:
-        number: how many.
-        seconds: how long one is waited for.
-        most_waiting: how many may wait for their first one.
+        number: slots.
+        seconds: how long a caller waits for one.
+        most_waiting: how many may wait for their first slot.
     """
 
     def __init__(self, number: int, seconds: float, most_waiting: int) -> None:
-        self._line, self._seconds = _Queue(number, most_waiting), seconds
+        self._queue, self._seconds = _Queue(number, most_waiting), seconds
 
     @property
     def taken(self) -> int:
-        """Place in use."""
-        return self._line.here.total()
+        """Return the number of slots in use."""
+        return self._queue.held.total()
 
     @property
     def waiting(self) -> int:
-        """Return those who wait for one."""
-        return len(self._line.waiting)
+        """Return how many wait for a slot."""
+        return len(self._queue.waiting)
 
     @asynccontextmanager
-    async def place(self, caller: str, patience: Patience = _to_the_end) -> AsyncIterator[None]:
-        """Have a place meanwhile.
+    async def slot(self, caller: str, patience: Patience = _to_the_end) -> AsyncIterator[None]:
+        """Hold a slot while the block runs.
 
         Args:
-            caller: whose share it comes from.
-            patience: waits; what it raises ends the wait.
+            caller: whose slots are counted together.
+            patience: awaits the wait; what it raises ends it.
 
         Raises:
-            Overloaded: none was free in time.
+            Overloaded: no slot was free in time.
         """
-        slot = _Slot(self._line, caller)
+        held = _Slot(self._queue, caller)
         try:
-            self._line.enter(slot)
-            if slot.state is not _State.HERE:
-                await patience(slot.wait(self._seconds))
-            token = _current_slot.set(slot)
+            self._queue.enter(held)
+            if held.state is not _State.HELD:
+                await patience(held.wait(self._seconds))
+            token = _current_slot.set(held)
             try:
                 yield
             finally:
                 _current_slot.reset(token)
         finally:
-            slot.leave()
+            held.leave()
 
     def require_capacity(self, caller: str | None) -> None:
-        """Refuse whom those who wait leave no chance, before anything else is done for it.
+        """Refuse a caller for whom the queue is full, before any work is done for it.
 
         Args:
-            caller: who it is; None: nobody knows yet, so it counts as one without a place.
+            caller: who asks; None: not known yet, so it counts as holding no slot.
 
         Raises:
-            Overloaded: it would be the last, and too many wait already.
+            Overloaded: the queue is full, and the caller would be served last.
         """
-        self._line.displaced_by(caller)
+        self._queue.displaced_by(caller)
 
 
 class _State(Enum):
     WAITING = auto()
-    HERE = auto()
-    OUT = auto()
-    OVER = auto()
+    HELD = auto()
+    RELEASED = auto()
+    CLOSED = auto()
 
 
 class _Queue:
-    """Who has places, and in turn who waits for one."""
+    """The slots in use, by caller, and those that wait for one."""
 
     def __init__(self, number: int, most_waiting: int) -> None:
-        self.here = Counter[str | None]()  # by caller; None, whom nobody knows, has none
+        self.held = Counter[str | None]()  # an unknown caller, None, holds none
         self.waiting: list[_Slot] = []
         self._number, self._most_waiting = number, most_waiting
 
     def enter(self, slot: _Slot) -> None:
-        """Have it wait, instead of who is last if too many do.
+        """Queue a slot; if the queue is full, the one that would be served last leaves.
 
         Raises:
-            Overloaded: it would be the last itself.
+            Overloaded: that one is the slot itself.
         """
-        if not slot.was_here and (last := self.displaced_by(slot.caller)):
+        if not slot.was_held and (last := self.displaced_by(slot.caller)):
             last.leave()
         slot.state = _State.WAITING
         self.waiting.append(slot)
-        self._call_next()
+        self._serve_next()
 
     def leave(self, slot: _Slot, state: _State) -> None:
-        """Have it wait no longer, or be somebody else's."""
+        """Take a slot out of the queue, or give it to the next caller."""
         before, slot.state = slot.state, state
         if before is _State.WAITING:
             self.waiting.remove(slot)
-        elif before is _State.HERE:
-            self.here -= Counter([slot.caller])  # drops what comes to 0
-            self._call_next()
+        elif before is _State.HELD:
+            self.held -= Counter([slot.caller])  # removes counts of 0
+            self._serve_next()
 
     def displaced_by(self, caller: str | None) -> _Slot | None:
-        """Return who goes for one more of `caller`: the last of those who wait for their first place, if no more may.
+        """Return the slot that must leave the full queue for one more of `caller`; None if there is room.
 
         Raises:
-            Overloaded: that one would be the last itself.
+            Overloaded: the new one would be served last itself.
         """
-        new = [slot for slot in self.waiting if not slot.was_here]
+        new = [slot for slot in self.waiting if not slot.was_held]
         if len(new) < self._most_waiting:
             return None
         last = max(reversed(new), key=self._order, default=None)
-        if last is not None and self.here[caller] >= self.here[last.caller]:
+        if last is not None and self.held[caller] >= self.held[last.caller]:
             raise self.refusal()
         return last
 
     def refusal(self) -> Overloaded:
-        """Return what is said to whom no place came free."""
-        return Overloaded(
+        """Return the error of a caller that gets no slot."""
+        error = Overloaded(
             f"All {self._number} places for searches are taken, and others wait for them.",
             next_step="Try again in a moment.",
-            retry_after=_RETRY_SECONDS,
         )
+        error.retry_after = _RETRY_SECONDS
+        return error
 
-    def _call_next(self) -> None:
-        while self.waiting and self.here.total() < self._number:
-            slot = min(self.waiting, key=self._order)  # of equals the first
+    def _serve_next(self) -> None:
+        while self.waiting and self.held.total() < self._number:
+            slot = min(self.waiting, key=self._order)  # the first of equals
             self.waiting.remove(slot)
-            self.here[slot.caller] += 1
+            self.held[slot.caller] += 1
             slot.take()
 
     def _order(self, slot: _Slot) -> tuple[bool, int]:
-        return not slot.was_here, self.here[slot.caller]
+        return not slot.was_held, self.held[slot.caller]
 
 
 class _Slot:
-    """One place from the first wish for it until it is left for good."""
+    """A slot from the moment that a caller asks for it until it is given up."""
 
-    def __init__(self, line: _Queue, caller: str) -> None:
+    def __init__(self, queue: _Queue, caller: str) -> None:
         self.caller = caller
-        self.state = _State.OUT
-        self.was_here = False
-        self._line = line
-        self._steps_out = 0
+        self.state = _State.RELEASED
+        self.was_held = False
+        self._queue = queue
+        self._releases = 0
         self._turn = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
-        """Wait for it.
+        """Wait until the slot is held.
 
         Raises:
-            Overloaded: it did not come.
+            Overloaded: it took longer than `seconds`.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._turn.wait()
-        if self.state is not _State.HERE:
-            raise self._line.refusal()
+        if self.state is not _State.HELD:
+            raise self._queue.refusal()
 
     def take(self) -> None:
-        """Be there."""
-        self.state, self.was_here = _State.HERE, True
+        """Note that the slot is held."""
+        self.state, self.was_held = _State.HELD, True
         self._turn.set()
 
     def leave(self) -> None:
-        """Be gone, wherever it was."""
-        self._line.leave(self, _State.OVER)
+        """Give the slot up for good."""
+        self._queue.leave(self, _State.CLOSED)
         self._turn.set()
 
-    def step_out(self) -> None:
-        """Let somebody else have it for a while."""
-        self._steps_out += 1
-        if self.state is not _State.OVER:
-            self._line.leave(self, _State.OUT)
+    def release(self) -> None:
+        """Let another caller have the slot for a while."""
+        self._releases += 1
+        if self.state is not _State.CLOSED:
+            self._queue.leave(self, _State.RELEASED)
 
-    def step_in(self) -> asyncio.Event:
-        """Want it again, when the last who stepped out is back; set when it is there."""
-        self._steps_out -= 1
-        if not self._steps_out and self.state is _State.OUT:
+    def reclaim(self) -> asyncio.Event:
+        """Queue for the slot again once nobody has it released any more; return the event that it is held."""
+        self._releases -= 1
+        if not self._releases and self.state is _State.RELEASED:
             self._turn.clear()
-            self._line.enter(self)
+            self._queue.enter(self)
         return self._turn
 
 
-# The place of this context.
-_current_slot: ContextVar[_Slot | None] = ContextVar("held", default=None)
+_current_slot: ContextVar[_Slot | None] = ContextVar("current_slot", default=None)
 
 
 @asynccontextmanager
 async def release_slot() -> AsyncIterator[None]:
-    """Let somebody else have this context's place, if it has one, while a model works elsewhere."""
+    """Let another caller have this context's slot, if it has one, while a remote model works."""
     slot = _current_slot.get()
     if slot is None:
         yield
         return
-    slot.step_out()
+    slot.release()
     try:
         yield
     finally:
-        turn = slot.step_in()
+        turn = slot.reclaim()
     await turn.wait()
 
 
+_NEVER = Wording("")  # without a total nobody reads it
+
+
 class Shares:
-    """The places of one kind of work, for which nobody waits.
+    """The slots of one kind of work, for which nobody waits.
 
     Args:
-        most: in all.
-        most_of_one: of one caller.
-        all_taken: what is said where none is left.
-        share_taken: what is said where the caller has as many as it may.
+        per_caller: slots of one caller at most.
+        share_taken: message and next step where a caller has all of its share.
+        total: slots of all callers at most.
+        all_taken: message and next step where no slot is left.
     """
 
     def __init__(
         self,
+        per_caller: int,
+        share_taken: Wording,
         *,
-        most: float = math.inf,
-        most_of_one: int,
-        all_taken: Callable[[], Overloaded] | None = None,
-        share_taken: Callable[[], Limited],
+        total: float = math.inf,
+        all_taken: Wording = _NEVER,
     ) -> None:
-        self._most, self._most_of_one = most, most_of_one
-        self._all_taken, self._share_taken = all_taken, share_taken
+        self._per_caller, self._share_taken = per_caller, share_taken
+        self._total, self._all_taken = total, all_taken
         self._taken = Counter[str | None]()
 
     @contextmanager
     def slot(self, caller: str | None) -> Iterator[None]:
-        """Have a place meanwhile.
+        """Take a slot while the block runs.
 
         Args:
-            caller: whose share it comes from; None: nobody shares with others.
+            caller: whose share it comes from; None: only the total counts.
 
         Raises:
-            Overloaded, Limited: there is none left.
+            Overloaded: no slot is left.
+            Limited: the caller has all of its share.
         """
         self.require_free()
-        if caller is not None and self._taken[caller] >= self._most_of_one:
-            raise self._share_taken()
+        if self.has_share(caller):
+            raise Limited.worded({"en": self._share_taken})
         self._taken[caller] += 1
         try:
             yield
         finally:
             self._taken -= Counter([caller])  # drops what comes to 0
 
+    def has_share(self, caller: str | None) -> bool:
+        """Return whether the caller has all slots that it may have."""
+        return caller is not None and self._taken[caller] >= self._per_caller
+
     def require_free(self) -> None:
-        """Make sure that there is a place.
+        """Make sure that a slot is left.
 
         Raises:
             Overloaded: all are taken.
         """
-        if self._all_taken is not None and self._taken.total() >= self._most:
-            raise self._all_taken()
+        if self._taken.total() >= self._total:
+            raise Overloaded.worded({"en": self._all_taken})

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from sextant.domain.errors import ConflictError, FileRejected, SextantError
+from sextant.domain.errors import ConflictError, FileRejected, SextantError, Wording
+from sextant.domain.fair_semaphore import Shares
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import end
 from sextant.stores.documents.embedding_space import has_all_vectors, list_scopes
@@ -63,7 +63,7 @@ class Worker:
         self._refresh_graph = refresh
         self._reembed = reembed
         self._concurrency = concurrency
-        self._user_slots = TurnsInHand(max(1, concurrency - 1))
+        self._user_slots = Shares(max(1, concurrency - 1), Wording("This user has enough turns."))
         self._ingestor: Ingestor | None = None
         self._opening = asyncio.Lock()
         self._stopping = asyncio.Event()
@@ -137,9 +137,9 @@ class Worker:
 
     async def _take_turn(self, user_id: str) -> None:
         """Do the next documents of a user; that user's next turn waits behind everybody else's."""
-        with self._user_slots.take(user_id) as taken:
-            if not taken:
-                return  # whichever of the user's turns ends first offers it again
+        if self._user_slots.has_share(user_id):
+            return  # whichever of the user's turns ends first offers it again
+        with self._user_slots.slot(user_id):
             try:
                 ingestor = await self._ready()
             except SextantError as error:
@@ -180,38 +180,15 @@ class Worker:
         """Bring a graph up to date, once for all documents that are on their way now."""
         scope = Scope(user_id, graph_id)
         late = time.time() - since > self._settings.worker.settle
-        with self._user_slots.take(user_id) as taken:
-            if not taken or (not late and await self._jobs.waiting(scope)):
+        if self._user_slots.has_share(user_id):
+            await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
+            return
+        with self._user_slots.slot(user_id):
+            if not late and await self._jobs.waiting(scope):
                 await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
                 return
             await self._refresh_graph(scope)
         await self._offer_next(user_id)
-
-
-class TurnsInHand:
-    """How many turns each user has in hand here.
-
-    Args:
-        most: those of one user.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._taken = Counter[str]()
-
-    @contextmanager
-    def take(self, user_id: str) -> Iterator[bool]:
-        """Hold a place for a user while the block runs; False, and none held, where the user has all that one may."""
-        if self._taken[user_id] >= self._most:
-            yield False
-            return
-        self._taken[user_id] += 1
-        try:
-            yield True
-        finally:
-            self._taken[user_id] -= 1
-            if not self._taken[user_id]:
-                del self._taken[user_id]
 
 
 async def _until_one_ends(taking: asyncio.Task[None], *others: asyncio.Task[Any]) -> None:

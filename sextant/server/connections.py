@@ -19,10 +19,26 @@ from typing import Any, TypeVar
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from sextant.domain.errors import FileTooLarge
+
+
+class HttpMiddleware:
+    """Base of ASGI middleware that has `serve` handle HTTP requests and passes everything else on."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve what arrives."""
+        handle = self.serve if scope["type"] == "http" else self.app
+        await handle(scope, receive, send)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        raise NotImplementedError
 
 
 def content_type_of(request: Request) -> str:

@@ -88,7 +88,7 @@ def search_turn(request: Request, principal: Principal) -> AbstractAsyncContextM
         ClientLeft: nobody waits any longer.
     """
     patience = partial(while_connected, request.receive)
-    return serving_of(request).searches.place(principal.quota_key, patience)
+    return serving_of(request).searches.slot(principal.quota_key, patience)
 
 
 # What anybody may ask: whether the server lives, its description, and the page that asks for a key.

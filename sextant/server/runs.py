@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import ExitStack, aclosing
 
@@ -13,8 +12,6 @@ from sextant.domain.answers import Answer, Done, Event, Failed, Interrupted, Sta
 from sextant.domain.errors import (
     Cancelled,
     DecisionNeeded,
-    Limited,
-    Overloaded,
     RunNotFound,
     TimedOut,
     Wording,
@@ -26,6 +23,7 @@ from sextant.domain.settings import RunSettings
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.graph.streaming import as_failed
 from sextant.server.connections import PING
+from sextant.text.characters import count_noun
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +71,6 @@ class AnswerRun:
         self.user_id = user_id
         self.parts: list[bytes] = []
         self.ended = False
-        self.ended_at = 0.0
         self.node = ""
         self._encode = encode
         self._seconds = seconds
@@ -196,7 +193,7 @@ class AnswerRun:
 
     def end(self) -> None:
         """Note that nothing will follow."""
-        self.ended, self.ended_at = True, time.monotonic()
+        self.ended = True
         self._telling.set()
         self._wake()
 
@@ -242,31 +239,33 @@ class Runs:
         self.graphs = VersionedCache[tuple[str, str], None, None](10_000, lifetime=60.0)
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, AnswerRun] = {}
+        per_user = settings.per_user
         self._shares = Shares(
-            most=settings.concurrent,
-            most_of_one=settings.per_user,
-            all_taken=lambda: Overloaded(
-                f"All {settings.concurrent} slots of this server are taken.",
-                next_step="Try again in a few seconds.",
+            per_user,
+            Wording(
+                f"You have {per_user} answers under way, as many as you may.",
+                "Wait until one of them ends.",
             ),
-            share_taken=lambda: Limited(
-                f"You have {settings.per_user} answers under way, as many as you may.",
-                next_step="Wait until one of them ends.",
+            total=settings.concurrent,
+            all_taken=Wording(
+                f"All {settings.concurrent} slots of this server are taken.",
+                "Try again in a few seconds.",
             ),
         )
-        # Half of a caller's slots are left to questions that are answered soon.
-        reports = max(1, settings.per_user // 2)
+        reports = max(
+            1, per_user // 2
+        )  # the other half is left to questions that are answered soon
         self._reports = Shares(
-            most_of_one=reports,
-            share_taken=lambda: Limited(
-                f"You have {reports} report{'s' if reports > 1 else ''} under way, as many as you may.",
-                next_step="Wait until one of them ends, or ask with less effort. The limit is half of "
+            reports,
+            Wording(
+                f"You have {count_noun(reports, 'report')} under way, as many as you may.",
+                "Wait until one of them ends, or ask with less effort. The limit is half of "
                 "SEXTANT_RUNS__PER_USER.",
             ),
         )
-        # By the time of their end, the oldest first.
-        self._finished: dict[str, AnswerRun] = {}
-        self._finished_bytes = 0
+        self._finished = VersionedCache[str, None, AnswerRun](
+            settings.keep_bytes, _size, lifetime=settings.keep_seconds
+        )
 
     @property
     def live(self) -> int:
@@ -315,8 +314,8 @@ class Runs:
         Raises:
             RunNotFound: there is none, or it is somebody else's.
         """
-        self._forget_old()
-        run = self._live.get(run_id) or self._finished.get(run_id)
+        finished = self._finished.peek(run_id)
+        run = finished[1] if finished else self._live.get(run_id)
         if run is None or run.user_id != user_id:
             raise RunNotFound(
                 "No answer of that id is under way or kept in this process.",
@@ -331,7 +330,7 @@ class Runs:
         for run in live:
             run.stop()
         await asyncio.gather(*(run.over() for run in live))
-        self._finished.clear()
+        await self._finished.close()
 
     def require_slot(self) -> None:
         """Make sure that one more answer could begin.
@@ -345,18 +344,8 @@ class Runs:
         run.end()
         del self._live[run.run_id]
         slots.close()
-        if keep:
-            self._finished[run.run_id] = run
-            self._finished_bytes += _size(run)
-        self._forget_old()
-
-    def _forget_old(self) -> None:
-        latest = time.monotonic() - self.settings.keep_seconds
-        for run in list(self._finished.values()):
-            if run.ended_at > latest and self._finished_bytes <= self.settings.keep_bytes:
-                return
-            del self._finished[run.run_id]
-            self._finished_bytes -= _size(run)
+        if keep and _size(run) <= self.settings.keep_bytes:
+            self._finished.put(run.run_id, None, run)
 
 
 def _size(run: AnswerRun) -> int:

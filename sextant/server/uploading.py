@@ -26,10 +26,9 @@ from sextant.domain.documents import LONGEST_FILENAME, printable_name
 from sextant.domain.errors import (
     DocumentNotFound,
     FileTooLarge,
-    Limited,
     OptionInvalid,
-    Overloaded,
     SextantError,
+    Wording,
 )
 from sextant.domain.fair_semaphore import Shares
 from sextant.domain.settings import Settings
@@ -53,12 +52,10 @@ _INSTEAD = "Close some streams, or ask `GET /documents/{documentId}` now and the
 def watch_shares() -> Shares:
     """Return the places of those who watch documents."""
     return Shares(
-        most=1000,
-        most_of_one=100,
-        all_taken=lambda: Overloaded(
-            "Too many documents are watched at a time.", next_step=_INSTEAD
-        ),
-        share_taken=lambda: Limited("You watch too many documents at a time.", next_step=_INSTEAD),
+        100,
+        Wording("You watch too many documents at a time.", _INSTEAD),
+        total=1000,
+        all_taken=Wording("Too many documents are watched at a time.", _INSTEAD),
     )
 
 
@@ -114,14 +111,10 @@ class Uploads:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.shares = Shares(
-            most=64,
-            most_of_one=16,
-            all_taken=lambda: Overloaded(
-                "Too many uploads are under way.", next_step="Try again in a moment."
-            ),
-            share_taken=lambda: Limited(
-                "You have too many uploads under way.", next_step="Wait for some to end."
-            ),
+            16,
+            Wording("You have too many uploads under way.", "Wait for some to end."),
+            total=64,
+            all_taken=Wording("Too many uploads are under way.", "Try again in a moment."),
         )
         self._in_memory = asyncio.Semaphore(3)  # of 50 MB each
 

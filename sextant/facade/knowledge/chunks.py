@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -43,23 +42,6 @@ log = logging.getLogger(__name__)
 
 # The name under which progress shows them.
 _DESCRIPTIONS = "descriptions"
-
-
-@dataclass(frozen=True, slots=True)
-class StructureNode:
-    """A section of a document with its direct subsections, in reading order."""
-
-    section_id: UUID
-    parent_section_id: UUID | None
-    title: str
-    summary: str
-    tags: tuple[str, ...]
-    keywords: tuple[str, ...]
-    level: int
-    page: int | None
-    start: int
-    end: int
-    children: tuple[StructureNode, ...] = ()
 
 
 class Chunks:
@@ -131,16 +113,16 @@ class Chunks:
         shown = await hits.of_mode(self._scope, found, warnings, neighbors=neighbors, debug=debug)
         return shown, warnings
 
-    async def structure(self, document_id: UUID | str) -> StructureNode:
-        """Return the section tree of a document, from its root, with what every section is about.
+    async def structure(self, document_id: UUID | str) -> tuple[Section, ...]:
+        """Return the sections of a document in reading order, each after the one it lies in.
 
         Raises:
-            DocumentNotFound: the knowledge base has no such document, or nothing of it yet.
+            DocumentNotFound: the knowledge base has no such document, or no section of it yet.
         """
         sections = await self._documents.structure(self._scope, document_id_of(document_id))
         if not sections:
             raise not_found(document_id)
-        return tree(sections)
+        return sections
 
     async def describe(
         self,
@@ -280,28 +262,3 @@ class Chunks:
             )
         except DatabaseUnavailable as error:
             log.warning("a search was not logged: %s", error)
-
-
-def tree(sections: Iterable[Section]) -> StructureNode:
-    """Return the sections as a tree; they come in reading order, parents first."""
-    inside: dict[UUID | None, list[Section]] = {}
-    for section in sections:
-        inside.setdefault(section.parent_id, []).append(section)
-    [root, *_] = inside[None]
-    return _node(root, inside)
-
-
-def _node(section: Section, inside: Mapping[UUID | None, list[Section]]) -> StructureNode:
-    return StructureNode(
-        section_id=section.id,
-        parent_section_id=section.parent_id,
-        title=section.title,
-        summary=section.summary,
-        tags=section.tags,
-        keywords=section.keywords,
-        level=section.level,
-        page=section.page,
-        start=section.start,
-        end=section.end,
-        children=tuple(_node(child, inside) for child in inside.get(section.id, ())),
-    )

@@ -110,11 +110,11 @@ class Rates:
         whole_at = max(self._whole_at.get(caller, now), now)
         wait = whole_at - now - self._tolerance
         if wait > 0:
-            raise Limited(
-                self._message,
-                next_step="Ask again in a moment; Retry-After says when.",
-                retry_after=math.ceil(wait),
+            error = Limited(
+                self._message, next_step="Ask again in a moment; Retry-After says when."
             )
+            error.retry_after = math.ceil(wait)
+            raise error
         self._whole_at[caller] = whole_at + self._gap
         self._whole_at.move_to_end(caller)
         self._forget(now)

@@ -19,6 +19,7 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.errors import SextantError
+from sextant.server.connections import HttpMiddleware
 from sextant.server.edge.limits import path_of
 from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import request_id
@@ -28,17 +29,11 @@ from sextant.stores.postgresql.watched import limit_statements
 _STREAMS = "/events"
 
 
-class Methods:
-    """Answers OPTIONS, serves HEAD as GET, whose body the HTTP server leaves out, and completes `Allow`."""
+class Methods(HttpMiddleware):
+    """Answers OPTIONS, serves HEAD as GET (the HTTP server drops the body), and completes `Allow`."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         if scope["method"] == "OPTIONS" and (routes := _routes(scope)):
             scope["route"] = routes[0]  # metrics and logs name it
             methods = _methods_of(scope)
@@ -55,7 +50,7 @@ class Methods:
                     MutableHeaders(scope=message)["Allow"] = _methods_of(scope)
             await send(message)
 
-        await self._app(inner, receive, answering)
+        await self.app(inner, receive, answering)
 
 
 def _methods_of(scope: Scope) -> str:
@@ -97,20 +92,14 @@ _SENT_HEADERS = [
 ]
 
 
-class ResponseHeaders:
-    """Gives every request an id and every response the headers that it does not say otherwise; no cache keeps answers.
+class ResponseHeaders(HttpMiddleware):
+    """Gives every request an id, and every response the security headers that it does not set itself.
 
     The id is in `request.state.request_id`, the context of the log, and the response.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         id_ = is_request_id(Headers(scope=scope).get(HEADER)) or uuid4().hex
         scope.setdefault("state", {})["request_id"] = id_
 
@@ -125,7 +114,7 @@ class ResponseHeaders:
 
         token = request_id.set(id_)
         try:
-            await self._app(scope, receive, answering)
+            await self.app(scope, receive, answering)
         finally:
             request_id.reset(token)
 

@@ -13,11 +13,12 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.errors import FileTooLarge, Overloaded, SextantError, TimedOut
+from sextant.server.connections import HttpMiddleware
 from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_with, problem_of
 
 
-class Slots:
+class Slots(HttpMiddleware):
     """Answers 503 while all slots are taken, before a key is looked up or a body read.
 
     That costs a tenth of what it does where the question would start; who gets a free slot is decided there. A search
@@ -31,11 +32,11 @@ class Slots:
     """
 
     def __init__(self, app: ASGIApp, questions: Container[str], searches: Container[str]) -> None:
-        self._app = app
+        super().__init__(app)
         self._questions = questions
         self._searches = searches
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         try:
             self._require_slot(scope)
@@ -46,10 +47,10 @@ class Slots:
                 await asyncio.sleep(0.03)
             await answer_to(error, Request(scope))(scope, receive, send)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     def _require_slot(self, scope: Scope) -> None:
-        if scope["type"] != "http" or scope["method"] != "POST":
+        if scope["method"] != "POST":
             return
         serving, path = cast("Serving", scope["app"].state.serving), path_of(scope)
         if path in self._searches:
@@ -75,7 +76,7 @@ _LEAST_RATE = 500
 _LINGERING = 2.0
 
 
-class BodyLimit:
+class BodyLimit(HttpMiddleware):
     """Answers 413 as soon as a body is larger than it may be, and closes the connection.
 
     Args:
@@ -84,19 +85,16 @@ class BodyLimit:
     """
 
     def __init__(self, app: ASGIApp, most: MostBytes) -> None:
-        self._app = app
+        super().__init__(app)
         self._most = most
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         most = self._most(scope)
         if _content_length(scope) > most:
             await _refuse(most, scope, receive, send)
         else:
-            await _Counted(self._app, most).serve(scope, receive, send)
+            await _Counted(self.app, most).serve(scope, receive, send)
 
 
 class _Refused(Exception):

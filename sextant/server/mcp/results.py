@@ -18,6 +18,7 @@ from sextant.retrievers.chunk_search.hits import SearchHit
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.answers import run_search
 from sextant.server.schemas.answers import SearchBody, on_wire
+from sextant.server.schemas.documents import SectionBody
 from sextant.server.schemas.wire import WarningBody, Wire
 from sextant.stores.chunks.stored import ChunkEntity, StoredChunk
 from sextant.text.characters import count_noun, estimate_tokens
@@ -71,20 +72,10 @@ class RelatedPassages(Wire):
     debug: dict[str, Any] | None = None
 
 
-class PassageSection(Wire):
-    """The section that a passage lies in."""
+class PassageSection(SectionBody):
+    """The section that a passage lies in; `path` holds the titles from the root down to it."""
 
-    section_id: str
-    parent_section_id: str | None
-    title: str
     path: tuple[str, ...]
-    level: int
-    summary: str
-    tags: tuple[str, ...]
-    keywords: tuple[str, ...]
-    page: int | None
-    start: int
-    end: int
 
 
 class Previewed(Wire):
@@ -152,12 +143,7 @@ def preview_result(graph_id: str, found: Preview) -> Previewed:
         found,
         graph_id=graph_id,
         passage=passage_of(found.chunk),
-        section=section
-        and PassageSection.shown(
-            section,
-            section_id=str(section.id),
-            parent_section_id=section.parent_id and str(section.parent_id),
-        ),
+        section=section and PassageSection.of_section(section),
         previous_chunk_id=found.previous_id and str(found.previous_id),
         next_chunk_id=found.next_id and str(found.next_id),
     )
@@ -318,17 +304,12 @@ def answer_text(found: Answered, *, chosen: bool = False) -> str:
 
 
 def _hit(rank: int, hit: SearchHit) -> str:
-    heading = " › ".join((hit.filename, *hit.parent_section_path))
-    page = f", page {hit.page}" if hit.page is not None else ""
-    page += ", read by OCR" if hit.modality == Modality.SCAN else ""
-    around = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
-    return "\n".join(
-        [
-            f"[{rank}] {heading}{page}, score {hit.score:.3f}, chunk {hit.chunk_id}",
-            hit.text,
-            *around,
-        ]
+    where = _location(
+        hit.filename, hit.parent_section_path, hit.page, ocr=hit.modality == Modality.SCAN
     )
+    head = f"[{rank}] {where}, score {hit.score:.3f}, chunk {hit.chunk_id}"
+    near = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
+    return "\n".join([head, hit.text, *near])
 
 
 def _relation_text(one: RelatedPassage) -> str:
@@ -337,16 +318,21 @@ def _relation_text(one: RelatedPassage) -> str:
 
 
 def _passage_location(passage: FoundPassage) -> str:
-    path = " › ".join((passage.filename, *passage.parent_section_path))
-    page = f", page {passage.page}" if passage.page is not None else ""
-    return f"{path}{page}, chunk {passage.chunk_id}"
+    where = _location(passage.filename, passage.parent_section_path, passage.page)
+    return f"{where}, chunk {passage.chunk_id}"
 
 
 def _source(one: Source) -> str:
-    path = " › ".join((one.filename, *one.section_path))
-    page = f", page {one.page}" if one.page is not None else ""
-    page += ", read by OCR" if one.ocr else ""
-    return f"[{one.marker}] {path}{page}, chunk {one.chunk_id}"
+    where = _location(one.filename, one.section_path, one.page, ocr=one.ocr)
+    return f"[{one.marker}] {where}, chunk {one.chunk_id}"
+
+
+def _location(
+    filename: str, section_path: Sequence[str], page: int | None, *, ocr: bool = False
+) -> str:
+    """Return where a passage stands: the file, its sections and the page."""
+    place = " › ".join((filename, *section_path))
+    return f"{place}{'' if page is None else f', page {page}'}{', read by OCR' if ocr else ''}"
 
 
 def _notes(warnings: Iterable[str]) -> list[str]:

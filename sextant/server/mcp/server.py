@@ -314,7 +314,7 @@ async def mcp(request: Request, principal: Reader) -> Response:
     """Return the tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
     serving = serving_of(request)
     run = partial(_in_slot, serving.runs, principal)
-    slot = partial(serving.searches.place, principal.quota_key)
+    slot = partial(serving.searches.slot, principal.quota_key)
     request.state.caller = Caller(rag_of(request, principal), run, slot)
     running = cast("FastAPI", request.app).state.mcp
     return _Handled(cast("Endpoints", running).managers[request.url.path])

@@ -56,14 +56,17 @@ def _at_once(ask: Ask, _seconds: float) -> Events:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: `rag` are their knowledge bases.
+    """The caller of a tool.
 
-    `run` lets an answer begin when there is a slot, and take so many seconds where that is more than usual; a search happens in a `place`.
+    Attributes:
+        rag: the caller's knowledge bases.
+        run: begins an answer in a slot of its own, with the seconds that it may take.
+        slot: a slot for a search.
     """
 
     rag: Sextant
     run: Callable[[Ask, float], Events] = _at_once
-    place: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+    slot: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
 
 CallerOf = Callable[[Call], Caller]
@@ -136,7 +139,7 @@ class Tools:
             "includeNeighbors": includeNeighbors, "rerank": rerank, "bm25Rerank": bm25Rerank,
             "cursor": cursor, "debug": debug,
         })  # fmt: skip
-        async with caller.place():
+        async with caller.slot():
             found = await results.find_passages(caller.rag, body)
         return _result(found, results.search_text(found))
 

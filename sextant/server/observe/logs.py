@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.typing import EventDict, WrappedLogger
 
 from sextant.domain.settings import Settings
+from sextant.server.connections import HttpMiddleware
 from sextant.server.observe.metrics import Metrics
 from sextant.server.observe.tracing import request_span
 from sextant.server.problems import CLIENT_LEFT
@@ -30,7 +31,7 @@ _log = logging.getLogger("sextant.requests")
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-class RequestMeasurements:
+class RequestMeasurements(HttpMiddleware):
     """Measures the requests that pass.
 
     Args:
@@ -39,14 +40,11 @@ class RequestMeasurements:
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
+        super().__init__(app)
         self._metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         request = _Request(scope)
 
         async def answering(message: Message) -> None:
@@ -56,7 +54,7 @@ class RequestMeasurements:
 
         with self._metrics.under_way.track_inprogress(), request_span(scope) as span:
             try:
-                await self._app(scope, receive, answering)
+                await self.app(scope, receive, answering)
             except Exception:
                 request.status = request.status or 500  # the application's own edge answers with it
                 raise

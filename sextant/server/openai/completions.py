@@ -19,7 +19,7 @@ from sextant.domain.errors import NotFound, OptionInvalid, QuestionInvalid, erro
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.nodes.citing.cited_text import SUPPORTED, UNVERIFIED
-from sextant.server.openai.schemas import ChatMessage
+from sextant.server.openai.schemas import About, ChatMessage
 from sextant.server.problems import openai_error
 from sextant.server.schemas.answers import on_wire
 from sextant.text.characters import clean_text, language_of
@@ -81,7 +81,11 @@ class CompletionWriter:
 
     def whole(self, answer: Answer) -> dict[str, Any]:
         """Return the answer in one piece."""
-        message = {"role": "assistant", "content": self._text(answer), "refusal": None}
+        message = {
+            "role": "assistant",
+            "content": answer.answer + self._sources_below(answer),
+            "refusal": None,
+        }
         choice = {
             "index": 0,
             "message": message,
@@ -104,17 +108,16 @@ class CompletionWriter:
 
     def end(self, answer: Answer) -> bytes:
         """Return what follows the text: the list of sources, the citations, the tokens."""
-        rest = sources_list(answer.sources, answer.answer) if self.list_sources else ""
-        chunks = [self.chunk({"content": rest})] if rest else []
+        below = self._sources_below(answer)
+        chunks = [self.chunk({"content": below})] if below else []
         chunks.append(self.chunk({}, _finish(answer), **_ours(answer)))
         if self.include_usage:
             counted = {"choices": [], "usage": _usage(answer)}
             chunks.append(self._envelope(_CHUNK) | counted)
         return b"".join(map(_data, chunks)) + _END
 
-    def _text(self, answer: Answer) -> str:
-        below = sources_list(answer.sources, answer.answer) if self.list_sources else ""
-        return answer.answer + below
+    def _sources_below(self, answer: Answer) -> str:
+        return sources_list(answer.sources, answer.answer) if self.list_sources else ""
 
     def _envelope(self, kind: str) -> dict[str, Any]:
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
@@ -132,9 +135,6 @@ class _Chunks:
         self._begun = False
         self._sent = self._pending = ""
         self._doubtful = False
-        # A chunk of text is this with its text in between: nothing else in it changes.
-        around = _data(completion.chunk({"content": "\0"}))
-        self._before, self._after = around.split(orjson.dumps("\0"))
 
     def __call__(self, event: Event, _: str = "") -> bytes:
         """Return the event as it is sent, if at all."""
@@ -161,16 +161,13 @@ class _Chunks:
     def _send(self, text: str) -> bytes:
         self._pending = ""
         self._sent += text
-        return self._chunk(text) if text else b""
+        return _data(self._completion.chunk({"content": text})) if text else b""
 
     def _begin(self) -> bytes:
         if self._begun:
             return b""
         self._begun = True
         return _data(self._completion.chunk({"role": "assistant", "content": ""}))
-
-    def _chunk(self, text: str) -> bytes:
-        return b"".join((self._before, orjson.dumps(text), self._after))
 
 
 def _data(chunk: object) -> bytes:
@@ -191,22 +188,10 @@ def _usage(answer: Answer) -> dict[str, int]:
 
 
 def _ours(answer: Answer) -> dict[str, Any]:
-    about = (
-        "mode",
-        "effort",
-        "attempts",
-        "trust",
-        "grounded",
-        "declined",
-        "not_found",
-        "warnings",
-        "coded_warnings",
-        "timings",
-    )
     return {
         "citations": on_wire(answer.citations),
         "sources": on_wire(answer.sources),
-        "sextant": {name: getattr(answer, name) for name in about},
+        "sextant": {name: getattr(answer, name) for name in About.model_fields},
     }
 
 

@@ -31,6 +31,7 @@ from sextant.server.schemas.documents import (
     DocumentPage,
     DocumentsQuery,
     ProgressBody,
+    SectionBody,
     SliceBody,
     SliceQuery,
     StructureBody,
@@ -286,8 +287,9 @@ async def get_structure(
     """Return the sections of a document, and what each is about."""
     rag = rag_of(request, principal)
     graph_id = options.graph_id or (await rag.library().standing(document_id)).graph_id
-    root = await (await rag.chunks(graph_id)).structure(document_id)
-    return StructureBody.of(document_id, graph_id, root)
+    sections = await (await rag.chunks(graph_id)).structure(document_id)
+    bodies = tuple(map(SectionBody.of_section, sections))
+    return StructureBody(document_id=document_id, graph_id=graph_id, sections=bodies)
 
 
 @router.get("/documents/{documentId}/text", responses=problems(404))

@@ -5,9 +5,8 @@ Also here: the section tree of a document over the wire.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -18,12 +17,12 @@ from sextant.domain.documents import (
     Document,
     DocumentStatus,
     JobStage,
+    Section,
     storable,
 )
 from sextant.domain.page_boxes import PageBox
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.domain.warnings import word_warnings
-from sextant.facade.knowledge.chunks import StructureNode
 from sextant.server.schemas.wire import Cursor, GraphName, Problem, Wire
 from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text
@@ -43,6 +42,11 @@ class SectionBody(Wire):
     start: int
     end: int
 
+    @classmethod
+    def of_section(cls, section: Section) -> Self:
+        """Return the body for a section."""
+        return cls.shown(section, section_id=section.id, parent_section_id=section.parent_id)
+
 
 class StructureBody(Wire):
     """The sections in reading order, each after the one it lies in; the first is the whole document."""
@@ -50,17 +54,6 @@ class StructureBody(Wire):
     document_id: UUID
     graph_id: str
     sections: tuple[SectionBody, ...]
-
-    @classmethod
-    def of(cls, document_id: UUID, graph_id: str, root: StructureNode) -> StructureBody:
-        """Return the body for the section tree of a document."""
-        return cls(document_id=document_id, graph_id=graph_id, sections=tuple(_sections(root)))
-
-
-def _sections(node: StructureNode) -> Iterator[SectionBody]:
-    yield SectionBody.shown(node)
-    for child in node.children:
-        yield from _sections(child)
 
 
 _LONGEST_SLICE = 20_000  # characters

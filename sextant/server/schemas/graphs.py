@@ -15,7 +15,7 @@ from sextant.domain.documents import GraphInfo
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.conversations import Example
 from sextant.facade.knowledge.chunk_reader import EntityQuote
-from sextant.facade.knowledge.entities import Duplicates, EntityRelation, EntityView
+from sextant.facade.knowledge.entities import EntityRelation, EntityView
 from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
 from sextant.ingestion.importer import ImportReport
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
@@ -279,11 +279,6 @@ class DuplicatePage(Wire):
 
     pairs: tuple[DuplicateBody, ...]
     next_cursor: str | None
-
-    @classmethod
-    def of(cls, page: Duplicates) -> DuplicatePage:
-        """Return the body for a page."""
-        return cls.shown(page, pairs=tuple(map(DuplicateBody.shown, page.pairs)))
 
 
 class SubGraphQuery(OfGraph):

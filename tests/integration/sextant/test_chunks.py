@@ -18,7 +18,6 @@ from sextant.domain.errors import DocumentNotFound, GraphNotFound, OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import SearchLogSettings
 from sextant.facade import Sextant
-from sextant.facade.knowledge.chunks import StructureNode
 from sextant.ingestion.progress import Progress
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.chunk_search.search import SearchRequest
@@ -79,20 +78,15 @@ async def only_document(rag: Sextant) -> UUID:
 
 
 async def test_structure_is_the_tree_of_the_seed(rag: Sextant) -> None:
-    root = await (await rag.chunks()).structure(await only_document(rag))
-    assert root.parent_section_id is None
-
-    def titles(node: StructureNode) -> dict[str, Any]:
-        return {child.title: titles(child) for child in node.children}
-
-    assert "3.1 发票" in str(titles(root))
-    nodes, waiting = list[StructureNode](), [root]
-    while waiting:
-        node = waiting.pop()
-        nodes.append(node)
-        assert all(child.parent_section_id == node.section_id for child in node.children)
-        waiting += node.children
-    payment = next(node for node in nodes if node.title == "第3章 付款")
+    root, *sections = await (await rag.chunks()).structure(await only_document(rag))
+    assert root.parent_id is None
+    known = {root.id: root}
+    for section in sections:
+        assert section.parent_id is not None
+        assert section.path == (*known[section.parent_id].path, section.title)
+        known[section.id] = section
+    assert "3.1 发票" in {section.title for section in sections}
+    payment = next(section for section in sections if section.title == "第3章 付款")
     assert "节点" in payment.summary
     assert payment.keywords
     assert payment.tags == ("zh", "markdown")
@@ -208,13 +202,13 @@ async def test_while_the_chat_model_is_gone_ingestion_says_so_and_later_it_descr
             report = await rag.ingest([tmp_path], on_progress=far.append)
             (kb,) = await rag.graphs()
             chunks = await rag.chunks()
-            tree = await chunks.structure(await only_document(rag))
+            root, *_ = await chunks.structure(await only_document(rag))
             assert report.warnings == tuple(kb.warnings)
             assert report.warnings[0].startswith("The chat model did not describe everything. ")
             assert [one.note for one in far if one.filename == "descriptions"] == [
                 report.warnings[0]
             ]
-            assert tree.summary in CONTRACT
+            assert root.summary in CONTRACT
 
             gone = False
             await rag.import_graph(
@@ -226,9 +220,9 @@ async def test_while_the_chat_model_is_gone_ingestion_says_so_and_later_it_descr
             assert imported.summary == "the model's word on 1"
             estimate = await chunks.estimate_describing()
             done = await chunks.describe()
-            tree = await chunks.structure(await only_document(rag))
+            root, *_ = await chunks.structure(await only_document(rag))
     assert (done.passages, done.failed) == (estimate.passages, 0)
-    assert tree.summary.startswith("the model's word")
+    assert root.summary.startswith("the model's word")
     assert estimate.sections > 0
 
 

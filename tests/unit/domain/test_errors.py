@@ -19,7 +19,7 @@ from sextant.domain.errors import (
 def test_of_each_lane_that_failed_one_line_is_told_and_the_cause_kept() -> None:
     statement = ValueError("relation is gone\n[SQL: select a page of text]")
 
-    error = RetrievalError({"vector": statement, "keyword": TimeoutError()})
+    error = RetrievalError.of({"vector": statement, "keyword": TimeoutError()})
 
     assert str(error).startswith("知识库检索失败 (vector: relation is gone; keyword: TimeoutError)")
     assert error.causes["vector"] is statement
@@ -40,14 +40,14 @@ def test_a_search_that_fails_for_want_of_the_database_says_so_in_the_language_it
 
 
 def test_a_failed_search_that_was_data_keeps_its_language() -> None:
-    chinese = RetrievalError({}).wording("zh")
+    chinese = RetrievalError.of({}).wording("zh")
     error = error_of("retrieval_failed", chinese.message, next_step=chinese.next_step)
     assert error.wording("zh") == error.wording("en") == chinese
 
 
 def test_a_code_is_the_name_of_its_error_unless_it_says_another() -> None:
     assert ContextTooLong.code == "context_too_long"
-    assert RetrievalError({}).code == "retrieval_failed"
+    assert RetrievalError.of({}).code == "retrieval_failed"
 
 
 def test_an_error_that_was_data_is_itself_again() -> None:

@@ -23,7 +23,7 @@ class Work:
         self.task = asyncio.create_task(self._do(places, caller))
 
     async def _do(self, places: FairSemaphore, caller: str) -> None:
-        async with places.place(caller):
+        async with places.slot(caller):
             self.begun.set()
             await self.may_end.wait()
 
@@ -50,13 +50,13 @@ async def test_without_a_free_place_there_is_a_refusal_and_with_one_there_is_non
     places = FairSemaphore(2, _NONE, _MANY)
     first, second = await began(places, "ann", "bob")
     with pytest.raises(Overloaded) as refused:
-        async with places.place("carol"):
+        async with places.slot("carol"):
             pass
     assert (refused.value.code, refused.value.status) == ("overloaded", 503)
     assert refused.value.retry_after == 1
     assert (places.taken, places.waiting) == (2, 0)
     await first.end()
-    async with places.place("carol"):
+    async with places.slot("carol"):
         assert places.taken == 2
     await second.end()
     assert places.taken == 0
@@ -137,7 +137,7 @@ async def test_what_ends_the_wait_is_raised() -> None:
     places = FairSemaphore(1, _LONG, _MANY)
     [first] = await began(places, "ann")
     with pytest.raises(Left):
-        async with places.place("bob", leaves):
+        async with places.slot("bob", leaves):
             pass
     assert places.waiting == 0
     await first.end()
@@ -148,7 +148,7 @@ async def test_a_place_is_somebody_elses_while_its_holder_is_away() -> None:
     came: list[str] = []
 
     async def asks_a_model() -> None:
-        async with places.place("ann"):
+        async with places.slot("ann"):
             async with release_slot():
                 await back.wait()
             came.append("ann")
@@ -175,7 +175,7 @@ async def test_who_leaves_while_away_has_nothing_to_come_back_to() -> None:
         async with release_slot():
             await back.wait()
 
-    async with places.place("ann"):
+    async with places.slot("ann"):
         asking = asyncio.create_task(model())
         await turned()
     back.set()
@@ -194,7 +194,7 @@ async def test_all_who_come_back_to_one_place_have_it_again(*, gives_up: bool) -
             await answer.wait()
 
     async def asks_twice() -> None:
-        async with places.place("ann"):
+        async with places.slot("ann"):
             tasks.append(asyncio.create_task(asks(answers[0])))
             await turned()
             [other] = await began(places, "bob")

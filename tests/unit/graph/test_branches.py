@@ -36,7 +36,7 @@ class LastFirst:
             await self._event(later).wait()
         self._event(query).set()
         if query == self.failing:
-            raise RetrievalError({"vector": OSError("gone")})
+            raise RetrievalError.of({"vector": OSError("gone")})
         timings = {"vector": 2.0, "total": 3.0}
         return Retrieval((item(query, f"{query}.md"),), Mode.MIX, timings=timings)
 

@@ -182,7 +182,7 @@ class Meeting(ScriptedRetriever):
 
 
 async def test_a_part_whose_search_fails_costs_only_itself(bench: Build) -> None:
-    failed = RetrievalError({"vector": OSError("gone")})
+    failed = RetrievalError.of({"vector": OSError("gone")})
     retriever = Meeting({QUESTION.search: [SYMPTOMS], "one": failed})
     state = after(QUESTION, extra_queries=["one"])
     update = await retrieve(state, bench(retriever=retriever).runtime)

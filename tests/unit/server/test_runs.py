@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ class Answering:
         yield Status("analyze")
         await self.may_search.wait()
         if self.fails:
-            raise RetrievalError({})
+            raise RetrievalError.of({})
         yield Retrieved("mix", 1, {})
         await self.may_end.wait()
         yield Done(Answer("Yes.", mode="mix"))
@@ -96,7 +97,7 @@ async def test_nothing_follows_the_last_event(last: Done | Failed) -> None:
 
     async def events() -> AsyncGenerator[Event]:
         yield last
-        raise RetrievalError({})
+        raise RetrievalError.of({})
 
     runs = Runs(RunSettings())
     run = runs.start(ANN, events, told)
@@ -169,11 +170,12 @@ async def test_of_ended_answers_the_oldest_are_forgotten_beyond_the_bytes_that_m
     assert [runs.find(one.run_id, "ann") for one in (second, third)] == [second, third]
 
 
-async def test_an_ended_answer_is_forgotten_when_its_time_is_over() -> None:
-    runs = Runs(RunSettings())
+@pytest.mark.parametrize("bound", [{"keep_seconds": 0.0}, {"keep_bytes": 10}])
+async def test_an_ended_answer_is_not_kept_beyond_its_time_or_the_bytes(
+    bound: dict[str, Any],
+) -> None:
+    runs = Runs(RunSettings().model_copy(update=bound))
     run = await ended(runs)
-    assert runs.find(run.run_id, "ann") is run
-    run.ended_at -= runs.settings.keep_seconds
     with pytest.raises(RunNotFound):
         runs.find(run.run_id, "ann")
 

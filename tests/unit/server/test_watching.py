@@ -9,7 +9,13 @@ from uuid import UUID, uuid4
 import pytest
 
 from sextant.domain.documents import DocumentStatus, JobStage
-from sextant.domain.errors import DatabaseUnavailable, DocumentNotFound, Limited, Overloaded
+from sextant.domain.errors import (
+    DatabaseUnavailable,
+    DocumentNotFound,
+    Limited,
+    Overloaded,
+    Wording,
+)
 from sextant.domain.fair_semaphore import Shares
 from sextant.facade.library import Library
 from sextant.server import uploading
@@ -59,12 +65,7 @@ async def test_whoever_watches_a_document_that_is_deleted_is_told_so() -> None:
 
 
 def test_so_many_have_places_and_no_more() -> None:
-    shares = Shares(
-        most=2,
-        most_of_one=1,
-        all_taken=lambda: Overloaded("all"),
-        share_taken=lambda: Limited("yours"),
-    )
+    shares = Shares(1, Wording("yours"), total=2, all_taken=Wording("all"))
     first = ExitStack()
     first.enter_context(shares.slot("ann"))
     with pytest.raises(Limited), shares.slot("ann"):

@@ -28,7 +28,7 @@ async def all_taken(app: FastAPI, caller: str = "somebody") -> AsyncIterator[Fai
     serving = cast("Serving", app.state.serving)
     async with AsyncExitStack() as taken:
         for _ in range(serving.settings.http.searches):
-            await taken.enter_async_context(serving.searches.place(caller))
+            await taken.enter_async_context(serving.searches.slot(caller))
         yield serving.searches
 
 

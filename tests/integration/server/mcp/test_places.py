@@ -18,7 +18,7 @@ async def test_without_a_free_place_a_search_is_refused(
     async with client_of(served, keys[OWNER]) as client:
         async with AsyncExitStack() as taken:
             for _ in range(serving.settings.http.searches):
-                await taken.enter_async_context(serving.searches.place("somebody"))
+                await taken.enter_async_context(serving.searches.slot("somebody"))
             refused = await client.call_tool("kb.search", {"query": "付款节点"})
         assert refused.is_error
         assert (refused.meta or {})[PROBLEM]["code"] == "overloaded"
