@@ -26,7 +26,7 @@ from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedI
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
-from sextant.domain.telemetry import milliseconds_since, searching
+from sextant.domain.telemetry import milliseconds_since, observe_search
 from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
@@ -187,7 +187,7 @@ class GraphRetriever(BaseRetriever):
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
         """
-        with searching(mode) as report:
+        with observe_search(mode) as report:
             found = await self._search(
                 scope, query, mode=mode, top_k=top_k, filters=filters, lanes=lanes, rerank=rerank
             )

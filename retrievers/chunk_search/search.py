@@ -21,9 +21,9 @@ from pydantic import (
 )
 
 from sextant.domain.configuration import CheckedOptions
-from sextant.domain.questions import ChunkFilters, check_question, in_range, of_type
+from sextant.domain.questions import ChunkFilters, check_question, in_range, require_type
 from sextant.domain.scope import Scope
-from sextant.domain.telemetry import milliseconds_since, searching
+from sextant.domain.telemetry import milliseconds_since, observe_search
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.domain.warnings import CodedWarning, distinct, word_warnings
 from sextant.models.protocols import Embedder, Reranker
@@ -159,8 +159,8 @@ class ChunkSearch:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: both lanes failed; carries each cause.
         """
-        of_type(request, SearchRequest, "request", 'query="…"')
-        with searching("chunks") as report:
+        require_type(request, SearchRequest, "request", 'query="…"')
+        with observe_search("chunks") as report:
             found, report.timings = await self._search(scope, request, now or datetime.now(UTC))
             report.degraded = bool(found.warnings)
         return found

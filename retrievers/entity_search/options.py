@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.questions import ChunkFilters, as_weight, of_type
+from sextant.domain.questions import ChunkFilters, as_weight, require_type
 from sextant.retrievers.arrays import min_max
 from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
@@ -82,7 +82,7 @@ class SearchOptions:
                 field="top_k",
             )
         if self.weights is not None:
-            of_type(self.weights, FusionWeights, "weights", "vector=0.5, fts=0.3, graph=0.2")
+            require_type(self.weights, FusionWeights, "weights", "vector=0.5, fts=0.3, graph=0.2")
 
     def only(self) -> EntityFilter:
         """Return the filters as a graph store takes them.

@@ -12,11 +12,11 @@ from datetime import datetime
 from uuid import UUID
 
 from sextant.domain.graph import Entity
-from sextant.domain.questions import check_question, of_type
+from sextant.domain.questions import check_question, require_type
 from sextant.domain.retrieval import LEAST_SCORE
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.domain.telemetry import milliseconds_since, searching
+from sextant.domain.telemetry import milliseconds_since, observe_search
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.domain.warnings import (
     CodedWarning,
@@ -229,7 +229,7 @@ class EntitySearch:
             RetrievalError: neither meaning nor words could be searched.
         """
         started = time.perf_counter()
-        with searching("entities") as report:
+        with observe_search("entities") as report:
             search = await self._checked(query, scope, options or SearchOptions())
             page = await self._page(search)
             related = await self._related(search, page.hits)
@@ -249,7 +249,7 @@ class EntitySearch:
     async def _checked(
         self, query: str, scope: Scope, options: SearchOptions
     ) -> _CheckedEntitySearch:
-        of_type(options, SearchOptions, "options", "top_k=10")
+        require_type(options, SearchOptions, "options", "top_k=10")
         question = check_question(query, self._settings.limits.question_chars)
         search_settings = self._settings.entity_search
         weights = options.weights or FusionWeights(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, LaneScore, RetrievedItem
-from sextant.domain.system import give_back
+from sextant.domain.system import trim_memory
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.retrievers.arrays import BM25, Scores, idf, min_max
 from sextant.retrievers.ranking.fusion import rrf, rrf_share
@@ -219,7 +219,7 @@ class BM25Indexes:
             fresh = await rows.texts(come)
             index = await asyncio.to_thread(known.index.updated, gone, fresh)
             del fresh
-            await asyncio.to_thread(give_back)
+            await asyncio.to_thread(trim_memory)
             return _Current(states, index)
 
         current, _ = await self._cached.get(rows.key, await rows.stamp(), make, math.inf)

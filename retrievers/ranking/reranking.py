@@ -25,7 +25,7 @@ from sextant.domain.errors import (
     describe_reason,
 )
 from sextant.domain.fair_semaphore import release_slot
-from sextant.domain.questions import in_range, positive
+from sextant.domain.questions import in_range, require_positive
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings, Settings
 from sextant.domain.warnings import CodedWarning, WarningCode
@@ -66,7 +66,7 @@ class RerankLimits:
 
     def __post_init__(self) -> None:
         """Refuse what would leave nothing to read, or no time to read it."""
-        positive(self.seconds, "seconds")
+        require_positive(self.seconds, "seconds")
         in_range(self.pairs, "pairs")
         in_range(self.chars, "chars")
 

@@ -14,7 +14,7 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.questions import in_range, of_type
+from sextant.domain.questions import in_range, require_type
 from sextant.domain.retrieval import RetrievedItem, rescore
 from sextant.domain.tasks import run_sync
 from sextant.models.protocols import Reranker
@@ -108,7 +108,7 @@ def rank_results(
             an embedding is missing.
     """
     chosen = options or RankOptions()
-    of_type(chosen, RankOptions, "options", "balance=1, freshness=0.5")
+    require_type(chosen, RankOptions, "options", "balance=1, freshness=0.5")
     _check(results, top_k)
     moment = now or datetime.now(UTC)
     unique, scores = _by_score(results)

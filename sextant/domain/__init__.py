@@ -1,4 +1,1 @@
-"""The words of the system: plain data, errors, settings, and what words do in Chinese and English.
-
-Imports nothing of ours.
-"""
+"""The data that crosses boundaries: errors, settings, questions, answers, documents. Imports only text and tables."""

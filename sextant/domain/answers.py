@@ -1,4 +1,4 @@
-"""What an answer is made of, and the events of which its stream consists, told apart by `type`."""
+"""Answers with their sources and citations, and the events of an answer's stream, distinguished by `type`."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from sextant.domain.wire import CAMEL_CASE
 
 
 class Trust(StrEnum):
-    """What stands behind the sentences of an answer."""
+    """How well the sentences of an answer are supported."""
 
     QUOTED = "quoted"
-    """They are quoted word for word, and nobody has judged whether they answer."""
+    """All are quoted word for word; nothing has judged whether they answer the question."""
     SUPPORTED = "supported"
-    """Each was checked against its quote and is supported, or was computed of the cells it cites."""
+    """Each is supported by its quote, or computed from the cells that it cites."""
     PARTIAL = "partial"
-    """Some were checked and are supported, or partly so."""
+    """Some are supported, or partly."""
     UNSUPPORTED = "unsupported"
     """None is supported, or none states anything."""
 
 
 Effort = Literal["low", "medium", "high"]
-"""How much is done for an answer: one search; searches until enough is found; a researched report."""
+"""The work done for an answer: one search; searches until enough is found; a researched report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A passage that an answer cites; `marker` is the n of `[n]`.
 
-    What came with the question is no document: its `kind` is `image` or `table`, its `marker` 0, and its
-    `label` is what markers call it, `I1` or `T1`. `external_id` is the user's own id of an imported chunk.
-    `ocr`: the passage was read by OCR, so letters in it may be wrong.
+    An image or table that came with the question has `kind` `image` or `table`, `marker` 0 and a `label` such as
+    `I1` or `T1`. `external_id` is the user's own id of an imported chunk. `ocr`: the passage was read by OCR and may
+    have wrong letters.
     """
 
     __pydantic_config__ = CAMEL_CASE
@@ -59,12 +59,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One sentence's claim on one source.
+    """The passage of one source that supports a sentence.
 
-    `quote` is byte for byte `document.text[start:end]` (character offsets into the document's
-    text); `support` in 0..1 says how much of the sentence the quote carries. Of an attachment the
-    text is that of its source, `marker` is 0, and `cell` is what the marker says: `T1:r3c2`, `I1`. `ocr`: the quote
-    was read by OCR.
+    `quote` equals `document.text[start:end]` (character offsets into the document's text); `support` in 0..1 says
+    how much of the sentence it supports. In an attachment the offsets are into its source's text, `marker` is 0 and
+    `cell` is the marker's text: `T1:r3c2`, `I1`. `ocr`: the quote was read by OCR.
     """
 
     marker: int
@@ -80,7 +79,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """What a citation claims of a stored document: `text` from character `start` on."""
+    """A quote to check: `text` should stand in the stored document from character `start` on."""
 
     document_id: str
     start: int
@@ -133,23 +132,24 @@ class Usage:
         )
 
     def of_model(self, name: str) -> Usage:
-        """Return the same, known to be that of one model."""
+        """Return the same usage as that of one model."""
         used = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
         return replace(self, models={name: used})
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Warned):
-    """A finished answer. `trust` says what stands behind its sentences; `grounded`: every one is supported.
+    """A finished answer.
 
-    `declined`: it says that the documents do not say; a passage that it cites is only the nearest.
-
-    `warnings` are the sentences of `coded_warnings` in `language`, that of the answer.
-
-    `prompt` names the wording that the model was given, with its version: `generate.zh@3`.
-    `effort` is what was done for it; `not_found` has the questions of a report that the documents do not answer.
-    `costs` breaks `usage` and `timings` down by node: `{"milliseconds", "calls", "prompt_tokens",
-    "completion_tokens"}`, the rounds of one node added up.
+    Attributes:
+        trust: how well its sentences are supported; `grounded`: every one is.
+        declined: it says that the documents do not answer; a cited passage is only the nearest.
+        warnings: the sentences of `coded_warnings` in `language`, that of the answer.
+        prompt: the prompt of the model with its version: `generate.zh@3`.
+        effort: the work done for it.
+        not_found: questions of a report that the documents do not answer.
+        costs: `usage` and `timings` by node: `{"milliseconds", "calls", "prompt_tokens", "completion_tokens"}`,
+            summed over the rounds of a node.
     """
 
     answer: str
@@ -199,12 +199,12 @@ class SearchReport:
 
     Attributes:
         query: what was searched for.
-        kind: the question or a part of it (`query`), a next hop, the question in documents of the other language,
-            or the columns of tables.
-        mode: the mode that ranked; empty where the search failed.
+        kind: the question or a part of it (`query`), a next hop, the question in the other language, or a search for
+            the columns of tables.
+        mode: the mode that ranked; empty if the search failed.
         count: passages found.
-        timings: milliseconds of each lane, and in `total`.
-        error: why nothing was found; empty where it did not fail.
+        timings: milliseconds by lane, and `total`.
+        error: why the search failed; empty if it did not.
     """
 
     query: str
@@ -217,7 +217,7 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A retrieval round ended; `timings` are those of the search that took longest, `searches` all there were."""
+    """A retrieval round ended; `timings` are those of its longest search, `searches` all of them."""
 
     mode: str
     count: int
@@ -229,15 +229,15 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A report is planned, and nothing of it is searched or written yet.
+    """A report is planned; nothing is searched or written yet.
 
     Attributes:
-        questions: what will be searched and written about.
-        calls: of the chat model that it takes, estimated; 0 without a model.
-        prompt_tokens: of all their prompts.
-        completion_tokens: of all that the model writes.
-        seconds: by the model's measured speed; None: that is not known yet.
-        limits: where it ends in any case: `calls`, `prompt_tokens`, `seconds`.
+        questions: each becomes a section.
+        calls: estimated calls of the chat model; 0 without a model.
+        prompt_tokens: estimated tokens of all prompts.
+        completion_tokens: estimated tokens of all replies.
+        seconds: estimated by the model's measured speed; None: not known yet.
+        limits: the report ends there in any case: `calls`, `prompt_tokens`, `seconds`.
     """
 
     questions: tuple[str, ...]
@@ -251,7 +251,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class ReportProgress:
-    """How far a report is: `done` of `total` in a step, and what that is about."""
+    """A report has got further: `done` of `total` in a step, the last one with this `title`."""
 
     step: Literal["search", "section"]
     done: int
@@ -270,7 +270,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A sentence just finished and this citation of it holds."""
+    """A sentence is finished, and this citation supports it."""
 
     citation: Citation
     type: Literal["citation"] = "citation"
@@ -278,10 +278,10 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """What the answer said so far is withdrawn: tokens and citations begin anew behind this.
+    """The text so far is withdrawn; tokens and citations start again after this.
 
-    It comes after the model's last word, when a check of the finished text has mended it, and once before where
-    what came so far was the model's thought. Who cannot take text back may draw a line and go on; `Done` has the whole in any case.
+    It comes when the check of the finished text has revised it, or when the text so far was the model's reasoning.
+    A client that cannot withdraw text may draw a line and go on; `Done` has the whole answer in any case.
     """
 
     reason: str
@@ -298,7 +298,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end: the whole answer, equal to what was streamed (since the last `Reset`, if there was one)."""
+    """The end: the whole answer, equal to the text streamed since the last `Reset`, if there was one."""
 
     answer: Answer
     type: Literal["done"] = "done"
@@ -306,7 +306,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The end of a stream that failed: a stable code and a sentence; never a stack trace."""
+    """The end of a stream that failed: a stable code and a sentence, without a stack trace."""
 
     code: str
     message: str
@@ -320,7 +320,7 @@ class Interrupted:
     """The end for now: a person must decide before the run goes on.
 
     Attributes:
-        request: what to decide, as agent-chat-ui shows it: `action_requests` and `review_configs`.
+        request: the decision to make, as agent-chat-ui shows it: `action_requests` and `review_configs`.
     """
 
     request: Mapping[str, Any]
@@ -341,11 +341,12 @@ Event = (
     | Interrupted
 )
 
+# Frequent events without nested dataclasses, which need no deep copy.
 _FLAT = (Token, Status, Reset, Failed, ReportProgress)
 
 
 def as_values(event: Event) -> dict[str, Any]:
-    """Return the event as plain values. Those of which an answer has many are flat, and `asdict` copies deeply."""
+    """Return the event as plain values."""
     if isinstance(event, _FLAT):
         return {name: getattr(event, name) for name in event.__slots__}
     return asdict(event)
@@ -357,12 +358,12 @@ async def answer_of(
     *,
     next_step: str = "",
 ) -> Answer:
-    """Return the answer that `events` end with; the run is stopped when nobody waits for it.
+    """Return the answer at the end of `events`; cancelling this stops the run.
 
     Args:
         events: of one run; closed in any case.
-        on_event: hears of each event before the end.
-        next_step: what to do about a failure that does not say so itself.
+        on_event: called with each event before the end.
+        next_step: for a failure without one.
 
     Raises:
         DecisionNeeded: a person must decide first.

@@ -1,13 +1,12 @@
-"""Whether a question is about a knowledge base as a whole, by its words.
+"""Decide by its words whether a question is broad, that is, about a knowledge base as a whole.
 
-Such a question ("What are the main themes?", 总结一下这些文档的主要内容) has no passage that answers it;
-reports on communities of entities do (Edge et al. 2024, arXiv 2404.16130, call it global sensemaking). A
-question is broad when it asks for what a whole has (themes, an overview, a summary, a comparison
-throughout) and either names the documents as a whole or names nothing else. All others are particular:
-passages answer them better, so when in doubt a question is one of them.
+No passage answers a broad question ("What are the main themes?", 总结一下这些文档的主要内容), but community reports
+do (global sensemaking: Edge et al. 2024, arXiv 2404.16130). A question is broad when it asks for themes, an overview,
+a summary or a comparison throughout, and names either the documents as a whole or nothing else. All other questions
+are particular; when in doubt a question is particular, since passages answer those better.
 
-Words are told by `breadth.txt`, each by one letter (`_LETTERS`), and rules are patterns of these letters. The lists were
-chosen by hand; docs/experiments/loop.md has what they do on the public evaluation sets.
+`breadth.txt` gives the kind of each word, written as one letter (`_LETTERS`), and the rules are regular expressions
+over these letters. The lists were chosen by hand; docs/experiments/loop.md has the results on public sets.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _OTHER = "x"
 _WORD = re.compile(r"[^\W_]+")
 _IDEOGRAPH = re.compile(r"[^\W_]")
 
-# "The documents", "all of my files", 这些文档; a document has any name before what it tells: 这份合同写的是什么.
+# "The documents", "all of my files", 这些文档; or "this" and any name before a verb of saying: 这份合同写的是什么.
 _WHOLE = re.compile(r"[az][azof]*k?[ds]+(?:fp)?|s(?:fp)?|e|zx{1,4}(?=[kfv]*y[fv]*q)")
 _THEMES = r"k(?:xn|n?k)?[fy]*p|k[fyv]*q|t"
 _SAYS_WHAT = (
@@ -38,10 +37,10 @@ _SAYS_WHAT = (
 )
 _ASK = re.compile(rf"{_THEMES}|u|c|{_SAYS_WHAT}")
 _THROUGHOUT = re.compile(r"(?:h[aof]*|[az]|cc)[ds]")
-# What asks for an account of a subject rather than for a fact: "summarize", "what do the documents say about".
+# Requests for an account of a subject rather than a fact: "summarize", "what do the documents say about".
 _ENGLISH_ACCOUNT = re.compile(rf"u|{_THEMES}|qv(?:a[aof]*[dsl]+|s|e)[^q]*?[yb]|qv[fa]*y[faio]*[bo]")
 _CHINESE_ACCOUNT = re.compile("u|[ds]i?v?[yb].{0,20}?[ypq]")
-# Letters of what a question that is not broad may say of documents all the same, where reports were asked for it.
+# Letters of words about documents, which do not name the subject of a question.
 _OF_THE_WHOLE = frozenset("kptudsby")
 _NAMES_SOMETHING = frozenset("xplt")
 _ALL_THERE_IS = re.compile(
@@ -56,7 +55,7 @@ _SEVERAL = re.compile(
     r"[哪那]些(?!人|[个位])"
     r"|\b(?:what|which) (?:\w+ ){0,2}?\w{2,}(?<!s)s (?:are|were|do|does|did|has|have|can|must|should|will)\b"
 )
-# What makes a sentence a question: its words and particles, and in English the order of a verb and its subject.
+# Question words and particles, and in English a verb before its subject.
 _POINTED = re.compile(
     r"\b(?:what|which|who|whom|whose|when|where|why|how)\b|\?\s*$"
     r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\b"
@@ -77,17 +76,17 @@ class _Words:
         """Return whether the question asks about the documents as a whole."""
         if not _ASK.search(self.letters):
             return False
-        if "c" in self.letters:  # of particular things, unless it goes through all documents
+        if "c" in self.letters:  # a comparison is particular unless it goes through all documents
             return _THROUGHOUT.search(self.letters) is not None
         most = (1 + has_cjk(self.text)) if _WHOLE.search(self.letters) else 0
         return len(self.named()) <= most
 
     def named(self) -> list[tuple[int, int]]:
-        """Return where the question names something besides the documents and what it asks of them."""
-        asked = _ASK.sub(_blank, _WHOLE.sub(_blank, self.letters))
+        """Return the spans that name a subject other than the documents."""
+        rest = _ASK.sub(_blank, _WHOLE.sub(_blank, self.letters))
         return [
             span
-            for span, letter in zip(self.spans, asked, strict=True)
+            for span, letter in zip(self.spans, rest, strict=True)
             if letter in _NAMES_SOMETHING
         ]
 
@@ -119,10 +118,10 @@ def is_broad(question: str) -> bool:
 
 
 def asks_account(question: str) -> bool:
-    """Return whether `question` is broad, or asks for an account of one subject: "What do the documents say about leave?".
+    """Return whether `question` is broad or asks for an account of one subject: "What do the documents say about leave?".
 
-    Many passages answer such a question together, and reports that sum them up do better than any one. Of
-    5,900 questions of the public sets, which ask for facts, eleven are taken for one.
+    Many passages answer such a question together, and reports sum them up. Of 5,900 questions of the public sets,
+    which ask for facts, the rule takes eleven for such a question.
     """
     words = _read(question)
     account = _CHINESE_ACCOUNT if has_cjk(question) else _ENGLISH_ACCOUNT
@@ -130,10 +129,10 @@ def asks_account(question: str) -> bool:
 
 
 def may_ask_account(question: str) -> bool:
-    """Return whether several passages together may be the answer of `question`, rather than a fact of one sentence.
+    """Return whether several passages together may answer `question`, rather than one fact.
 
-    It asks for an account, how something is done, or for several things (哪些, "what rules apply"), or it asks nothing, as a
-    request does ("Tell me about the depot", 介绍一下…). Of a request nobody can tell by its words what it is about.
+    This is so if it asks for an account, how something is done or for several things (哪些, "what rules apply"), or if
+    it is a request ("Tell me about the depot", 介绍一下…), whose words do not say what kind of answer it needs.
     """
     if asks_account(question):
         return True
@@ -142,31 +141,30 @@ def may_ask_account(question: str) -> bool:
 
 
 def is_request(question: str) -> bool:
-    """Return whether `question` asks nothing: it is a request, or the names of things."""
+    """Return whether `question` is no question by its form: a request, or only names."""
     return _POINTED.search(plain_of(question)) is None
 
 
 def find_other_subjects(question: str) -> str:
-    """Return what a question names besides the documents and what a whole has: "leave" of all documents.
+    """Return the words of a question that name its subject, such as "leave" in "a summary on leave in all documents".
 
-    Of a broad question mostly nothing; of any other all but the words for documents and what they say.
+    A broad question mostly names no other subject. In other questions only the words about documents are blanked.
     """
     words = _read(question)
     if words.is_broad:
         gap = "" if has_cjk(question) else " "
         return gap.join(words.text[slice(*span)] for span in words.named())
-    kept = list(question if len(question) == len(words.text) else words.text)
+    text = list(question if len(question) == len(words.text) else words.text)
     for (start, end), letter in zip(words.spans, words.letters, strict=True):
         if letter in _OF_THE_WHOLE:
-            kept[start:end] = " " * (end - start)
-    return "".join(kept)
+            text[start:end] = " " * (end - start)
+    return "".join(text)
 
 
 def is_of_all(question: str) -> bool:
-    """Return whether `question` is broad and names all there is: "these documents", 整个知识库.
+    """Return whether `question` is broad and names all documents: "these documents", 整个知识库.
 
-    "What are these documents about?" means the same whatever was spoken of before; "What is it about?",
-    "this report" and 上述内容 do not.
+    Its meaning does not depend on the conversation, unlike "What is it about?", "this report" and 上述内容.
     """
     words = _read(question)
     whole = _WHOLE.search(words.letters)

@@ -1,7 +1,6 @@
-"""Reads the settings from the environment and `.env`, and says where each value came from.
+"""Loads the settings from the environment and `.env`, with the origin of each value.
 
-Also here: what pydantic finds wrong with a value, in the words of who wrote it, in JSON or as a
-setting.
+Also here: validation errors of pydantic in plain words, English and Chinese.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsE
 from sextant.domain.errors import OptionInvalid, SettingsInvalid
 from sextant.domain.settings import Settings
 
-# Pydantic speaks of Python's types, and of when it looked.
+# Pydantic's names of Python types, and the words for the same in JSON.
 _IN_JSON = {
     "valid tuple": "valid list",
     "Tuple should": "List should",
@@ -36,8 +35,7 @@ _IN_JSON = {
     " after validation": "",
 }
 
-
-# The same in Chinese, by the type of the fault; and what our own checks say.
+# By the type of pydantic's error, or by the message of our own validators.
 _IN_CHINESE = {
     "missing": "缺少这一项",
     "extra_forbidden": "没有这一项",
@@ -78,10 +76,10 @@ _IN_CHINESE = {
 
 
 def describe_error(fault: Mapping[str, Any], language: str = "en") -> str:
-    """Return the sentence of one of `ValidationError.errors()` in `zh` or `en`, without its full stop.
+    """Return one of `ValidationError.errors()` as a sentence in `zh` or `en`, without its full stop.
 
-    A text that was cleaned or hidden before it was measured is a `Value` with items to pydantic. How long
-    one is, is told where it is too long, which is hard to see; where it is too short it may be a secret.
+    For a text that is too long it gives the length. For one that is too short it does not, since that may be a secret.
+    Pydantic calls a text a `Value` with items if a validator changed it before the length check.
     """
     limits: Mapping[str, Any] = fault.get("ctx") or {}
     if language == "zh":
@@ -105,10 +103,10 @@ def describe_error(fault: Mapping[str, Any], language: str = "en") -> str:
 
 
 class CheckedOptions(BaseModel):
-    """Base of options in snake_case or camelCase, of which an error names the one that is wrong.
+    """Base of options that are read in snake_case and camelCase.
 
     Raises:
-        OptionInvalid: an option is unknown, given twice, of the wrong type or out of its range.
+        OptionInvalid: an option is unknown, given twice, of the wrong type or out of its range; names it.
     """
 
     model_config = ConfigDict(
@@ -125,7 +123,7 @@ class CheckedOptions(BaseModel):
 
 
 def _unfit_option(error: ValidationError, known: list[str]) -> OptionInvalid:
-    """Return what is wrong with the first option that is."""
+    """Return the error about the first wrong option."""
     first, *others = error.errors(include_url=False)
     field = str(first["loc"][0]) if first["loc"] else "options"
     listed = f"There are: {', '.join(known)}."
@@ -145,7 +143,7 @@ def _unfit_option(error: ValidationError, known: list[str]) -> OptionInvalid:
 PREFIX = "SEXTANT_"
 ENV_FILE = ".env"
 _SEE = "`sextant config` lists every setting."
-# Where `make eval` finds question sets: no setting, but there where somebody develops Sextant.
+# The folder of question sets for `make eval`; not a setting, but set in a developer's environment.
 _EVAL_DIR = "SEXTANT_EVAL_DIR"
 
 
@@ -165,8 +163,8 @@ def load_settings(env_file: str | Path = ENV_FILE, /, **overrides: object) -> Se
     """Return settings from keywords, then the environment, then `env_file`, then the defaults.
 
     Raises:
-        SettingsInvalid: a value does not fit its setting, or a keyword or `SEXTANT_*` variable names
-            none; the sentence names the setting and, for a likely slip, the name that was meant.
+        SettingsInvalid: a value does not fit its setting, or a keyword or `SEXTANT_*` variable is unknown; the
+            message suggests the nearest name.
     """
     _refuse_unknown_names(env_file, overrides)
     arguments: dict[str, Any] = {"_env_file": env_file, **overrides}
@@ -226,7 +224,7 @@ def _paths(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> set[tuple[st
 
 
 def _variable(path: tuple[str, ...], info: FieldInfo) -> str:
-    """Return the variable to set: an established name such as `DATABASE_URL` where there is one."""
+    """Return the environment variable of a setting; an established name such as `DATABASE_URL` comes first."""
     choices = getattr(info.validation_alias, "choices", [])
     shared = [name for name in choices if name.isupper() and not name.startswith(PREFIX)]
     return shared[0] if shared else PREFIX + "__".join(path).upper()
@@ -265,7 +263,7 @@ def _unknown(name: str, known: list[str]) -> SettingsInvalid:
 
 
 def _nearest(name: str, known: list[str]) -> str | None:
-    """Return the name that was probably meant: a forgotten group (`SEXTANT_TOPK`) or a slip of the pen."""
+    """Return the nearest known name: one whose group was left out (`SEXTANT_TOPK`), or one in similar spelling."""
     bare = name.upper().removeprefix(PREFIX).replace("_", "")
     for candidate in known:
         if candidate.rsplit("__", 1)[-1].upper().replace("_", "") == bare:
@@ -274,7 +272,7 @@ def _nearest(name: str, known: list[str]) -> str | None:
 
 
 def _is_secret(path: tuple[str, ...]) -> bool:
-    """Return whether the value of a setting or a group, by its path or its established name, must not be shown."""
+    """Return whether the setting or group holds a secret, by its path or its established name."""
     return any(
         SecretStr in get_args(info.annotation)
         and path in (path_of_leaf[: len(path)], (_variable(path_of_leaf, info),))

@@ -23,7 +23,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class Modality(StrEnum):
-    """What a chunk holds."""
+    """The kind of a chunk's content."""
 
     TEXT = "text"
     TABLE = "table"
@@ -32,7 +32,7 @@ class Modality(StrEnum):
 
 
 class HeadingSource(StrEnum):
-    """How a section's heading was recognised."""
+    """The source of a section's heading."""
 
     OUTLINE = "outline"
     STYLE = "style"
@@ -102,11 +102,11 @@ class Coverage:
 
     Attributes:
         stored: by kind: heading, text, table, note, field, margin (heads and feet of pages), caption.
-        left_out: by the reason why, such as "struck through".
-        not_read: numbers of parts that could not be read, by kind, such as "chart".
-        found: the letters and digits that a second count of the file found, which its parser has no part in; None
-            where its format has none.
-        missing: those of them that are neither stored nor left out for a reason.
+        left_out: by reason, such as "struck through".
+        not_read: numbers of unreadable parts by kind, such as "chart".
+        found: letters and digits by a second count of the file, independent of its parser; None for formats without
+            such a count.
+        missing: characters of `found` that are neither stored nor left out.
     """
 
     __pydantic_config__ = CAMEL_CASE
@@ -128,9 +128,9 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a parser makes of a file: one text, its section tree and its chunks, all by offset.
+    """A parsed file: one text, its section tree and its chunks, all by offset.
 
-    `boxes` say where the text stands on the file's pages (`sextant.domain.page_boxes`); empty where it has none.
+    `boxes` give the positions of the text on the file's pages (`sextant.domain.page_boxes`); empty without pages.
     """
 
     title: str
@@ -147,10 +147,10 @@ class ParsedDocument:
 
 
 class DocumentStatus(StrEnum):
-    """Where a document stands.
+    """The state of a document.
 
-    Only chunks of the last complete version are visible to search, except that a document's first
-    version becomes visible batch by batch.
+    Search sees the chunks of the last complete version; only a document's first version becomes visible batch by
+    batch.
     """
 
     PENDING = "pending"
@@ -163,9 +163,9 @@ class DocumentStatus(StrEnum):
 class Document:
     """A stored document; `source` is the name by which a changed file replaces its old version.
 
-    `error` is the reason why a document with the status `failed` could not be taken in; `copies` are the
-    names of further files with the same bytes; `coverage` is unknown of what was imported or never read; `parent_id`
-    is the e-mail that it is attached to.
+    `error` says why the ingestion of a `failed` document failed; `copies` are the names of further files with the
+    same bytes; `coverage` is None if the document was imported or not read yet; `parent_id` is the e-mail that it is
+    attached to.
     """
 
     id: UUID
@@ -204,13 +204,14 @@ class JobStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The durable record of one document's ingestion: how far it is and why it stopped.
+    """The durable record of one document's ingestion.
 
-    `version` is the document's version that this job ingests; a newer upload of the same source
-    closes the job, and the store then refuses what the old worker still writes. `worker` is who has
-    claimed it, None while nobody has. Of the `attempts`, `released` were given up in good order: the
-    worker was stopped, or something that the work needs was gone. `warnings`: what of the document was
-    not taken in though the job is done.
+    Attributes:
+        version: the document's version that the job ingests. A newer upload of the same source closes the job, and
+            the store then refuses writes of the old worker.
+        worker: the worker that has claimed the job; None: none has.
+        released: how many of the `attempts` ended because the worker was stopped or a dependency was down.
+        warnings: parts of the document that are missing though the job is done.
     """
 
     id: UUID
@@ -233,7 +234,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """A user's ingestion jobs that wait for a worker, those of them that are urgent, and those that run."""
+    """The numbers of a user's ingestion jobs: waiting, urgent among these, running."""
 
     user_id: str
     waiting: int
@@ -245,8 +246,8 @@ class Backlog:
 class GraphInfo(Warned):
     """A knowledge base as `sextant graphs` lists it.
 
-    `pending`: its graph is still to follow its documents, which a worker does; `unattended`: no worker runs.
-    `warnings`: what of the graph did not follow the last time.
+    `pending`: a worker must still bring its graph up to date; `unattended`: no worker runs. `warnings`: parts of the
+    graph that were not brought up to date the last time.
     """
 
     graph_id: str
@@ -265,7 +266,7 @@ _LARGEST = 2**63
 
 
 def printable_name(sent: str) -> str:
-    """Return a stranger's name for a file as it can be stored and shown; may be empty."""
+    """Return a client's file name without unprintable characters, shortened; may be empty."""
     name = _UNPRINTABLE.sub("", clean_text(sent)).strip()
     if len(name) > LONGEST_FILENAME:
         suffix = PurePosixPath(name).suffix[:10]
@@ -276,7 +277,7 @@ def printable_name(sent: str) -> str:
 def storable(value: object, levels: int = MOST_LEVELS) -> object:
     """Return `value` as PostgreSQL's `jsonb` can hold it, keys included.
 
-    Numbers that are none become null, those beyond 64 bits their text.
+    NaN and infinity become null, numbers beyond 64 bits text.
 
     Raises:
         ValueError: it nests deeper than `levels`.

@@ -1,50 +1,16 @@
-"""Every failure that a caller can act on, as one tree.
+"""One tree of errors for every failure that a caller can act on.
 
-    SextantError                         code                     HTTP  exit
-    ├── InputError                       input_invalid            422   2   the request is at fault: change it
-    │   ├── QuestionInvalid              question_invalid
-    │   ├── OptionInvalid                option_invalid                     (a field is out of range or unknown)
-    │   ├── SettingsInvalid              settings_invalid
-    │   ├── ModeNotAvailable             mode_not_available
-    │   ├── NotFound                                              404
-    │   │   ├── GraphNotFound            graph_not_found
-    │   │   ├── DocumentNotFound         document_not_found
-    │   │   ├── PageNotFound             page_not_found
-    │   │   ├── EntityNotFound           entity_not_found
-    │   │   ├── ChunkNotFound            chunk_not_found
-    │   │   ├── RunNotFound              run_not_found                      (over, or on another server)
-    │   │   └── ConversationNotFound     conversation_not_found
-    │   └── FileRejected                 file_rejected
-    │       ├── FileEmpty                file_empty
-    │       ├── FileTypeUnknown          file_type_unknown        415
-    │       ├── FileTooLarge             file_too_large           413
-    │       ├── FileEncrypted            file_encrypted
-    │       ├── FileBroken               file_broken
-    │       └── FileUnsafe               file_unsafe                        (bomb, too many pages, past its limits)
-    ├── Unauthorised                     unauthorised             401   2   (no key or token, or one that does not hold)
-    ├── Forbidden                        forbidden                403   2   (the key lacks a permission)
-    ├── Overloaded                       overloaded               503   3   (every slot or place is taken)
-    │   └── Limited                      limited                  429       (this caller's own are)
-    ├── ConflictError                    conflict                 409   1   stored state and settings disagree
-    │   ├── DecisionNeeded               decision_needed                    (a person must decide before the run goes on)
-    │   ├── ConversationBusy             conversation_busy                  (a turn of it is under way)
-    │   ├── ConversationUnreadable       conversation_unreadable            (what is stored is no state of ours)
-    │   ├── Superseded                   superseded                         (another ingestion took its place)
-    │   └── EmbeddingModelChanged        embedding_model_changed
-    ├── DependencyError                  dependency_unavailable   503   3   no answer; trying again may help
-    │   ├── DatabaseUnavailable          database_unavailable
-    │   ├── GraphStoreUnavailable        graph_store_unavailable
-    │   ├── TimedOut                     timed_out                504
-    │   ├── ModelUnavailable             model_unavailable
-    │   │   └── ModelRejected            model_rejected           502       (key, model name or request refused)
-    │   │       └── ContextTooLong       context_too_long                   (the model cannot read so much)
-    │   └── RetrievalError               retrieval_failed                   (every lane failed; carries each cause)
-    │       └── SearchWithoutDatabase    database_unavailable               (each for want of PostgreSQL)
-    ├── ModelOutputInvalid               model_output_invalid     502   1
-    └── Cancelled                        cancelled                503   1   (somebody stopped it, or the server ends)
+| branch | HTTP | exit | meaning |
+|---|---|---|---|
+| `InputError` | 422 | 2 | the request is wrong: change it; `NotFound` 404, `FileTypeUnknown` 415, `FileTooLarge` 413 |
+| `Unauthorised`, `Forbidden` | 401, 403 | 2 | no valid key or token; the key lacks a permission |
+| `Overloaded` | 503 | 3 | no capacity now; `Limited` 429: the caller has used up its own |
+| `ConflictError` | 409 | 1 | stored state and the request or the settings disagree |
+| `DependencyError` | 503 | 3 | a service is down; `TimedOut` 504, `ModelRejected` 502 |
+| `ModelOutputInvalid` | 502 | 1 | a chat model's output does not fit its schema |
+| `Cancelled` | 503 | 1 | the work was stopped |
 
-A status or exit that is not given is that of the branch. Each error is a sentence for a person (`message`)
-plus what to do next (`next_step`).
+Every error has a stable code, a sentence for a person (`message`) and what to do next (`next_step`).
 """
 
 from __future__ import annotations
@@ -57,17 +23,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 if TYPE_CHECKING:
     from sextant.domain.answers import Usage
 
-# What to do about a database that does not answer.
 DOCTOR_ZH = "请运行 `sextant doctor`，待数据库恢复后再试。"
 
-# What anybody is told of an exception that nobody foresaw.
+# The message for an unexpected exception.
 UNFORESEEN = "An internal error occurred; the log has its details."
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Wording(NamedTuple):
-    """What an error says in one language: what happened, and what its reader should do now."""
+    """The text of an error in one language: what happened, and what to do next."""
 
     message: str
     next_step: str = ""
@@ -81,8 +46,8 @@ class Wording(NamedTuple):
 class SextantError(RuntimeError):
     """Base of all errors raised on purpose.
 
-    A RuntimeError, because LangGraph's server shows those who wait for a run only what Python's own kinds
-    of errors say; of any other it says "An internal error occurred".
+    It is a RuntimeError, because LangGraph's server shows the message of built-in error classes only; for any other
+    class it shows "An internal error occurred".
 
     Attributes:
         code: stable machine-readable name, also used in HTTP problem documents.
@@ -100,7 +65,7 @@ class SextantError(RuntimeError):
     retryable: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        """Take the code from the name, unless the class says another."""
+        """Derive the code from the class name, unless the class sets one."""
         super().__init_subclass__()
         if "code" not in vars(cls):
             cls.code = _CAPITAL.sub("_", cls.__name__).lower()
@@ -121,7 +86,7 @@ class SextantError(RuntimeError):
 
     @classmethod
     def worded(cls, wordings: Mapping[str, Wording]) -> Self:
-        """Return the error that says this, by language."""
+        """Return an error with this text by language, English among them."""
         others = dict(wordings)
         message, next_step = others.pop("en")
         return cls(message, next_step=next_step, translations=others)
@@ -130,22 +95,22 @@ class SextantError(RuntimeError):
         return str(Wording(self.message, self.next_step))
 
     def wording(self, language: str) -> Wording:
-        """Return what it says in `language`; in English where it has no translation."""
+        """Return the text in `language`; in English if there is no translation."""
         return self.translations.get(language) or Wording(self.message, self.next_step)
 
     def speak(self, language: str) -> Self:
-        """Return itself, from now on in `language` where it has a translation."""
+        """Set message and next step to `language` if there is a translation, and return the error."""
         self.message, self.next_step = self.wording(language)
         return self
 
     def in_language(self, language: str) -> str:
-        """Return the same in one sentence after the other."""
+        """Return message and next step in `language` as one text."""
         return str(self.wording(language))
 
 
 @contextmanager
 def speak_in(language: str) -> Iterator[None]:
-    """Have an error that the block raises speak a language, where it has words in it."""
+    """Translate an error that the block raises, if it has a translation."""
     try:
         yield
     except SextantError as error:
@@ -154,7 +119,7 @@ def speak_in(language: str) -> Iterator[None]:
 
 
 class InputError(SextantError):
-    """The request itself is at fault."""
+    """The request is wrong."""
 
     code = "input_invalid"
     status = 422
@@ -174,7 +139,7 @@ class SettingsInvalid(InputError):
 
 
 class NotFound(InputError):
-    """What the request names is not there, or belongs to somebody else, which nobody can tell apart."""
+    """The thing does not exist or belongs to another user; a caller cannot tell which."""
 
     status = 404
 
@@ -192,7 +157,7 @@ class DocumentNotFound(NotFound):
 
 
 class PageNotFound(NotFound):
-    """The document has no page of that number that could be shown."""
+    """The document has no page of that number to show."""
 
 
 class ChunkNotFound(NotFound):
@@ -200,7 +165,7 @@ class ChunkNotFound(NotFound):
 
 
 class RunNotFound(NotFound):
-    """No answer of that id is under way or kept for this user."""
+    """No running or cached answer of that id belongs to this user."""
 
 
 class ConversationNotFound(NotFound):
@@ -216,11 +181,11 @@ class FileRejected(InputError):
 
 
 class FileEmpty(FileRejected):
-    """The file has no bytes, or no text was found in it."""
+    """The file is empty, or has no text."""
 
 
 class FileTypeUnknown(FileRejected):
-    """The content is of no format we read, or contradicts the file's extension."""
+    """The format is unknown, or does not match the file's extension."""
 
     status = 415
 
@@ -240,18 +205,18 @@ class FileBroken(FileRejected):
 
 
 class FileUnsafe(FileRejected):
-    """The file would exhaust this machine: a compression bomb, too many pages, a parser past its limits."""
+    """The file is too expensive to read: a compression bomb, too many pages, a parser beyond its limits."""
 
 
 class Unauthorised(SextantError):
-    """Nobody we know asks: no key or token, or one that is wrong, expired or revoked."""
+    """The request has no key or token, or one that is wrong, expired or revoked."""
 
     status = 401
     exit_code = 2
 
 
 class Forbidden(SextantError):
-    """The caller is known and may not do this."""
+    """The caller is known and lacks a permission."""
 
     status = 403
     exit_code = 2
@@ -277,24 +242,24 @@ class Limited(Overloaded):
 
 
 class ConflictError(SextantError):
-    """What is stored and what is configured disagree."""
+    """Stored state and the request or the settings disagree."""
 
     code = "conflict"
     status = 409
 
 
 class DecisionNeeded(ConflictError):
-    """A run stopped where a person must decide.
+    """A run stopped because a person must decide.
 
     Attributes:
-        request: what to decide, as agent-chat-ui shows it: `action_requests` and `review_configs`.
+        request: the decision to make, as agent-chat-ui shows it: `action_requests` and `review_configs`.
     """
 
     request: Mapping[str, Any] = {}
 
     @classmethod
     def of(cls, request: Mapping[str, Any]) -> DecisionNeeded:
-        """Return the error for a request, whose descriptions are its message."""
+        """Return the error for a request; the descriptions of its actions are the message."""
         texts = (str(action.get("description", "")) for action in request["action_requests"])
         error = cls(
             "\n".join(texts), next_step="Resume the conversation with a decision (docs/studio.md)."
@@ -304,17 +269,17 @@ class DecisionNeeded(ConflictError):
 
 
 class ConversationBusy(ConflictError):
-    """A turn of the conversation is under way; they come one after the other."""
+    """Another turn of the conversation is still running."""
 
     retryable = True
 
 
 class ConversationUnreadable(ConflictError):
-    """What is stored of the conversation is nothing that this version writes."""
+    """The stored conversation is not in a format of this version."""
 
 
 class Superseded(ConflictError):
-    """The ingestion of a document is not ours any more: replaced, cancelled, or gone on with by somebody else."""
+    """The ingestion was replaced, cancelled, or taken over by another worker."""
 
 
 class EmbeddingModelChanged(ConflictError):
@@ -322,7 +287,7 @@ class EmbeddingModelChanged(ConflictError):
 
 
 class DependencyError(SextantError):
-    """A service that we need does not answer."""
+    """A required service does not answer."""
 
     code = "dependency_unavailable"
     status = 503
@@ -331,11 +296,11 @@ class DependencyError(SextantError):
 
 
 class DatabaseUnavailable(DependencyError):
-    """PostgreSQL cannot be reached, or went away in the middle."""
+    """PostgreSQL cannot be reached, or the connection was lost."""
 
 
 class GraphStoreUnavailable(DependencyError):
-    """Neo4j cannot be reached, or went away in the middle."""
+    """Neo4j cannot be reached, or the connection was lost."""
 
 
 class TimedOut(DependencyError):
@@ -348,8 +313,8 @@ class ModelUnavailable(DependencyError):
     """A chat, embedding or reranking model does not answer.
 
     Attributes:
-        usage: what was paid all the same; None where nobody can tell, as after silence.
-        unreachable: no connection to its endpoint could be made, so that asking it something else is in vain.
+        usage: tokens used in spite of the failure; None if unknown.
+        unreachable: no connection to the endpoint could be made, so other requests would fail, too.
     """
 
     usage: Usage | None = None
@@ -357,7 +322,7 @@ class ModelUnavailable(DependencyError):
 
 
 class ModelRejected(ModelUnavailable):
-    """A model endpoint answers, and refuses: wrong key, unknown model, request too long, no quota."""
+    """A model endpoint refuses the request: wrong key, unknown model, request too long, no quota."""
 
     status = 502
     retryable = False
@@ -415,7 +380,7 @@ class SearchWithoutDatabase(RetrievalError, DatabaseUnavailable):
 
 
 def _list_causes(causes: Mapping[str, BaseException], language: str) -> str:
-    """Return one line of each cause: a driver goes on with the whole statement and its values."""
+    """Return the first line of each cause; further lines of a driver's error hold the statement and its values."""
     listed = dict[str, list[str]]()
     for lane, cause in causes.items():
         reason = cause.wording(language).message if isinstance(cause, SextantError) else str(cause)
@@ -425,10 +390,10 @@ def _list_causes(causes: Mapping[str, BaseException], language: str) -> str:
 
 
 class ModelOutputInvalid(SextantError):
-    """A chat model's structured output did not fit its schema, also after one repair try.
+    """A chat model's structured output did not fit its schema, even after one repair.
 
     Attributes:
-        usage: what the answers that did not fit took, the repair included; None where nobody counted.
+        usage: tokens of these outputs, the repair included; None if not counted.
     """
 
     status = 502
@@ -437,14 +402,14 @@ class ModelOutputInvalid(SextantError):
 
 
 class Cancelled(SextantError):
-    """What was asked for was stopped before its end; a job that was has the same code."""
+    """The work was stopped before its end."""
 
     status = 503
     retryable = True
 
 
 def describe_reason(error: BaseException) -> Any:  # noqa: ANN401 - JSON
-    """Return why something failed as a parameter of a warning, in each language with the next step."""
+    """Return the reason of a failure as a parameter of a warning, in each language."""
     if not isinstance(error, SextantError):
         return next(iter(str(error).splitlines()), type(error).__name__)
     return {"code": error.code, "en": error.in_language("en"), "zh": error.in_language("zh")}
@@ -453,7 +418,7 @@ def describe_reason(error: BaseException) -> Any:  # noqa: ANN401 - JSON
 def error_of(
     code: str, message: str, *, next_step: str = "", field: str | None = None
 ) -> SextantError:
-    """Return the error that was once turned into data: an event of a stream, a problem document."""
+    """Return the error from its data in an event or a problem document."""
     kind = next((known for known in _kinds(SextantError) if known.code == code), SextantError)
     return kind(message, next_step=next_step, field=field)
 

@@ -1,9 +1,8 @@
-"""The knowledge graph: what is derived, and the evidence from which it is derived.
+"""The knowledge graph.
 
-Entities and relations hold nothing that cannot be computed again from evidence rows (a chunk that
-mentions an entity, a chunk that states a relation), so that deleting a document removes exactly
-what only it supported. Ids are deterministic (uuid5 of the scope and the normalised name), so that
-a graph built in another order, or rebuilt, is the same graph.
+Entities and relations are derived from evidence rows (a chunk mentions an entity, a chunk states a relation), so
+deleting a document removes exactly what only it supported. Ids are deterministic (uuid5 of the scope and the
+normalised name), so a graph built in any order, or rebuilt, is the same graph.
 """
 
 from __future__ import annotations
@@ -14,19 +13,15 @@ from uuid import UUID
 
 from sextant.domain.wire import CAMEL_CASE
 
-# The type of a relation that says no more than that two terms share sentences of a chunk.
-CO_OCCURS = "CO_OCCURS"
-# The type of a relation from a thing to what a passage says it is.
-IS_A = "IS_A"
-# The type of a relation to what a text says something is part of.
-# The type of an entity of which nothing more is known than that texts have a word for it.
-UNTYPED = "TERM"
-# Metadata of a document whose passages tell the facts of a graph: of this entity, by the user's id or its name.
+CO_OCCURS = "CO_OCCURS"  # type of a relation between two terms that share sentences of a chunk
+IS_A = "IS_A"  # type of a relation from a thing to its kind
+UNTYPED = "TERM"  # type of an entity whose type is unknown
+# Metadata key of a document made from the facts of one entity; its value is the entity's id or name.
 FACTS_OF = "factsOf"
 
 
 class MentionKind(StrEnum):
-    """How a chunk came to mention an entity."""
+    """The source of a mention."""
 
     TITLE = "title"  # the chunk, its section or document is titled with the entity's name
     ALIAS = "alias"  # the chunk's text contains a title or alias of the entity
@@ -35,17 +30,15 @@ class MentionKind(StrEnum):
     IMPORT = "import"  # the user said so
 
 
-# Relations with which an entity is half as central as can be.
-HALF_CENTRAL = 10
+HALF_CENTRAL = 10  # relations of an entity whose centrality is 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A node of the knowledge graph; `degree` counts its relations, `mention_count` its passages.
 
-    `centrality` is degree ÷ (degree + 10), 0..1. It follows from the entity alone, so every store and
-    every order of changes gives the same; PageRank, which would have to be computed for the whole
-    graph, is nearly proportional to the degree where edges have no direction (Grolmusz 2015).
+    `centrality` is degree ÷ (degree + 10), 0..1. It depends on the entity alone, so every store gives the same.
+    PageRank of the whole graph would be nearly proportional to the degree in an undirected graph (Grolmusz 2015).
     """
 
     id: UUID
@@ -66,7 +59,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A directed edge; `weight` is the sum of its evidence, `chunk_ids` where it is stated."""
+    """A directed edge; `weight` is the sum of its evidence, `chunk_ids` are the chunks that state it."""
 
     id: UUID
     source_id: UUID

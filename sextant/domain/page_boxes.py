@@ -1,7 +1,7 @@
-"""Where the text of a document stands on the pages of its file: a box for each word, packed for storage.
+"""The positions of a document's text on the pages of its file: a box for each word, packed for storage.
 
-A box is given in shares of the page as it is shown: `x0`, `y0` is its upper left corner, `x1`, `y1` the lower right
-one; 0 is the page's left or upper edge, 1 the opposite one. So it fits a picture of the page of any size.
+Coordinates are shares of the page's width and height, so they fit a picture of any size: `x0`, `y0` is the upper left
+corner of a box, `x1`, `y1` the lower right one; (0, 0) is the page's upper left corner.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from operator import sub
 
 import msgspec
 
-_WHOLE = 10_000  # a share of 1, as it is stored
-_PER_WORD = 7  # numbers
-_BLOCK = 2000  # words
-_FASTEST = 1  # of the levels of zlib
+_WHOLE = 10_000  # a share of 1 as it is stored
+_PER_WORD = 7  # numbers stored for a word
+_BLOCK = 2000  # words in a block
+_FASTEST = 1  # level of zlib
 _HEAD = struct.Struct("<II")
-_SAME_LINE = 0.5  # of the lower box's height: how much of it boxes of one line share, at least
-_GAP = 4.0  # heights: what is farther apart stands in two columns or cells
+_SAME_LINE = (
+    0.5  # least vertical overlap of boxes on one line, as a share of the lower box's height
+)
+_GAP = 4.0  # widest gap within a line, in heights; wider ones separate columns or cells
 
 
 class PlacedText(msgspec.Struct, frozen=True, order=True, gc=False):
@@ -49,12 +51,12 @@ class PageBox:
 
 
 def pack_boxes(placed: Iterable[PlacedText]) -> bytes:
-    """Return the boxes of a document's words for storage; nothing if it has none.
+    """Return the boxes of a document's words as bytes; empty if there are none.
 
-    Blocks of words in the order of the text, each behind the start of its first word and its size in bytes, so that a
-    span of a long document is found without reading all of it. In a block come first where its words start and end,
-    then their left and right sides, their upper and lower ones, and their pages: differences of one number to the
-    next in 32 bits, compressed. All numbers are little-endian.
+    The words are stored in blocks, in the order of the text. Each block is preceded by the start of its first word and
+    its size in bytes, so a span is found without decompressing all. A block holds the starts and ends of its words,
+    then their left and right sides, their upper and lower ones, and their pages, as compressed differences of
+    neighbouring numbers (32 bits, little-endian).
     """
     words = sorted(placed)
     return b"".join(
@@ -67,8 +69,8 @@ def find_boxes(packed: bytes, start: int, end: int) -> list[PageBox]:
 
     Args:
         packed: what `pack_boxes` returned.
-        start: its first character in the document's text.
-        end: the character behind its last one.
+        start: first character of the span in the document's text.
+        end: the character after its last one.
     """
     blocks = [*_blocks(packed)]
     next_starts = [*(begin for begin, _ in blocks[1:]), math.inf]
@@ -117,9 +119,9 @@ def _unpack(block: bytes) -> Iterator[PlacedText]:
 
 
 def _cut(word: PlacedText, start: int, end: int) -> PageBox:
-    """Return the part of a word's box that its characters inside the span take, all being as wide.
+    """Return the part of a word's box within the span, as if all characters were equally wide.
 
-    A word that is taller than wide does not stand upright, and is boxed as a whole.
+    A word that is taller than wide is written vertically; its whole box is returned.
     """
     if word.y1 - word.y0 > word.x1 - word.x0:
         return PageBox(word.page, word.x0, word.y0, word.x1, word.y1)

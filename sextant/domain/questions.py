@@ -1,7 +1,4 @@
-"""What may be asked, and within which bounds: each is checked, and an error names its field.
-
-Also here: images and tables that come with a question, once they were looked at, as plain data for the state.
-"""
+"""Questions with their filters and attachments, and checks of options whose errors name the field."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ _WRITTEN = {
 
 
 def _as_list(value: object) -> object:
-    """Return a lone value where several may stand is one of them."""
+    """Return a single value as a list of one."""
     return [value] if isinstance(value, str | UUID) else value
 
 
@@ -47,9 +44,9 @@ def _as_name(value: object) -> object:
 
 
 def _in_utc(value: object) -> object:
-    """Return a date or time without zone is UTC.
+    """Return a date or a time without zone as a time in UTC.
 
-    A number is none: it may count seconds as well as milliseconds.
+    Numbers are refused, since they may count seconds or milliseconds.
     """
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
@@ -80,7 +77,7 @@ _Moment = Annotated[datetime | None, BeforeValidator(_in_utc)]
 
 
 class ChunkFilters(BaseModel):
-    """Which chunks may be found; all that are given must hold, of a list one entry suffices.
+    """Bounds on the chunks that may be found: all given filters must match, each by one of its values.
 
     Letter case does not matter. Fields are read by these names and in camelCase (`topicLabels`).
     """
@@ -113,15 +110,14 @@ class ChunkFilters(BaseModel):
         given: ChunkFilters | Mapping[str, Any] | None,
         served: Collection[str] | None = None,
     ) -> ChunkFilters | None:
-        """Return the filters of a request; None when nothing is bounded.
+        """Return the filters of a request; None if there are none.
 
         Args:
-            given: names and values; None bounds nothing.
-            served: the fields that an error may advise, nearest first; by default all.
+            given: names and values.
+            served: fields that an error may suggest; by default all.
 
         Raises:
-            OptionInvalid: a field is unknown, named with the one that was probably meant, or a value
-                cannot be what it should.
+            OptionInvalid: a field is unknown (the error suggests the nearest name), or a value is invalid.
         """
         advised = cls.model_fields if served is None else served
         if given is None or isinstance(given, ChunkFilters):
@@ -154,7 +150,7 @@ class ChunkFilters(BaseModel):
 
 
 def names() -> list[str]:
-    """Return the fields as a caller over HTTP names them."""
+    """Return the names of the fields in camelCase."""
     return [to_camel(name) for name in ChunkFilters.model_fields]
 
 
@@ -191,17 +187,15 @@ def _unfit(error: Unfit) -> OptionInvalid:
 
 # What a PostgreSQL integer holds.
 LARGEST = 2**31 - 1
-# Weights beyond it overflow where they are multiplied and summed, and mean nothing that 1000 does not.
-LARGEST_WEIGHT = 1e9
-# Below it products underflow to 0, so it must be 0 by itself.
-LEAST_WEIGHT = 1e-9
+LARGEST_WEIGHT = 1e9  # larger ones could overflow when they are multiplied
+LEAST_WEIGHT = 1e-9  # smaller ones could underflow to 0
 
 
 def in_range(value: object, field: str, least: int = 1, most: int = LARGEST) -> int:
-    """Return the value, if it is a whole number from `least` to `most`.
+    """Return the value if it is a whole number from `least` to `most`.
 
     Raises:
-        OptionInvalid: it is something else; carries the field.
+        OptionInvalid: it is something else.
     """
     if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
         return value
@@ -213,10 +207,10 @@ def in_range(value: object, field: str, least: int = 1, most: int = LARGEST) -> 
 
 
 def as_weight(value: object, field: str) -> float:
-    """Return the value, if it is a number that can weigh something: 0, or from 1e-9 to 1e9.
+    """Return the value if it is a weight: 0, or a number from 1e-9 to 1e9.
 
     Raises:
-        OptionInvalid: it is something else; carries the field.
+        OptionInvalid: it is something else.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         weighs = value == 0 or LEAST_WEIGHT <= value <= LARGEST_WEIGHT  # NaN does not
@@ -230,11 +224,11 @@ def as_weight(value: object, field: str) -> float:
     )
 
 
-def positive(value: object, field: str) -> None:
-    """Nothing, if the value is a number above 0; NaN is none.
+def require_positive(value: object, field: str) -> None:
+    """Check that the value is a number above 0.
 
     Raises:
-        OptionInvalid: it is something else; carries the field.
+        OptionInvalid: it is something else, such as NaN.
     """
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return
@@ -245,11 +239,11 @@ def positive(value: object, field: str) -> None:
     )
 
 
-def of_type(value: object, kind: type, field: str, example: str) -> None:
-    """Nothing, if the value is of that class; a dict of the same names is not.
+def require_type(value: object, kind: type, field: str, example: str) -> None:
+    """Check that the value is an instance of a class.
 
     Raises:
-        OptionInvalid: it is something else; carries the field, and how the class is made.
+        OptionInvalid: it is not; shows how an instance is made.
     """
     if not isinstance(value, kind):
         raise OptionInvalid(
@@ -260,20 +254,20 @@ def of_type(value: object, kind: type, field: str, example: str) -> None:
 
 
 def field_at(path: Sequence[str | int]) -> str:
-    """Return the field that a path of names and positions leads to, as errors name it: `history[0].content`."""
+    """Return a path of names and positions as errors write it: `history[0].content`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")
 
 
 def check_question(value: object, longest: int | None = None) -> str:
-    """Return the question as it is searched: storable text without white space at its ends.
+    """Return the question as storable text, stripped.
 
     Args:
-        value: what a caller sent; None counts as empty.
+        value: the caller's question; None counts as empty.
         longest: most characters; None: any number.
 
     Raises:
-        QuestionInvalid: it is no text, nothing is left of it, or more than `longest` characters.
+        QuestionInvalid: it is not text, is empty, or is longer than `longest`.
     """
     if not isinstance(value, str | None):
         raise QuestionInvalid(
@@ -294,7 +288,7 @@ def check_question(value: object, longest: int | None = None) -> str:
 
 
 class AttachmentKind(StrEnum):
-    """What may come with a question."""
+    """The kinds of attachments of a question."""
 
     IMAGE = "image"
     TABLE = "table"
@@ -302,17 +296,17 @@ class AttachmentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A part of a question. It is the user's own, not a document of the knowledge base.
+    """An image or table that came with a question; it is not part of the knowledge base.
 
     Attributes:
         kind: image or table.
-        label: what markers call it: `I1`, `T1`.
-        name: what readers call it: a caption or a file's name.
-        text: an image's description and caption, "" while nobody has described it; empty for tables.
-        names: a table's columns.
-        rows: a table's cells.
-        findings: what was computed because the question asks for it.
-        statistics: what was computed of its columns of numbers whatever is asked.
+        label: its name in markers: `I1`, `T1`.
+        name: a caption or a file name.
+        text: description and caption of an image; empty before it is described, and for tables.
+        names: column names of a table.
+        rows: cells of a table.
+        findings: computed because the question asks for them.
+        statistics: computed from the numeric columns for every question.
     """
 
     kind: AttachmentKind
@@ -325,7 +319,7 @@ class Attachment:
     statistics: Sequence[ComputedFinding] = ()
 
     def as_plain(self) -> dict[str, Any]:
-        """Return the attachment as plain values, as a checkpoint keeps them; the rows are not copied."""
+        """Return the attachment as plain values for a checkpoint; the rows are not copied."""
         return {
             "kind": self.kind.value,
             "label": self.label,
@@ -339,7 +333,7 @@ class Attachment:
 
     @classmethod
     def of_plain(cls, plain: Mapping[str, Any]) -> Attachment:
-        """Return the opposite of `as_plain`."""
+        """Return the attachment from what `as_plain` returned."""
         computed = {
             name: [ComputedFinding(**finding) for finding in plain[name]]
             for name in ("findings", "statistics")

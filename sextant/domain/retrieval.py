@@ -1,4 +1,4 @@
-"""What retrieval takes and gives: modes, items with their contents, and the context of an answer as plain values."""
+"""Retrieval modes, retrieved items, and the context of an answer as plain values."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Mode(StrEnum):
 AUTO = "auto"
 
 LEAST_SCORE = 1e-9
-"""What a result scores at least: above 0, as is promised; a cosine, or the worst of a list, need not be."""
+"""The least score of a result: scores are above 0, while a cosine or a normalised score may not be."""
 
 MOST_PASSAGES = 50
-"""Passages that one answer may be made of; `top_k` says how many."""
+"""The largest `top_k`, the number of passages for one answer."""
 
 
 class ItemKind(StrEnum):
-    """What a retrieved item is."""
+    """The kinds of retrieved items."""
 
     CHUNK = "chunk"
     ENTITY = "entity"
@@ -43,10 +43,10 @@ class ItemKind(StrEnum):
 
 @dataclass(frozen=True)
 class LaneScore:
-    """Where one lane put an item: rank from 1, the lane's own score, the weight it had in fusion.
+    """The rank (from 1) and score of an item in one lane, and the lane's weight in fusion.
 
-    `contribution` is what the lane adds to the item's score: those of an item sum up to it. None: the
-    lane is part of another one (`mix` weighs words, meaning and a walk), or was not told apart.
+    `contribution` is the lane's part of the item's score; those of an item sum up to it. None: the lane is part of
+    another one, as in `mix`.
     """
 
     rank: int
@@ -74,10 +74,10 @@ class RetrievedItem:
 
 
 def items_of(values: Iterable[object]) -> list[RetrievedItem]:
-    """Return items, of which any may be written as a mapping of its fields (`dataclasses.asdict`).
+    """Return items from items or mappings of their fields (`dataclasses.asdict`).
 
     Raises:
-        OptionInvalid: one is neither; the field says which.
+        OptionInvalid: a value is neither; the field says which.
     """
     if not isinstance(values, Iterable) or isinstance(values, str | Mapping):
         raise _no_item("items")
@@ -109,7 +109,7 @@ def _no_item(field: str) -> OptionInvalid:
 
 
 def rescore(item: RetrievedItem, score: float) -> RetrievedItem:
-    """Return the item with another score above 0; what lanes contributed changes in proportion."""
+    """Return the item with another score above 0; its lanes' contributions change in proportion."""
     if score == item.score:
         return item
     share = score / item.score
@@ -148,11 +148,11 @@ class GraphContext:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval(Warned):
-    """One retrieval: ranked items, what went wrong on the way, and times in ms.
+    """One retrieval: ranked items, warnings, and times in ms.
 
-    `results` are passages, in mode `global` reports of communities and the passages behind them.
-    `graph_items` accompany them: entities, relations and reports, each kind best first. `warnings` are the
-    sentences of `coded_warnings`, in the question's language.
+    `results` are passages; in mode `global` community reports and their passages. `graph_items` go with them:
+    entities, relations and reports, each kind best first. `warnings` are the sentences of `coded_warnings`, in the
+    question's language.
     """
 
     results: tuple[RetrievedItem, ...]
@@ -167,7 +167,7 @@ class Retrieval(Warned):
 
     @property
     def graph_context(self) -> GraphContext:
-        """Return what of the graph accompanies the results, in short; put together when it is asked for."""
+        """Return the entities and relations of `graph_items`, in short."""
         return GraphContext.of(self.graph_items)
 
 
@@ -175,7 +175,7 @@ _OTHER_FIELDS = frozenset({"id", "text", "document_id", "external_id"})
 
 
 class PassageContent(NamedTuple):
-    """The parts of a result that follow from its id."""
+    """The text and metadata of a result."""
 
     text: str
     document_id: str | None
@@ -208,15 +208,15 @@ def assemble_graph_context(
     """Return the entities and relations among `items`, most important first.
 
     Args:
-        items: a retrieval (`GraphRetriever.search`), or items of any kind; the score of an entity or
-            relation is its importance. What `aretrieve` returns holds none of them.
+        items: a retrieval (`GraphRetriever.search`), or items of any kind; the score of an entity or relation is its
+            importance. The result of `aretrieve` has no entities or relations.
 
     Returns:
-        `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
-        leads from `source` to `target`, both ids of entities that are listed.
+        `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; `source` and `target` are ids
+        of listed entities.
 
     Raises:
-        OptionInvalid: which of `items` is none.
+        OptionInvalid: one of `items` is not an item.
     """
     found = items.graph_items if isinstance(items, Retrieval) else items_of(items)
     context = GraphContext.of(sorted(found, key=lambda item: (-item.score, item.id)))
@@ -226,11 +226,10 @@ def assemble_graph_context(
 def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[dict[str, Any]]:
     """Return the passages among `items` in their order: `{text, metadata, score}`.
 
-    `metadata` says where a passage is from: `chunk_id`, `document_id`, `source`, and what else the
-    store knows of it (`RetrievedItem`).
+    `metadata` has `chunk_id`, `document_id`, `source` and the metadata of `RetrievedItem`.
 
     Raises:
-        OptionInvalid: which of `items` is none.
+        OptionInvalid: one of `items` is not an item.
     """
     return [
         {

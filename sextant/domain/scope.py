@@ -1,7 +1,4 @@
-"""Whose data, and which knowledge base of theirs.
-
-Also here: who asks and what for, with API keys and permissions.
-"""
+"""Tenants and their knowledge bases (`Scope`), API keys, and callers with their permissions (`Principal`)."""
 
 from __future__ import annotations
 
@@ -25,12 +22,12 @@ LONGEST_NAME = 200  # characters
 class Scope:
     """The key that every store call carries: a tenant and one of its knowledge bases.
 
-    Every query binds it, and `Database.transaction` sets the tenant for row-level security besides
+    Every query binds it, and `Database.transaction` also sets the tenant for row-level security
     (`sextant/stores/postgresql/database.py`; policies: `sextant/stores/sql/schema/01_tenants.sql`).
 
     Raises:
-        OptionInvalid: a name is no text, blank, longer than 200 characters, or holds what no store
-            can hold or U+FFFD, in whose place different bytes that are no UTF-8 would be one name.
+        OptionInvalid: a name is not text, is blank, is longer than 200 characters, or holds characters that no
+            store can hold or U+FFFD, which stands for different invalid bytes.
     """
 
     user_id: str = DEFAULT_USER
@@ -60,8 +57,8 @@ def key_of(scope: Scope) -> dict[str, object]:
     return {"user_id": scope.user_id, "graph_id": scope.graph_id}
 
 
-# 256 random bits: no guessing, and a plain SHA-256 of them is as good as a slow hash, which exists to
-# protect secrets that people make up (OWASP Password Storage Cheat Sheet).
+# 256 random bits cannot be guessed, so a plain SHA-256 of them suffices; slow hashes protect secrets that
+# people choose (OWASP Password Storage Cheat Sheet).
 _SECRET_BYTES = 32
 _ID_BYTES = 6
 _SHAPE = re.compile(r"(sxt_[0-9a-f]{12})_[A-Za-z0-9_-]{43}", re.ASCII)
@@ -78,19 +75,19 @@ class Permission(StrEnum):
 _ASCENDING = tuple(Permission)
 
 
-def with_lesser(granted: Iterable[Permission]) -> frozenset[Permission]:
-    """Return `granted` with all that they include."""
-    highest = max((_ASCENDING.index(one) for one in granted), default=-1)
+def include_lesser(granted: Iterable[Permission]) -> frozenset[Permission]:
+    """Return the granted permissions and all that they include."""
+    highest = max((_ASCENDING.index(permission) for permission in granted), default=-1)
     return frozenset(_ASCENDING[: highest + 1])
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is known of a key; the secret is not among it.
+    """An API key without its secret.
 
     Attributes:
-        id: its beginning, `sxt_` and 12 hexadecimal digits, which tell keys apart and open nothing.
-        permissions: as granted; `with_lesser` says what they include.
+        id: the beginning of the key, `sxt_` and 12 hexadecimal digits; it grants nothing.
+        permissions: as granted; `include_lesser` adds what they include.
     """
 
     id: str
@@ -104,21 +101,21 @@ class ApiKey:
 
     @property
     def ended(self) -> bool:
-        """Return whether it opens nothing any more."""
+        """Return whether the key is revoked or expired."""
         expired = self.expires_at is not None and self.expires_at <= datetime.now(UTC)
         return self.revoked_at is not None or expired
 
 
 @dataclass(frozen=True, slots=True)
 class NewSecret:
-    """A key just made. `text` is told to its holder once, and kept nowhere."""
+    """A new key. Its `text` is shown to the user once and never stored."""
 
     id: str
     text: str
 
     @property
     def digest(self) -> bytes:
-        """Return what is kept of it."""
+        """Return the hash that is stored."""
         return digest_of(self.text)
 
 
@@ -140,12 +137,12 @@ def is_api_key(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Whose data a request works on, and what it may do with them.
+    """The caller of a request: whose data it works on, and what it may do.
 
     Attributes:
-        permissions: all of them, those that others include among them.
-        key_id: the beginning of the API key; None for a token, and where there is no login.
-        login: whether it has proved who it is; without any login configured, nobody has.
+        permissions: with those that they include.
+        key_id: the beginning of the API key; None for a token, or without a login.
+        login: whether the caller has authenticated; False where no login is configured.
     """
 
     user_id: str
@@ -155,12 +152,12 @@ class Principal:
 
     @property
     def quota_key(self) -> str:
-        """Return what is counted together against a quota: a key, or all tokens of a user."""
+        """Return what counts as one caller against quotas: a key, or all tokens of a user."""
         return self.key_id or f"user {self.user_id}"
 
 
 def unauthorized_error(sentence: str = "The key or token does not hold.") -> Unauthorised:
-    """Return the answer to a caller we do not know; it tells nobody what was wrong with a key."""
+    """Return the error for an unknown caller; it does not say what was wrong with a key."""
     return Unauthorised(
         sentence,
         next_step="Send `Authorization: Bearer sxt_...` with a key of `sextant keys create`.",

@@ -1,7 +1,4 @@
-"""The machine that this process runs on: what its allocator keeps, its own addresses, and how its optional parts are installed.
-
-Also here: public names of a package whose modules are imported when they are first asked for.
-"""
+"""This process and its machine: memory of the C allocator, loopback addresses, optional extras, lazy imports."""
 
 from __future__ import annotations
 
@@ -23,32 +20,32 @@ def _library_function(name: str) -> Callable[..., int] | None:
 
 
 _TRIM = _library_function("malloc_trim")
-# Of <malloc.h>, and bytes.
-_MMAP_THRESHOLD, _LARGE = -3, 1 << 20
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of <malloc.h>
+_LARGE = 1 << 20  # bytes
 
 
-def give_back() -> None:
-    """Return what was freed and is kept for the next allocation; some milliseconds, without the GIL.
+def trim_memory() -> None:
+    """Return freed memory to the system; takes some milliseconds, without the GIL.
 
-    glibc keeps it for each thread that ever allocated, and beside small things that stay: packing fifty
-    knowledge bases left as much as they take (docs/speed.md).
+    glibc keeps freed memory for each thread: building the indexes of fifty knowledge bases left as much as the
+    indexes take (docs/speed.md).
     """
     if _TRIM is not None:
         _TRIM(0)
 
 
 def map_large_blocks() -> None:
-    """Let the system give each large block of memory by itself and take it back by itself, in this process.
+    """Map each large block of memory on its own, so that freeing it returns it to the system.
 
-    glibc does so only until the first of them is freed (mallopt(3)). From then on they lie among small things, which
-    stay, and leave gaps: a tenth of a serving process with 100,000 chunks in memory.
+    glibc does so only until the first large block is freed (mallopt(3)); later ones lie among small blocks and leave
+    gaps: a tenth of a serving process with 100,000 chunks in memory.
     """
     if (adjust := _library_function("mallopt")) is not None:
         adjust(_MMAP_THRESHOLD, _LARGE)
 
 
 def install_extra(name: str) -> str:
-    """Return what to run for the extra of this name."""
+    """Return the sentence that says how to install an optional extra."""
     return (
         f"Run `.venv/bin/python -m pip install -c constraints.txt -e '.[{name}]'` in the checkout."
     )
@@ -74,11 +71,11 @@ def is_loopback(host: str) -> bool:
 def load_lazily(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return what a package has as its `__getattr__` and `__dir__`, so that `import package.x` and the command line start fast.
+    """Return `__getattr__` and `__dir__` of a package that imports its modules when a name is first used.
 
     Args:
-        package: its name.
-        homes: of each public name the module that it is from.
+        package: name of the package.
+        homes: the module of each public name.
     """
 
     def public(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Tasks of asyncio: ending those that would go on for ever, running some together, and one for synchronous code."""
+"""Asyncio tasks: stop them for certain, run several together, and run one from synchronous code."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from concurrent.futures import Future
 from functools import cache
 from typing import Any, TypeVar
 
-# One that was cancelled may have a last thing to do; after so long it is cancelled again.
+# Time for a cancelled task to clean up before it is cancelled again.
 _AGAIN_SECONDS = 2.0
 
 
 async def stop(*tasks: asyncio.Task[Any]) -> None:
     """Cancel tasks, and again until all have ended, however they end.
 
-    Once is not enough for a task that loops: up to Python 3.11 `asyncio.wait_for`, by which the connection
-    pool waits, forgets a cancellation that comes just when what it waits for is done (python/cpython#86296).
+    Cancelling once is not enough for a task that loops: up to Python 3.11 `asyncio.wait_for` loses a cancellation
+    that arrives just as its awaitable completes (python/cpython#86296), and the connection pool uses it.
     """
     going = {task for task in tasks if not task.done()}
     while going:
@@ -26,15 +26,11 @@ async def stop(*tasks: asyncio.Task[Any]) -> None:
         _, going = await asyncio.wait(going, timeout=_AGAIN_SECONDS)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # whose error nobody asks for is logged as forgotten
+            task.exception()  # an error that nobody reads is logged as never retrieved
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Stop tasks.
-
-    Raises:
-        Exception: the first error that one of them had ended with.
-    """
+    """Stop tasks, and raise the first error that one of them ended with."""
     await stop(*tasks)
     for task in tasks:
         if not task.cancelled():

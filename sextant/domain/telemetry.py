@@ -1,7 +1,6 @@
-"""What happens inside, told to whoever measures it: metrics and traces listen, nobody else knows them.
+"""Events for metrics and traces: what ran, how long it took and how it ended.
 
-A happening says what it was, how long it took and how it ended; never whose it was or what was asked.
-Without a listener, telling costs a look at an empty list.
+An event never says whose data it worked on or what the question was.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from sextant.domain.errors import InputError
 
 
 class EventOutcome(StrEnum):
-    """How something ended. `DEGRADED`: with less than all that was configured; `CANCELLED`: not awaited."""
+    """How something ended. `DEGRADED`: a configured part was missing; `CANCELLED`: the caller left."""
 
     OK = "ok"
     DEGRADED = "degraded"
@@ -26,9 +25,9 @@ class EventOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchCompleted:
-    """A retrieval, in one of the modes, or of `chunks` or `entities`; milliseconds of each lane.
+    """A search ended, in one of the modes or of `chunks` or `entities`; `timings` are milliseconds by lane, and `total`.
 
-    `timings["total"]` is the whole of it. What the request itself is at fault for is no retrieval.
+    A search that a wrong request ended is not counted.
     """
 
     mode: str
@@ -38,7 +37,7 @@ class SearchCompleted:
 
 @dataclass(frozen=True, slots=True)
 class NodeCompleted:
-    """A node of the workflow; `attempt` is the refinement round that it ran in, from 0."""
+    """A node of the workflow ended; `attempt` is the refinement round, from 0."""
 
     node: str
     milliseconds: float
@@ -48,7 +47,7 @@ class NodeCompleted:
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled:
-    """A call of the chat model and its tokens."""
+    """A call of the chat model ended."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -57,7 +56,7 @@ class ModelCalled:
 
 @dataclass(frozen=True, slots=True)
 class CitationsDropped:
-    """Citations that did not hold: `gone` from the store, or `unsupported` by their passage."""
+    """Citations were removed: `gone` from the store, or `unsupported` by their passage."""
 
     reason: str
     number: int
@@ -65,28 +64,28 @@ class CitationsDropped:
 
 @dataclass(frozen=True, slots=True)
 class StageRan:
-    """A stage of a document's ingestion."""
+    """A stage of a document's ingestion ended."""
 
     stage: str
     milliseconds: float
     outcome: EventOutcome
 
 
-Happening = SearchCompleted | NodeCompleted | ModelCalled | CitationsDropped | StageRan
-Listener = Callable[[Happening], None]
+TelemetryEvent = SearchCompleted | NodeCompleted | ModelCalled | CitationsDropped | StageRan
+Listener = Callable[[TelemetryEvent], None]
 
 _listeners: list[Listener] = []
 
 
-def emit(happening: Happening) -> None:
-    """Let every listener of this process know."""
+def emit(event: TelemetryEvent) -> None:
+    """Pass an event to every subscriber of this process."""
     for listener in _listeners:
-        listener(happening)
+        listener(event)
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Have `listener` told of everything meanwhile; it must be quick and must not raise."""
+def subscribe(listener: Listener) -> Iterator[None]:
+    """Call `listener` with every event while the block runs; it must be quick and must not raise."""
     _listeners.append(listener)
     try:
         yield
@@ -96,7 +95,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Search:
-    """What a retrieval tells of itself while it runs."""
+    """What is known of a search while it runs."""
 
     mode: str
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -104,8 +103,8 @@ class Search:
 
 
 @contextmanager
-def searching(mode: str) -> Iterator[Search]:
-    """Tell of the retrieval that the block is, also when it fails."""
+def observe_search(mode: str) -> Iterator[Search]:
+    """Emit `SearchCompleted` for the search in the block, also when it fails."""
     search, started = Search(mode), time.perf_counter()
     try:
         yield search

@@ -1,4 +1,4 @@
-"""Values in memory by key, each at a version: built once for all who wait, evicted by size and idle time."""
+"""A cache of versioned values: each is built once for all who wait, and evicted by size, age and idle time."""
 
 from __future__ import annotations
 
@@ -35,20 +35,19 @@ class _Build(Generic[S, V]):
 
 
 class VersionedCache(Generic[K, S, V]):
-    """Values by key, each at the version of what it was built from.
+    """Values by key, each at the version of its source.
 
-    Whoever needs a value awaits `get`, which builds it once for all who wait; where all is too much, what was
-    asked for longest ago goes.
-
-    Callers may come from several threads, each with an event loop of its own.
+    `get` builds a missing value once for all callers that wait for it. When the cache is full, the least recently
+    used values are evicted. Callers may come from several threads, each with its own event loop.
 
     Args:
-        most: how much is kept over all keys, as `size` counts it; 0: nothing.
-        size: what a value counts: its bytes, or 1.
-        idle: seconds after which a value that nobody asks for goes.
-        lifetime: seconds after which a value goes, however often it is asked for.
-        owner: whose share a key belongs to, where nobody may have more than `most_per_owner`.
-        clock: seconds, of any origin.
+        most: total size of all values; 0: nothing is cached.
+        size: returns the size of a value, such as its bytes; by default 1.
+        idle: seconds without a request after which a value is evicted.
+        lifetime: seconds after which a value is evicted in any case.
+        owner: returns the owner of a key, for `most_per_owner`.
+        most_per_owner: total size of one owner's values.
+        clock: seconds, from any origin.
     """
 
     def __init__(
@@ -71,14 +70,14 @@ class VersionedCache(Generic[K, S, V]):
         self._clock = clock
         self._lock = RLock()
         self._entries: OrderedDict[K, _CachedValue[S, V]] = OrderedDict()
-        # Of each key the build that runs and the one after it. A task belongs to its event loop.
+        # By key: the build that runs, and the one that follows it. A task belongs to its event loop.
         self._builds: dict[tuple[asyncio.AbstractEventLoop, K], list[_Build[S, V]]] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._total = 0.0
         self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
     def peek(self, key: K) -> tuple[S, V] | None:
-        """Return the version and the value of `key`, of now or not, if it is kept; counts as a request."""
+        """Return the cached version and value of `key`, current or not; counts as a request."""
         moment = self._clock()
         with self._lock:
             entry = self._entries.get(key)
@@ -92,12 +91,12 @@ class VersionedCache(Generic[K, S, V]):
             return entry.version, entry.value
 
     def at(self, key: K, version: S) -> V | None:
-        """Return the value of `key` at this version, if it is kept; counts as a request."""
+        """Return the value of `key` if it is cached at this version; counts as a request."""
         known = self.peek(key)
         return known[1] if known is not None and known[0] == version else None
 
     def put(self, key: K, version: S, value: V) -> None:
-        """Keep a value; what was asked for longest ago goes, as far as there is no room."""
+        """Cache a value, and evict the least recently used ones where there is no room."""
         if self._most <= 0 or min(self._idle, self._lifetime) <= 0:
             return
         moment = self._clock()
@@ -108,14 +107,14 @@ class VersionedCache(Generic[K, S, V]):
             self._total += entry.size
             if self._owner is not None:
                 owner = self._owner(key)
-                id_ = [other for other in self._entries if self._owner(other) == owner]
-                total = sum(self._entries[other].size for other in id_)
-                self._evict(id_[:-1], total - self._most_per_owner)
+                keys = [other for other in self._entries if self._owner(other) == owner]
+                total = sum(self._entries[other].size for other in keys)
+                self._evict(keys[:-1], total - self._most_per_owner)
             if self._total > self._most:
                 self._evict(list(self._entries)[:-1], self._total - self._most)
 
     def drop(self, key: K) -> None:
-        """Let go of a key's value."""
+        """Evict the value of a key."""
         with self._lock:
             self._remove(key)
 
@@ -126,19 +125,18 @@ class VersionedCache(Generic[K, S, V]):
         make: Callable[[tuple[S, V] | None], Awaitable[V]],
         patience: float = math.inf,
     ) -> tuple[V, bool]:
-        """Return the value of `key` at `version` or later, and whether it is that and not an older one.
+        """Return the value of `key`, and whether it is at `version` or later.
 
-        An older one is returned when building takes longer than `patience` seconds. A caller that
-        stops waiting does not stop the build. Of one key one build runs at a time: while a knowledge
-        base is being written, every question brings another version, and builds beside each other
-        would make all of them late. Those who come meanwhile share the next one, which is built
-        from the first and at the newest version.
+        An older value is returned when building takes longer than `patience` seconds. A caller that stops waiting
+        does not stop the build. One build of a key runs at a time, because a knowledge base that is being written
+        has another version for every question, and parallel builds would delay each other. Callers that come
+        meanwhile share the next build, at the newest version.
 
         Args:
-            key: whose value.
-            version: what the value must be built from.
-            make: builds it, from the older one where there is one.
-            patience: how long to wait while there is an older one.
+            key: of the value.
+            version: of the value's source.
+            make: builds the value, from the older one if there is one.
+            patience: seconds to wait where an older value is cached.
         """
         known = self.peek(key)
         if known is not None and known[0] == version:
@@ -153,7 +151,7 @@ class VersionedCache(Generic[K, S, V]):
             return known[1], False
 
     async def close(self) -> None:
-        """Stop what this loop builds, and let go of all values."""
+        """Stop the builds of this event loop, and evict all values."""
         here = asyncio.get_running_loop()
         await stop(*(task for task in list(self._running) if task.get_loop() is here))
         with self._lock:
@@ -164,7 +162,7 @@ class VersionedCache(Generic[K, S, V]):
             self._total = 0.0
 
     def release_idle(self) -> None:
-        """Let go of what nobody has asked for during the idle time."""
+        """Evict the values without a request during the idle time."""
         since = self._clock() - self._idle
         with self._lock:
             for key in [key for key, one in self._entries.items() if one.used <= since]:
@@ -172,7 +170,7 @@ class VersionedCache(Generic[K, S, V]):
 
     @property
     def keys(self) -> list[K]:
-        """Return whose values are kept, those asked for longest ago first."""
+        """Return the cached keys, the least recently used first."""
         with self._lock:
             return list(self._entries)
 
@@ -200,9 +198,9 @@ class VersionedCache(Generic[K, S, V]):
                 build = builds[0]
                 try:
                     value = await build.make(self.peek(key))
-                except Exception as error:  # noqa: BLE001 - whoever waits gets it
+                except Exception as error:  # noqa: BLE001 - raised to all that wait
                     build.value.set_exception(error)
-                    build.value.exception()  # nobody may wait any more, which is no error of its own
+                    build.value.exception()  # perhaps nobody waits any more
                 else:
                     self.put(key, build.version, value)
                     build.value.set_result(value)
@@ -213,7 +211,7 @@ class VersionedCache(Generic[K, S, V]):
             del self._builds[asyncio.get_running_loop(), key]
 
     def _evict(self, keys: Iterable[K], over: float) -> None:
-        """Let go of keys in order until so much is gone."""
+        """Evict keys in order until `over` is freed."""
         for key in keys:
             if over <= 0:
                 return
@@ -227,7 +225,7 @@ class VersionedCache(Generic[K, S, V]):
         return entry
 
     def _watch(self) -> None:
-        """See to it that somebody looks for idle values: a timer of the loop that is running."""
+        """Start the timer that evicts idle values, on the running loop."""
         loop = asyncio.get_running_loop()
         if math.isinf(self._idle) or (self._timer and not self._timer[0].is_closed()):
             return

@@ -1,4 +1,4 @@
-"""How data that callers see is named in JSON; imports no pydantic, which parsers' processes do without."""
+"""The naming of JSON for dataclasses; does not import pydantic, so that parser processes start without it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from sextant.domain.errors import (
     SextantError,
 )
 from sextant.domain.settings import Settings
-from sextant.domain.system import give_back
+from sextant.domain.system import trim_memory
 from sextant.domain.warnings import CodedWarning, attachments_not_read
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -162,7 +162,7 @@ class JobRunner:
                 del given
                 if raised := sys.exception():  # its frames hold the document
                     clear_frames(raised.__traceback__)
-                await asyncio.to_thread(give_back)
+                await asyncio.to_thread(trim_memory)
 
     async def _run(self, job: Job, report: OnProgress, given: SourceContent) -> JobOutcome:
         broken_off = job.attempts - 1 - job.released

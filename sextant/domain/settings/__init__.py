@@ -74,7 +74,7 @@ __all__ = [
 ]
 
 BESIDE_ANSWER = 60.0
-"""Seconds of a server's run beyond those of its answer or report: waiting for its turn, ending on what it has."""
+"""Seconds that a server's run may take beyond its answer or report, to wait for its turn and to finish."""
 PACKAGED_EMBEDDING = "packaged:multilingual-e5-small"
 
 
@@ -210,7 +210,7 @@ class Settings(BaseSettings):
 
     @property
     def longest_silence(self) -> float:
-        """Return the seconds that an endpoint may need for its first words: of a report, where no timeout is set."""
+        """Return the seconds that an endpoint may need for its first words; as long as a report where no timeout is set."""
         if "model_timeout" in self.model_fields_set:
             return self.model_timeout
         return max(self.model_timeout, self.research.seconds)
@@ -222,8 +222,8 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _give_the_answers_time(self) -> Self:
-        """Let a call, and a run of a server, last as long as its answer: raising the one limit is enough."""
-        # Not by assignment, which would count as set by the user.
+        """Let a model call and a server's run last as long as an answer may, unless their own limits are set."""
+        # An assignment would count as set by the user.
         if "model_timeout" not in self.model_fields_set:
             self.__dict__["model_timeout"] = max(self.model_timeout, self.limits.answer_seconds)
         if "seconds" not in self.runs.model_fields_set:

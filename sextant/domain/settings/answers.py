@@ -1,4 +1,4 @@
-"""Questions and answers: checking them, their images and tables, what is kept."""
+"""Settings of answers, chat models, images and tables, OCR and conversations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sextant.domain.settings.limits import EndpointUrl, Folder, Group
 
 
 class ModelSettings(Group):
-    """The chat model of one role. What is left empty is the answer's, as far as it is the same model."""
+    """The chat model of one role; empty settings are those of `answer` if it is the same model."""
 
     name: str | None = Field(
         None,
@@ -49,7 +49,7 @@ class RoleSettings(Group):
 
 
 class AnswerSettings(Group):
-    """How questions are judged, and how answers are checked before they count (docs/answers.md)."""
+    """How questions are judged and answers are checked (docs/answers.md)."""
 
     judgements: Literal["auto", "always", "never"] = Field(
         "auto",
@@ -63,14 +63,14 @@ class AnswerSettings(Group):
     )
     repair: bool = Field(
         default=True,
-        description="Let the chat model mend, in one call, sentences that no passage carries; else they stay and are marked.",
+        description="Let the chat model revise unsupported sentences, in one call; else they stay and are marked.",
     )
     judge: str | None = Field(
         None,
-        description="Who says how far a quote carries its sentence: empty, the words they share; `reranker`, the reranker configured; or a cross-encoder of its own in the same forms.",
+        description="What judges how far a quote supports its sentence: empty, the words they share; `reranker`, the configured reranker; or another cross-encoder in the same forms.",
     )
     judge_threshold: float = Field(
-        0.5, description="The judge's score from which a sentence counts as carried."
+        0.5, description="The judge's score from which a sentence counts as supported."
     )
 
 
@@ -102,7 +102,7 @@ class MultimodalSettings(Group):
 
 
 class OcrSettings(Group):
-    """How scanned pages and the words in pictures are read (extra `ocr`)."""
+    """OCR of scanned pages and of words in pictures (extra `ocr`)."""
 
     pages: int = Field(
         500, ge=0, description="Pages of one document that OCR reads; 0: OCR is off."
@@ -133,7 +133,7 @@ class OcrSettings(Group):
 
 
 class ConversationSettings(Group):
-    """What is kept of conversations (docs/conversations.md)."""
+    """Storage of conversations (docs/conversations.md)."""
 
     turns: int = Field(
         200, ge=1, description="Questions with their answers that a conversation keeps; the newest."
@@ -141,5 +141,5 @@ class ConversationSettings(Group):
     days: float = Field(
         90.0,
         gt=0,
-        description="Days after which a conversation that nobody goes on with is forgotten.",
+        description="Days without a question after which a conversation is deleted.",
     )

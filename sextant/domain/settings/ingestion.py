@@ -1,4 +1,4 @@
-"""Documents on their way in: cutting, the knowledge graph, and who does the work."""
+"""Settings of ingestion: chunks, extraction, communities and workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sextant.domain.settings.limits import Group, Weight
 
 
 class IngestionSettings(Group):
-    """How documents are cut and embedded."""
+    """Chunking and embedding of documents, and their jobs."""
 
     chunk_tokens: int = Field(
         320,
@@ -63,7 +63,7 @@ def _naming_some(types: str) -> str:
 
 
 class ExtractionSettings(Group):
-    """How a chat model finds entities and relations, and what it may cost."""
+    """Extraction of entities and relations by a chat model, and its budget."""
 
     entity_types: Annotated[str, AfterValidator(_naming_some)] = Field(
         "PERSON, ORGANIZATION, LOCATION, EVENT, PRODUCT, WORK, DISEASE, SUBSTANCE, CONCEPT",
@@ -125,7 +125,7 @@ class CommunitySettings(Group):
 
 
 class WorkerSettings(Group):
-    """Workers, which ingest what was uploaded: one inside of the server, and `sextant worker`."""
+    """Workers, which ingest uploads: one inside the server, and `sextant worker`."""
 
     in_server: bool = Field(
         default=True, description="The server ingests by itself; off where other processes do."

@@ -1,4 +1,4 @@
-"""Bounds on what comes in and on the work that it makes."""
+"""Settings that limit input and work."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class LimitSettings(Group):
 
 
 class ResearchSettings(Group):
-    """A report (`effort` high): what it may cost in all (docs/research.md)."""
+    """The limits of a report, `effort` high (docs/research.md)."""
 
     questions: int = Field(
         6, ge=1, le=12, description="Questions that a report is planned by; each becomes a section."
@@ -135,6 +135,6 @@ class ResearchSettings(Group):
     )
 
     def limits(self, others: LimitSettings) -> LimitSettings:
-        """Return the limits of an answer with those of a report in their place."""
+        """Return the limits of an answer, with those of a report where it has its own."""
         mine = {name: getattr(self, limit) for name, limit in REPORT_LIMITS.items()}
         return LimitSettings.model_construct(**(dict(others) | mine))

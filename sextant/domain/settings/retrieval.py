@@ -1,4 +1,4 @@
-"""Searching: passages, entities, and the log of both."""
+"""Settings of the searches for passages and entities, and of the search log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sextant.domain.settings.limits import Group, Weight
 
 
 def _wide_enough(width: int, info: ValidationInfo) -> int:
-    """Return the width of a build, if pgvector takes it: it must be at least twice the neighbours."""
+    """Check that the build width is at least twice the neighbours, as pgvector requires."""
     neighbours = str(info.field_name).replace("ef_construction", "m")
     most = info.data.get(neighbours)
     if most is not None and width < 2 * most:
@@ -20,7 +20,7 @@ def _wide_enough(width: int, info: ValidationInfo) -> int:
     return width
 
 
-# What pgvector takes.
+# The ranges of pgvector.
 _Neighbours = Annotated[int, Field(ge=2, le=100)]
 _BuildWidth = Annotated[
     int, Field(ge=4, le=1000, validate_default=True), AfterValidator(_wide_enough)
@@ -120,10 +120,7 @@ class RetrievalSettings(Group):
 
 
 class ChunkSearchSettings(Group):
-    """The ranking `balanced` of the chunk search, and the reranker's share.
-
-    The seed has no numbers for α to η.
-    """
+    """The weights of the ranking `balanced` of the chunk search, and the reranker's share."""
 
     vector_weight: Weight = Field(0.50, description="α, weight of similarity to the question.")
     keyword_weight: Weight = Field(0.25, description="β, weight of the question's keywords.")

@@ -1,4 +1,4 @@
-"""One server: what a request may bring and who may ask, answers under way, what it tells."""
+"""Settings of a server: HTTP, runs, authentication, quotas, metrics and traces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sextant.domain.settings.limits import Group
 
 
 class HttpSettings(Group):
-    """What a request over HTTP may bring."""
+    """Limits of HTTP requests."""
 
     body_bytes: int = Field(1_000_000, ge=1_000, description="Largest body of a request.")
     question_bytes: int = Field(
@@ -41,7 +41,7 @@ class HttpSettings(Group):
 
 
 class RunSettings(Group):
-    """Answers under way in one server process, and what is kept of their streams."""
+    """Answers under way in one server process, and the events of ended ones."""
 
     concurrent: int = Field(128, ge=1, description="Answers under way at a time; more get 503.")
     starting: int = Field(
@@ -77,7 +77,7 @@ class RunSettings(Group):
 
 
 class AuthSettings(Group):
-    """Who may ask a server. Keys are made by `sextant keys create`; tokens are configured here."""
+    """Authentication. Keys are made by `sextant keys create`; tokens are configured here."""
 
     required: bool = Field(
         default=False,
@@ -129,14 +129,14 @@ class AuthSettings(Group):
 
 
 class QuotaSettings(Group):
-    """What one key or login may use, each server counting for itself."""
+    """The request rate of one key or login; each server counts on its own."""
 
     requests_per_second: float = Field(10.0, gt=0, description="Requests a second in the long run.")
     burst: int = Field(30, ge=1, description="Requests that may come at once.")
 
 
 class ObserveSettings(Group):
-    """What a server tells of itself (docs/operations.md)."""
+    """Metrics and traces (docs/operations.md)."""
 
     metrics_token: SecretStr | None = Field(
         None,

@@ -1,8 +1,7 @@
-"""Warnings as data: a code with its parameters, worded where a reader sees it, from one catalogue a language.
+"""Warnings as data: a code with its parameters, turned into a sentence only where it is shown.
 
-A warning is passed on and stored as data. `en.py` and `zh.py` hold the sentences.
-
-Also here: pass warnings from a store to the caller that answers the user, such as a fall-back.
+`en.py` and `zh.py` are the catalogues of sentences. `warn` and `collect_warnings` pass warnings from a store to the
+caller that answers the user.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class _Catalogue(Protocol):
-    """What the module of a language provides."""
+    """The module of a language."""
 
     WORDINGS: Mapping[str, str]
     BETWEEN: str
@@ -47,7 +46,7 @@ class _Catalogue(Protocol):
 
 
 _CATALOGUES: Mapping[str, _Catalogue] = {"en": en, "zh": zh}
-# Names that are listed, and characters of each.
+# Names that are shown in a sentence, and characters of each.
 _MOST_NAMES, _NAME_CHARS = 5, 100
 
 
@@ -57,8 +56,8 @@ class CodedWarning:
 
     Attributes:
         code: one of `WarningCode`; empty for a sentence that was stored before warnings had codes.
-        params: what its wording names, as JSON holds it: numbers, texts, lists of these, counted things
-            (`count`), names (`names`) and the reasons of failures (`sextant.domain.errors.describe_reason`).
+        params: the parameters of its sentence as JSON: numbers, texts, lists of these, counted things (`count`),
+            names (`names`) and reasons of failures (`sextant.domain.errors.describe_reason`).
     """
 
     code: str
@@ -66,7 +65,7 @@ class CodedWarning:
 
     @classmethod
     def from_json(cls, stored: str | Mapping[str, Any]) -> CodedWarning:
-        """Return a warning as `to_json` gave it; a sentence of an older version stays that sentence."""
+        """Return a warning from `to_json`, or from the sentence that an older version stored."""
         if isinstance(stored, str):
             return cls("", {"sentence": stored})
         return cls(str(stored["code"]), stored["params"])
@@ -93,8 +92,8 @@ def count(number: int, noun: str, at: Sequence[int | str] = (), *, more: bool = 
     Args:
         number: how many.
         noun: in the singular, in English.
-        at: where some of them are: numbers of slides, or names.
-        more: whether there are further ones than `at` names.
+        at: positions of some of them: numbers of slides, or names.
+        more: whether there are more positions than `at` lists.
     """
     return {"number": number, "noun": noun, "at": [*at], "more": more}
 
@@ -106,7 +105,7 @@ def names(given: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
 
 
 def attachments_not_read(given: Sequence[str]) -> tuple[CodedWarning, ...]:
-    """Return the warning that attachments of these names are not read, if there are any."""
+    """Return the warning about unread attachments of these names; empty if there are none."""
     params = {"number": len(given), "names": names(given)}
     return (CodedWarning(WarningCode.ATTACHMENTS_NOT_READ, params),) if given else ()
 
@@ -120,7 +119,7 @@ def distinct(warnings: Iterable[CodedWarning]) -> list[CodedWarning]:
     return found
 
 
-# The limits of an answer that a report has others for, with their names in `research`.
+# Limits of an answer that have another value in a report, with their names in the settings `research`.
 REPORT_LIMITS = {
     "model_calls": "model_calls",
     "prompt_tokens": "prompt_tokens",
@@ -131,7 +130,7 @@ REPORT_LIMITS = {
 def word_warnings(
     warnings: Iterable[CodedWarning], language: str, *, effort: str = ""
 ) -> tuple[str, ...]:
-    """Return the sentences of warnings; those of a report name its own limits."""
+    """Return the sentences of warnings; those of a report name the limits of reports."""
     sentences = (warning.in_language(language) for warning in warnings)
     return tuple(map(_name_limits_of_report, sentences) if effort == "high" else sentences)
 
@@ -160,7 +159,7 @@ def collect_warnings() -> Iterator[list[CodedWarning]]:
 def warn(code: WarningCode, *, logged: bool = True) -> None:
     """Log a warning and add it to the collected ones, unless they contain it already.
 
-    `logged`: false if the log has the warning already.
+    `logged`: False if the caller has logged it.
     """
     warning = CodedWarning(code)
     collected = _collected.get()

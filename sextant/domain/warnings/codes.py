@@ -1,4 +1,4 @@
-"""The codes of warnings; they are stable, since callers compare them and databases store them."""
+"""The codes of warnings. They are stable: callers compare them and databases store them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import StrEnum, auto
 
 
 class WarningCode(StrEnum):
-    """What a warning is about."""
+    """The subject of a warning."""
 
     CAUSE = auto()
     """Why something failed, as the error says it."""
 
-    # A document was taken in without a part of it.
+    # A part of a document is missing.
     UNREADABLE_CHARACTERS = auto()
     ENCODING_GUESSED = auto()
     PAGES_OF_IMAGES = auto()
@@ -36,7 +36,7 @@ class WarningCode(StrEnum):
     OCR_UNSURE = auto()
     PASSAGES_NOT_READ = auto()
 
-    # A knowledge base does not follow its documents in everything.
+    # The graph of a knowledge base is not up to date.
     GRAPH_NOT_REFRESHED = auto()
     GRAPH_NOT_PROJECTED = auto()
     NAMES_NOT_COMPARED = auto()
@@ -50,7 +50,7 @@ class WarningCode(StrEnum):
     FACTS_NOT_STORED = auto()
     FACTS_CHANGING = auto()
 
-    # A search went on without something.
+    # A search ran without one of its parts.
     VECTOR_LANE_FAILED = auto()
     KEYWORD_LANE_FAILED = auto()
     LANE_FAILED = auto()
@@ -82,7 +82,7 @@ class WarningCode(StrEnum):
     RERANKING_INCOMPLETE = auto()
     RERANKING_TIMED_OUT = auto()
 
-    # An answer was made otherwise than it should have been.
+    # An answer was made in another way than intended.
     CALLS_USED_UP = auto()
     TOKENS_USED_UP = auto()
     TIME_USED_UP = auto()
@@ -120,7 +120,7 @@ class WarningCode(StrEnum):
     ANSWER_NOT_CONFIRMED = auto()
     ANSWER_IN_OTHER_LANGUAGE = auto()
 
-    # Something is wrong with a line of an import.
+    # A line of an import is wrong.
     LINE_IS_NO_LINE = auto()
     LINE_NOT_JSON = auto()
     LINE_NOT_UTF8 = auto()

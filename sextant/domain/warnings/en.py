@@ -30,7 +30,7 @@ _REASONS = frozenset(
 )
 
 
-# What is numbered where a part of this kind stands.
+# The unit that the position of a part is counted in; by default slides.
 _NUMBERED = {"damaged page": "page", "damaged line": "line"}
 
 

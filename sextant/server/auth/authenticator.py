@@ -22,9 +22,9 @@ from sextant.domain.scope import (
     Permission,
     Principal,
     digest_of,
+    include_lesser,
     is_api_key,
     unauthorized_error,
-    with_lesser,
 )
 from sextant.domain.settings import Settings
 from sextant.domain.system import is_loopback
@@ -280,7 +280,7 @@ def _principal_of(key: KeyInUse) -> Principal | None:
     """Return whom a key stands for until it expires."""
     if key.expires_at is not None and key.expires_at <= datetime.now(UTC):
         return None
-    return Principal(key.user_id, with_lesser(key.permissions), key.id)
+    return Principal(key.user_id, include_lesser(key.permissions), key.id)
 
 
 def _neighbourhood(connection: HTTPConnection) -> str:

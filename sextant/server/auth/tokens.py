@@ -26,8 +26,8 @@ from sextant.domain.scope import (
     Principal,
     Scope,
     digest_of,
+    include_lesser,
     unauthorized_error,
-    with_lesser,
 )
 from sextant.domain.settings import AuthSettings
 from sextant.domain.system import is_loopback
@@ -229,7 +229,9 @@ class Tokens:
             return frozenset()
         prefix = self._settings.jwt_scope_prefix
         named = {prefix + one.value: one for one in Permission}
-        return with_lesser(named[word] for word in words if isinstance(word, str) and word in named)
+        return include_lesser(
+            named[word] for word in words if isinstance(word, str) and word in named
+        )
 
     async def close(self) -> None:
         """End what fetches keys."""

@@ -38,12 +38,12 @@ from sextant.domain.system import is_loopback
 from sextant.domain.telemetry import (
     CitationsDropped,
     EventOutcome,
-    Happening,
     ModelCalled,
     NodeCompleted,
     SearchCompleted,
     StageRan,
-    listening,
+    TelemetryEvent,
+    subscribe,
 )
 from sextant.facade import Sextant
 from sextant.server.connections import BoundedHead
@@ -107,9 +107,9 @@ class Metrics:
             "kb_dependency_up", "1: the dependency answers, 0: it does not.", ("name",)
         )
 
-    def happened(self, happening: Happening) -> None:
+    def count(self, event: TelemetryEvent) -> None:
         """Count it."""
-        match happening:
+        match event:
             case SearchCompleted(mode=mode, timings=timings, outcome=outcome):
                 for lane, elapsed in timings.items():
                     self._retrieval.labels(mode, lane, outcome).observe(elapsed / 1000)
@@ -176,7 +176,7 @@ async def observing(
     """Count what happens in this process meanwhile, and trace it where that is wanted."""
     readiness = ReadinessProbe(rag.settings, rag.database, rag.embedder)
     async with tracing(wanted=rag.settings.observe.traces):
-        with listening(metrics.happened):
+        with subscribe(metrics.count):
             yield ObservedProcess(rag, metrics, readiness, runs, searches)
 
 

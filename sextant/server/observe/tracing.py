@@ -19,11 +19,11 @@ from sextant.domain.errors import SettingsInvalid
 from sextant.domain.system import install_extra
 from sextant.domain.telemetry import (
     EventOutcome,
-    Happening,
     NodeCompleted,
     SearchCompleted,
     StageRan,
-    listening,
+    TelemetryEvent,
+    subscribe,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ async def tracing(*, wanted: bool) -> AsyncIterator[None]:
     provider = await asyncio.to_thread(_provider)
     _tracer = provider.get_tracer("sextant")
     try:
-        with listening(_as_span):
+        with subscribe(_as_span):
             yield
     finally:
         _tracer = None
@@ -84,11 +84,11 @@ def request_span(scope: Scope) -> Iterator[RequestSpan]:
         yield RequestSpan(span)
 
 
-def _as_span(happening: Happening) -> None:
+def _as_span(event: TelemetryEvent) -> None:
     """Record a span that ends now, within whatever is under way."""
-    match happening:
+    match event:
         case NodeCompleted(node=name, milliseconds=spent, outcome=outcome):
-            _span(f"node {name}", spent, outcome, {"kb.attempt": happening.attempt})
+            _span(f"node {name}", spent, outcome, {"kb.attempt": event.attempt})
         case SearchCompleted(mode=name, timings=timings, outcome=outcome):
             lanes = {f"kb.lane.{lane}_ms": round(elapsed, 3) for lane, elapsed in timings.items()}
             _span(f"search {name}", timings["total"], outcome, lanes)

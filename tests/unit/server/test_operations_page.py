@@ -38,7 +38,7 @@ def told() -> str:
         CitationsDropped("gone", 1),
         StageRan("parse", 10.0, EventOutcome.OK),
     ):
-        metrics.happened(happening)
+        metrics.count(happening)
     metrics.requests.labels("GET", "/search", 200).observe(0.1)
     metrics.dependency_up.labels("database").set(1)
     metrics.queue.labels("waiting").set(0)

@@ -14,7 +14,7 @@ import pytest_asyncio
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from sextant.domain.scope import Permission, new_secret, with_lesser
+from sextant.domain.scope import Permission, include_lesser, new_secret
 from sextant.server.app import create_app
 from sextant.server.routing import PUBLIC, guards_of
 from sextant.stores.api_keys import ApiKeyStore
@@ -104,7 +104,7 @@ async def test_who_is_nobody_is_sent_away(world: World, row: Row, who: str) -> N
 @pytest.mark.parametrize("who", GRANTED)
 @pytest.mark.parametrize("row", TABLE, ids=named)
 async def test_a_key_opens_what_it_was_made_for(world: World, row: Row, who: str) -> None:
-    may = row.permission in with_lesser([GRANTED[who]])
+    may = row.permission in include_lesser([GRANTED[who]])
     ids = await disposable(world) if row.ends and may else world.ids
     answer = await world.request(row, who, ids)
     assert answer.status_code == (row.owner if may else 403)
@@ -163,7 +163,7 @@ async def test_nothing_of_the_owner_s_is_gone_at_the_end(world: World) -> None:
 
 
 def test_permissions_include_the_lesser_ones() -> None:
-    assert with_lesser([ADMIN]) == frozenset(Permission)
-    assert with_lesser([INGEST]) == {READ, INGEST}
-    assert with_lesser([READ]) == {READ}
-    assert with_lesser([]) == frozenset()
+    assert include_lesser([ADMIN]) == frozenset(Permission)
+    assert include_lesser([INGEST]) == {READ, INGEST}
+    assert include_lesser([READ]) == {READ}
+    assert include_lesser([]) == frozenset()
