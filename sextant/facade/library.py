@@ -161,7 +161,7 @@ class Library:
 
     async def get(self, document_id: UUID) -> tuple[Document, UploadStatus]:
         """Return a document, and where its ingestion stands."""
-        status = await self.standing(document_id)
+        status = await self.status(document_id)
         document = await self._documents.get(self._scope(status.graph_id), document_id)
         return document, status
 
@@ -176,7 +176,7 @@ class Library:
         await self._knowledge_bases.require(self._scope(graph_id))
         return await self._documents.list(self._scope(graph_id), after, most)
 
-    async def standing(self, document_id: UUID) -> UploadStatus:
+    async def status(self, document_id: UUID) -> UploadStatus:
         """Return where the ingestion of a document stands."""
         found = await self.statuses([document_id])
         if document_id not in found:

@@ -1,7 +1,4 @@
-"""Asking for an answer over HTTP, whatever its shape: whole or streamed, and stopped with its client.
-
-Also here: searching passages, over HTTP and by the tools for agents alike.
-"""
+"""Answers over HTTP, whole or streamed, stopped when the client leaves; searches for passages over HTTP and MCP."""
 
 from __future__ import annotations
 
@@ -29,29 +26,29 @@ from sextant.retrievers.modes import constants_of
 from sextant.server.connections import EventStream, while_connected
 from sextant.server.lifespan import serving_of
 from sextant.server.routing import rag_of
-from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
+from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, send_nothing
 from sextant.server.schemas.answers import SearchBody
 from sextant.text.characters import language_of
 
-# Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer
-# ranking has more, the first passages depend on how many are asked for. `auto` may choose `global`.
+# Passages that these modes always rank: in fused rankings, and behind reports, the first passages depend on how many
+# are ranked, so every page must be cut from the same ranking. `auto` may choose `global`.
 _RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRID), 100)
 
 
 async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
-    """Return the passages that fit a request best, ranked by their metadata or as a mode does.
+    """Return the best passages for a request, ranked by chunk search or by a mode.
 
     Raises:
-        What `Sextant.search` and `Sextant.search_chunks` raise.
+        SextantError: as `Sextant.search` and `Sextant.search_chunks`.
     """
     with speak_in(language_of(body.query)):
         if body.mode is not None:
-            return await _by_mode(rag, body)
+            return await _search_by_mode(rag, body)
         return await rag.search_chunks(body.request(), body.graph_id)
 
 
-async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
-    """Return a search ranked as a mode ranks; each page is cut from a ranking that is made again."""
+async def _search_by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
+    """Return a page of a mode's ranking; the ranking is computed again for each page."""
     for field in ("ranking", "bm25_rerank"):
         if getattr(body, field) is not None:
             raise OptionInvalid(
@@ -72,7 +69,7 @@ async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     )
     passages = [one for one in found.results if one.kind is ItemKind.CHUNK]
     chunks = await rag.chunks(body.graph_id)
-    hits, more = await chunks.shown(
+    hits, more = await chunks.hits_of_mode(
         passages[skip:end], neighbors=body.include_neighbors, debug=body.debug
     )
     warnings = distinct([*found.coded_warnings, *more])
@@ -94,19 +91,19 @@ def _debug(found: Retrieval, rag: Sextant) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """A question with what is said beside it, as `Sextant.stream` takes them."""
+    """A question with its options, as `Sextant.stream` takes them."""
 
     question: str
     options: Options
 
     @property
     def language(self) -> str:
-        """Return the language in which to tell what went wrong with the answer."""
+        """Return the language of errors."""
         return language_of(self.question)
 
     @property
     def effort(self) -> Effort:
-        """Return how much may be done."""
+        """Return the effort that was asked for."""
         return self.options.get("effort", "medium")
 
     def ask(self, rag: Sextant) -> AsyncGenerator[Event]:
@@ -116,14 +113,14 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResumeRequest(AnswerRequest):
-    """A decision on what an answer stopped for; None: a report is resumed, wherever it was stopped."""
+    """The decision that an answer waits for; None: a stopped report is resumed."""
 
     thread_id: str = ""
     decision: object = None
 
     @property
     def effort(self) -> Effort:
-        """Return the highest: what is resumed may be a report."""
+        """Return the highest effort, since the answer may be a report."""
         return "high"
 
     def ask(self, rag: Sextant) -> AsyncGenerator[Event]:
@@ -132,29 +129,29 @@ class ResumeRequest(AnswerRequest):
 
 
 def seconds_for(effort: Effort, rag: Sextant) -> float:
-    """Return the time that a run of its own gets; 0: that of an ordinary answer."""
+    """Return the time limit of a report; 0 for other answers."""
     return rag.settings.research.seconds + BESIDE_ANSWER if effort == "high" else 0.0
 
 
-async def whole(
+async def respond_with_answer(
     request: Request,
     principal: Principal,
     question: AnswerRequest,
     respond: Callable[[Answer], Response],
-    note: Encode = nothing,
+    note: Encode = send_nothing,
 ) -> Response:
-    """Return the answer as `respond` puts it; stopped when the client leaves.
+    """Return the response for a whole answer; a client that leaves stops it.
 
     Args:
-        request: where it was asked.
-        principal: who asks.
-        question: what.
+        request: of the client.
+        principal: the caller.
+        question: the question.
         respond: makes the response.
-        note: sees what happens meanwhile.
+        note: called with each event.
 
     Raises:
         Overloaded, Limited: there is no slot.
-        ClientLeft: nobody waits for it any longer.
+        ClientLeft: the client left.
         SextantError: the answer failed.
     """
     rag = rag_of(request, principal)
@@ -183,15 +180,15 @@ def stream_answer(
 ) -> tuple[AnswerRun, EventStream]:
     """Return the answer as a stream.
 
-    It begins with 200 when there is something to tell, or after `hold_seconds`: a failure until then,
-    of what was asked, of a dependency or of retrieval, has its own status.
+    The response begins with 200 at the first result, or after `hold_seconds`; an earlier failure is answered with its
+    own status.
 
     Args:
-        request: where it was asked.
-        principal: who asks.
-        question: what.
-        encode: what is sent of its events.
-        keep: have its events kept for whoever comes back.
+        request: of the client.
+        principal: the caller.
+        question: the question.
+        encode: encodes the events.
+        keep: keep the events for a client that comes back.
         survive: go on when the client leaves.
 
     Raises:
@@ -213,7 +210,7 @@ def stream_answer(
                 await _start_run(run, question, rag, runs)
         except SextantError:
             run.stop()
-            await run.over()  # whoever asks again at once finds the conversation free
+            await run.over()  # the conversation is free for the next question
             raise
 
     def left() -> None:
@@ -229,16 +226,13 @@ def stream_answer(
 
 
 def resume_stream(request: Request, run: AnswerRun, after: int) -> EventStream:
-    """Return the rest of a run's stream, from part `after` on, for a client that came back.
-
-    Whoever began the run decides about its end, not who leaves here.
-    """
+    """Return a run's stream from event `after` on; leaving this stream does not stop the run."""
     settings = serving_of(request).runs.settings
     return EventStream(run.read(settings.ping_seconds, after), write_seconds=settings.write_seconds)
 
 
 async def _start_run(run: AnswerRun, request: AnswerRequest, rag: Sextant, runs: Runs) -> None:
-    """Wait for what can be told; a model that thinks long must not hide that there is no graph."""
+    """Wait for the first result; where it takes long, check that the knowledge base exists."""
     begun = await run.begun(runs.settings.hold_seconds)
     if isinstance(request, ResumeRequest):
         return
@@ -247,5 +241,5 @@ async def _start_run(run: AnswerRun, request: AnswerRequest, rag: Sextant, runs:
         return
     if request.options.get("mode") != Mode.BYPASS and not runs.graphs.peek(graph):
         await rag.graph(request.options["graph_id"])
-        # A hundred questions at once shall not all look for it, while connections are scarce.
+        # Cached, so that a hundred questions at once do not need a connection each.
         runs.graphs.put(graph, None, None)

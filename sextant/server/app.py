@@ -43,7 +43,7 @@ _ROUTERS = (
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """Build the application; it opens its parts when it is started.
+    """Build the application; its parts are opened when it starts.
 
     Args:
         settings: by default those of the environment and `.env`, read at the start.

@@ -1,13 +1,4 @@
-"""Connections that never become a request: a head is sent within bounds of time and size, or refused.
-
-Uvicorn waits for ever for a request's first byte and its last header, and keeps headers without end
-(0.54 with httptools; RFC 6585 §5 and RFC 9110 §15.5.9 name the statuses), those behind a chunked body
-(trailers) too. Nobody has been asked for a key by then, so anybody could take all of a server's
-connections, or its memory.
-
-Also here: what kind of body comes with a request, by its headers; lines of a body as they come,
-however it is cut on the way; server-sent events, and a response that notices when nobody reads it any more.
-"""
+"""HTTP beneath the routes: bounded request heads, content types, lines of a body, server-sent events."""
 
 from __future__ import annotations
 
@@ -42,30 +33,30 @@ class HttpMiddleware:
 
 
 def content_type_of(request: Request) -> str:
-    """Return the type of the body in small letters, without its parameters; "" where none is told (RFC 9110, 8.3)."""
+    """Return the body's type in lower case without parameters; "" if there is none (RFC 9110, 8.3)."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def is_json(request: Request) -> bool:
-    """Return whether the body is JSON, be it of a kind of its own (`application/problem+json`, RFC 6839, 3.1)."""
+    """Return whether the body is JSON, such as `application/problem+json` (RFC 6839, 3.1)."""
     kind, _, suffix = content_type_of(request).partition("/")
     return kind == "application" and (suffix == "json" or suffix.endswith("+json"))
 
 
 def is_encoded(request: Request) -> bool:
-    """Return whether the body is compressed or the like, which nothing here undoes (RFC 9110, 8.4)."""
+    """Return whether the body has a content encoding, which is not supported (RFC 9110, 8.4)."""
     return request.headers.get("content-encoding", "identity") != "identity"
 
 
 async def lines_of(parts: AsyncIterable[bytes], longest: int) -> AsyncGenerator[bytes]:
-    """Yield the lines, without their ends; never more than one line and one part are in memory.
+    """Yield the lines of a body without their ends; at most one line and one part are in memory.
 
     Args:
-        parts: the body.
-        longest: bytes that a line may have.
+        parts: the body as it arrives.
+        longest: most bytes of a line.
 
     Raises:
-        FileTooLarge: a line has more.
+        FileTooLarge: a line is longer.
     """
     pending = bytearray()
     number = 1
@@ -98,9 +89,11 @@ _REFUSED = b"HTTP/1.1 %b\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class BoundedHead(HttpToolsProtocol):
-    """Uvicorn's protocol; what comes before a request's body has to come soon, and not without end.
+    """Uvicorn's protocol with limits on the time and size of a request's head.
 
-    What is neither head nor body (trailers, what chunks have beside their bytes) is bounded as heads are.
+    Uvicorn (0.54 with httptools) waits without limit for the first byte and the last header, and keeps any number of
+    headers and trailers, before any key is checked; so anyone could take all connections or the memory. Trailers and
+    chunk extensions count as the head does. Statuses: RFC 6585 §5, RFC 9110 §15.5.9.
     """
 
     _timer: TimerHandle | None = None
@@ -133,7 +126,7 @@ class BoundedHead(HttpToolsProtocol):
         """See httptools."""
         self._forget()
         served = self.app
-        if _size_of(self.url, self.headers) > MOST_BYTES:  # it came whole, with one read
+        if _size_of(self.url, self.headers) > MOST_BYTES:  # it arrived in one read
             self.app = _too_large
         super().on_headers_complete()
         self.app = served
@@ -159,7 +152,7 @@ class BoundedHead(HttpToolsProtocol):
 
     @property
     def _answering(self) -> bool:
-        """Return whether an answer is being sent, into which another must not be written."""
+        """Return whether a response is being sent, so that no other may be written."""
         cycle = self.cycle
         return cycle is not None and cycle.response_started and not cycle.response_complete
 
@@ -172,7 +165,7 @@ class BoundedHead(HttpToolsProtocol):
 
 
 def _size_of(url: bytes, headers: list[tuple[bytes, bytes]]) -> int:
-    # As it came: between a name and its value, and behind it, stand two signs each.
+    # A header has ": " after its name and CRLF after its value.
     return len(url) + sum(len(name) + len(value) + 4 for name, value in headers)
 
 
@@ -185,18 +178,18 @@ async def _too_large(_: Scope, __: Receive, send: Send) -> None:
 T = TypeVar("T")
 
 MEDIA_TYPE = "text/event-stream"
-# A comment: every client skips it, and a proxy sees that the connection lives.
+# A comment, which clients skip; it keeps proxies from closing the connection.
 PING = b": ping\n\n"
-# Proxies must not collect a stream before they pass it on.
+# Keeps proxies from buffering a stream.
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class ClientLeft(Exception):
-    """Nobody reads the response any more."""
+    """The client has disconnected."""
 
 
 def frame(event: str, data: object, event_id: str) -> bytes:
-    """Return one event; `data` is anything that orjson writes, and so has no line breaks."""
+    """Return one event; `data` is written as JSON on one line."""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (
         event_id.encode(),
         event.encode(),
@@ -205,10 +198,10 @@ def frame(event: str, data: object, event_id: str) -> bytes:
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """Do `work`, and stop it as soon as the client leaves.
+    """Return the result of `work`, or cancel it when the client disconnects.
 
     Raises:
-        ClientLeft: it left first.
+        ClientLeft: the client disconnected first.
     """
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_client_left(receive))
@@ -230,12 +223,12 @@ async def _client_left(receive: Receive) -> None:
 
 
 class EventStream(Response):
-    """A stream of events, in parts that are sent as they come.
+    """A response that streams events.
 
     Args:
-        parts: the stream's bytes.
-        write_seconds: time that one part may take to go out.
-        begin: awaited before the first byte; what it raises is answered with its own status.
+        parts: the bytes of the stream.
+        write_seconds: seconds that sending one part may take.
+        begin: awaited before the first byte; an error that it raises is answered with its own status.
         on_left: called when the client left, or did not read for `write_seconds`.
     """
 
@@ -250,7 +243,6 @@ class EventStream(Response):
         on_left: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(headers=_HEADERS)
-        # The length is not known.
         del self.headers["content-length"]
         self._begin = begin
         self._parts = parts

@@ -1,7 +1,4 @@
-"""What every request shares: opened when the server starts, closed when it stops.
-
-Also here: imports that tell how far they are, as server-sent events.
-"""
+"""The parts of a running server, and imports whose progress is streamed."""
 
 from __future__ import annotations
 
@@ -35,25 +32,25 @@ Work = Callable[[OnStage], Coroutine[Any, Any, ImportBody]]
 
 
 class Imports:
-    """The imports that are followed; like others they go on when their client leaves, and end with the server."""
+    """The streamed imports. They go on when their client leaves, and end with the server."""
 
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[ImportBody]] = set()
 
-    def begin(self, work: Work) -> Following:
-        """Begin one, to be followed."""
-        following = Following(work)
-        self._under_way.add(following.task)
-        following.task.add_done_callback(self._under_way.discard)
-        return following
+    def begin(self, work: Work) -> ImportStream:
+        """Begin an import and return the stream of its progress."""
+        stream = ImportStream(work)
+        self._under_way.add(stream.task)
+        stream.task.add_done_callback(self._under_way.discard)
+        return stream
 
     async def close(self) -> None:
-        """End what is under way; the same import again goes on from there."""
+        """Stop the imports; importing the same again goes on from there."""
         await stop(*self._under_way)
 
 
-class Following:
-    """One import, and the latest that it told: who reads slowly misses what is past."""
+class ImportStream:
+    """One import and its latest progress; a slow reader misses older progress."""
 
     def __init__(self, work: Work) -> None:
         self._loop = asyncio.get_running_loop()
@@ -63,7 +60,7 @@ class Following:
         self.task.add_done_callback(lambda _: self._news.set())
 
     async def events(self, ping_seconds: float) -> AsyncIterator[bytes]:
-        """Yield `progress` now and then, and at the end `done` with the report, or `error`."""
+        """Yield `progress` events, and at the end `done` with the report, or `error`."""
         number = 0
         while not self.task.done():
             try:
@@ -76,7 +73,7 @@ class Following:
             if self._stage and not self.task.done():
                 number += 1
                 yield frame("progress", self._stage, str(number))
-                await asyncio.wait({self.task}, timeout=0.25)  # more often nobody could see
+                await asyncio.wait({self.task}, timeout=0.25)  # at most four events a second
         yield self._last(str(number + 1))
 
     def _last(self, event_id: str) -> bytes:
@@ -93,14 +90,14 @@ class Following:
         return frame("error", on_wire(failed) | problem_fields(failed), event_id)
 
     def _report(self, stage: str, done: int, total: int) -> None:
-        """May be called from any thread."""
+        """Note progress; may be called from any thread."""
         self._stage = {"stage": stage, "done": done, "total": total}
         self._loop.call_soon_threadsafe(self._news.set)
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The parts of a running server. `rag` is nobody's in particular: ask `rag_of` for a user's."""
+    """The parts of a running server. `rag` belongs to the default user: `rag_of` gives that of a caller."""
 
     settings: Settings
     rag: Sextant
@@ -115,17 +112,17 @@ class Serving:
 
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncIterator[Serving]:
-    """Open what the server needs, models warmed up; close it at the end.
+    """Open the parts of the server with models warmed up; close them at the end.
 
     Raises:
-        What `Sextant.open` raises.
+        SextantError: as `Sextant.open`.
     """
     async with Sextant.open(settings) as rag:
         await rag.warm_up()
         map_large_blocks()
         runs = Runs(settings.runs)
         http = settings.http
-        # Half as many wait: whoever is served under any load has then waited half of a search longer.
+        # Half as many may wait, so waiting adds at most half the time of a search.
         waiting = max(http.searches // 2, 1)
         searches = FairSemaphore(http.searches, http.search_wait_seconds, most_waiting=waiting)
         authenticator = Authenticator(settings, rag.database)
@@ -147,12 +144,12 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
 
 @asynccontextmanager
 async def _share_slots(rag: Sextant) -> AsyncIterator[None]:
-    # Under LangGraph's server the graph's nodes run on this loop, too.
+    # LangGraph's server runs the nodes of the graph on this loop, too.
     with use_dependencies(await rag.dependencies()):
         yield
 
 
 def serving_of(request: Request) -> Serving:
-    """Return the running server's parts, for a route."""
+    """Return the parts of the running server."""
     app = cast("FastAPI", request.app)
     return cast("Serving", app.state.serving)

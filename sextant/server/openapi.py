@@ -1,7 +1,7 @@
-"""The OpenAPI document: what FastAPI derives, the errors that any route may answer with, and examples.
+"""The OpenAPI document: FastAPI's own, with the errors of all routes and with examples.
 
-`schemas/examples.json` has the examples of path parameters by name, those of requests and answers by operation; an
-operation whose answer is that of another names it.
+`schemas/examples.json` has examples of path parameters by name, and of requests and answers by operation. Instead of
+an answer it may name the operation that has the same one.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from sextant.server.problems import MEDIA_TYPE
 from sextant.server.schemas.wire import Problem
 
 Responses = dict[int | str, dict[str, Any]]
-# How an error of a status is described.
+# Returns the description of an error by its status.
 Describe = Callable[[int], dict[str, Any]]
 
 _PUBLIC = frozenset({"/", "/healthz", "/readyz"})
-# What a request may meet before its route has a say: no key, too little permission, too large a body,
-# a value that cannot be used, too many requests, a dependency that is down or slow.
+# Errors of every route that is not public.
 _COMMON = (401, 403, 413, 422, 429, 500, 503, 504)
 DESCRIPTIONS = {
-    401: "No key or token, or one that does not hold.",
+    401: "No key or token, or an invalid one.",
     403: "The key lacks the permission.",
-    404: "There is no such thing, or it is somebody else's.",
-    409: "What is stored and what is asked for disagree.",
+    404: "It does not exist, or it belongs to another user.",
+    409: "Stored state and the request disagree.",
     413: "The body is larger than it may be.",
     415: "The body is of another type than this takes.",
     422: "A value is missing, unknown or out of its range; `field` names it.",
@@ -45,7 +44,7 @@ _BY_FASTAPI = ("HTTPValidationError", "ValidationError")
 
 
 def problems(*statuses: int) -> Responses:
-    """Return the `responses=` of a route for errors beyond those that any route may answer with."""
+    """Return `responses=` for the errors of a route that not every route has."""
     return {status: _problem(status) for status in statuses}
 
 
@@ -59,17 +58,17 @@ def examples() -> dict[str, dict[str, Any]]:
 
 
 def install(app: FastAPI, others: Mapping[str, Describe]) -> None:
-    """Have `/openapi.json` be this document.
+    """Make `/openapi.json` this document.
 
     Args:
-        app: what is documented.
-        others: prefixes of paths whose errors have another shape, and how those are described.
+        app: the application.
+        others: prefixes of paths whose errors have another shape, with their descriptions.
     """
     app.openapi = lambda: document_routes(app, others)  # type: ignore[method-assign]  # FastAPI's own way to extend it
 
 
 def document_routes(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, Any]:
-    """Return the document, made once."""
+    """Return the document; it is built once."""
     if app.openapi_schema is None:
         document = get_openapi(
             title=app.title,
@@ -124,7 +123,7 @@ def _add_examples(operation: dict[str, Any]) -> None:
 
 
 def code_of(status: int) -> str:
-    """Return the code that an example of a status has."""
+    """Return the code in the example of a status."""
     return HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457), with the codes of `sextant.domain.errors`; as OpenAI writes them under its paths."""
+"""Errors as problem documents (RFC 9457) with the codes of `sextant.domain.errors`; in OpenAI's form under `/v1/`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sextant.server.schemas.wire import Problem
 
 _log = logging.getLogger(__name__)
 
-# What nginx logs for a client that left; nobody receives it.
+# The status that nginx logs for a client that left; it is never sent.
 CLIENT_LEFT = 499
 
 MEDIA_TYPE = "application/problem+json"
@@ -37,8 +37,7 @@ _OPENAI_TYPES = {
     429: "rate_limit_error",
 }
 _FIRST_NAME = re.compile(r"[A-Za-z_]\w*(?=[.\[]|$)", re.ASCII)
-# What must be told beside a status: when a dependency that was down may be tried again (RFC 9110
-# §10.2.3), and how to log in (RFC 6750 §3).
+# Headers that a status requires: when to try again (RFC 9110 §10.2.3), how to log in (RFC 6750 §3).
 _HEADERS = {
     401: {"WWW-Authenticate": 'Bearer realm="sextant"'},
     429: {"Retry-After": "5"},
@@ -47,7 +46,7 @@ _HEADERS = {
 
 
 def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
-    """Return what the caller is told of `error`."""
+    """Return the problem document of an error."""
     field, detail = _as_sent(error)
     return Problem(
         title=error.code.replace("_", " ").capitalize(),
@@ -62,15 +61,15 @@ def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
 
 
 def problem_fields(event: Failed) -> dict[str, str | None]:
-    """Return the fields of a problem that the end of a stream has for its failure, in the request's words."""
+    """Return the fields of a problem document for the failure at the end of a stream."""
     problem = problem_of(error_of(event.code, event.message, **(event.detail or {})))
     return {"message": problem.detail, "nextStep": problem.next_step, "field": problem.field}
 
 
 def _as_sent(error: SextantError) -> tuple[str | None, str]:
-    """Return the field at fault and the sentence about it, in the request's words: `graphId`, `multimodalContent[0].data`.
+    """Return the wrong field and the message with the names of the request: `graphId`, `multimodalContent[0].data`.
 
-    Settings keep the names that they are set by, and so does what lies within a field that takes any object.
+    Names of settings stay as they are, and so do names within a field that takes any object.
     """
     field = error.field or ""
     name = _FIRST_NAME.match(field)
@@ -82,7 +81,7 @@ def _as_sent(error: SextantError) -> tuple[str | None, str]:
 
 
 def answer_with(problem: Problem, path: str, headers: dict[str, str] | None = None) -> Response:
-    """Return `problem` as the response to a request of this path."""
+    """Return a problem as the response to a request of this path."""
     headers = _HEADERS.get(problem.status, {}) | (headers or {})
     if path.startswith(OPENAI_PATHS):
         field, detail = _as_sent_to_openai(problem)
@@ -100,7 +99,7 @@ def openai_error(code: str, message: str, status: int, field: str | None = None)
 
 
 def _as_sent_to_openai(problem: Problem) -> tuple[str | None, str]:
-    """Return the field at fault as its requests have it, `graph_id`, and the sentence about it; images come in messages."""
+    """Return the wrong field and the message with the names of OpenAI's requests: `graph_id`; images are in `messages`."""
     field, detail = problem.field, problem.detail
     if not field:
         return field, detail
@@ -112,7 +111,7 @@ def _as_sent_to_openai(problem: Problem) -> tuple[str | None, str]:
 
 
 def answer_to(error: SextantError, request: Request) -> Response:
-    """Return the response that tells of `error`."""
+    """Return the response for an error."""
     headers: dict[str, str] = getattr(error, "headers", None) or {}
     seconds: int | None = getattr(error, "retry_after", None)
     if seconds is not None:
@@ -121,12 +120,12 @@ def answer_to(error: SextantError, request: Request) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Have `app` answer every error with a problem document."""
+    """Answer every error of `app` with a problem document."""
     app.add_exception_handler(SextantError, _ours)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, answer_to_http)
     app.add_exception_handler(ClientLeft, _client_left)
-    app.add_exception_handler(ClientDisconnect, _client_left)  # in the middle of a form
+    app.add_exception_handler(ClientDisconnect, _client_left)  # while a form was read
     app.add_exception_handler(Exception, _unforeseen)
 
 
@@ -144,7 +143,7 @@ async def _validation(request: Request, error: Exception) -> Response:
 
 
 async def answer_to_http(request: Request, error: Exception) -> Response:
-    """Return the response that tells of an error of the framework's, such as a path that is not there."""
+    """Return the response for an error of the framework, such as an unknown path."""
     assert isinstance(error, HTTPException)  # noqa: S101
     title = HTTPStatus(error.status_code).phrase
     problem = Problem(
@@ -174,7 +173,7 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
 
 
 def request_id_of(request: Request) -> str | None:
-    """Return the id under which the log knows this request."""
+    """Return the request's id in the log."""
     found: str | None = getattr(request.state, "request_id", None)
     return found
 
@@ -195,7 +194,7 @@ _LISTED = {"en": "/docs lists every field with its bounds.", "zh": "/docs 列出
 def _of_validation(
     errors: Sequence[Mapping[str, Any]], request_id: str | None, language: str
 ) -> Problem:
-    # Never what was sent: it may be a secret, or not JSON at all (NaN, lone surrogates).
+    # The value itself is never repeated: it may be a secret, or not valid JSON (NaN, lone surrogates).
     first = errors[0]
     invalid = partial(
         Problem, title="Request invalid", status=422, code="request_invalid", request_id=request_id

@@ -1,7 +1,4 @@
-"""Routers whose routes read JSON strictly and have stable names.
-
-Also here: no route is public by accident; ids in the paths of several routes.
-"""
+"""Guards of routes, and routers that read JSON strictly."""
 
 from __future__ import annotations
 
@@ -28,12 +25,12 @@ from sextant.server.lifespan import serving_of
 
 
 async def principal_of(request: Request) -> Principal:
-    """Return the caller; without any login configured, the one user there is.
+    """Return the caller; without a login this is the local user.
 
     Raises:
-        Unauthorised: a login is needed, and this is none.
-        Forbidden: there is no login, and the request does not come from this machine's user.
-        Limited: the caller has asked too often.
+        Unauthorised: the request has no valid key or token.
+        Forbidden: there is no login, and the request does not come from this machine.
+        Limited: the caller has sent too many requests.
     """
     known: Principal | None = getattr(request.state, "principal", None)
     if known is None:
@@ -47,12 +44,12 @@ async def principal_of(request: Request) -> Principal:
 
 @dataclass(frozen=True, slots=True)
 class Requires:
-    """A dependency that lets through only callers who have `permission`."""
+    """A dependency that admits only callers with `permission`."""
 
     permission: Permission
 
     async def __call__(self, request: Request) -> Principal:
-        """Return the caller; raises what `principal_of` raises, and Forbidden."""
+        """Return the caller, or raise Forbidden or an error of `principal_of`."""
         principal = await principal_of(request)
         if self.permission not in principal.permissions:
             raise Forbidden(
@@ -68,7 +65,7 @@ Admin = Annotated[Principal, Depends(Requires(Permission.ADMIN))]
 
 
 def guards_of(dependant: Dependant) -> Iterator[Requires]:
-    """Yield what a route demands of its callers, wherever among its dependencies."""
+    """Yield the guards among the dependencies of a route."""
     if isinstance(dependant.call, Requires):
         yield dependant.call
     for needed in dependant.dependencies:
@@ -81,17 +78,17 @@ def rag_of(request: Request, principal: Principal) -> Sextant:
 
 
 def search_turn(request: Request, principal: Principal) -> AbstractAsyncContextManager[None]:
-    """Return a place among the searches of this process; a client that leaves waits for none.
+    """Return a slot for a search; the wait for it ends when the client leaves.
 
     Raises:
-        Overloaded: none was free in time.
-        ClientLeft: nobody waits any longer.
+        Overloaded: no slot was free in time.
+        ClientLeft: the client left.
     """
     patience = partial(while_connected, request.receive)
     return serving_of(request).searches.slot(principal.quota_key, patience)
 
 
-# What anybody may ask: whether the server lives, its description, and the page that asks for a key.
+# Paths without a guard.
 PUBLIC = frozenset({
     "/", "/static/{version}/{name}", "/healthz", "/readyz", "/docs", "/docs/reference.js",
     "/docs/reference.css", "/openapi.json",
@@ -99,10 +96,10 @@ PUBLIC = frozenset({
 
 
 def require_guards(app: FastAPI) -> None:
-    """Make sure that nothing is served to strangers but what is meant for them.
+    """Check that every route that is not in `PUBLIC` has a guard.
 
     Raises:
-        SextantError: a route neither demands a permission nor is public; names all of them.
+        SextantError: some have none; names them.
     """
     open_to_all = sorted(_find_unguarded(app))
     if open_to_all:
@@ -120,8 +117,7 @@ def _find_unguarded(app: FastAPI) -> Iterator[str]:
 
 
 def is_guarded(route: RouteContext) -> bool:
-    """Return whether a route demands a permission."""
-    # What is mounted or no route of FastAPI's has none: such is public, or must not be there.
+    """Return whether a route demands a permission; mounted applications and plain routes do not."""
     dependant = getattr(route, "dependant", None)
     return dependant is not None and any(guards_of(dependant))
 
@@ -142,7 +138,7 @@ class _StrictRequest(Request):
 
 
 class Route(APIRoute):
-    """A route that says 415 to a body of another kind than it takes, or of another coding."""
+    """A route that answers 415 to a body of another content type or with a content encoding."""
 
     def get_route_handler(self) -> Handler:
         """See FastAPI."""
@@ -153,7 +149,7 @@ class Route(APIRoute):
         )
 
         async def handle_strictly(request: Request) -> Response:
-            for guard in guards:  # nobody's body is read who may not ask
+            for guard in guards:  # before the body is read
                 await guard(request)
             if takes_json and not is_json(request):
                 raise HTTPException(415, "This takes a body of the type application/json.")
@@ -166,12 +162,12 @@ class Route(APIRoute):
 
 
 def operation_id(route: APIRoute) -> str:
-    """Return how clients that are made from the OpenAPI document call the route."""
+    """Return the operation's name for clients generated from the OpenAPI document."""
     return to_camel(route.name)
 
 
 def router(tag: str, *, prefix: str = "", in_schema: bool = True) -> APIRouter:
-    """Return a router for one subject."""
+    """Return a router for the routes of one subject."""
     return APIRouter(
         prefix=prefix,
         tags=[tag],
@@ -182,5 +178,5 @@ def router(tag: str, *, prefix: str = "", in_schema: bool = True) -> APIRouter:
 
 
 def accepted_language(request: Request) -> str:
-    """Return the language in which to word warnings, by the first that the client accepts."""
+    """Return the language of warnings and errors: the first that the client accepts, zh or en."""
     return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"

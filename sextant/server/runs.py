@@ -1,4 +1,4 @@
-"""All answers under way: a slot for each, within bounds, and those that ended lately."""
+"""Answers under way, each in a slot and a task of its own, and the events of those that ended recently."""
 
 from __future__ import annotations
 
@@ -27,34 +27,33 @@ from sextant.text.characters import count_noun
 
 log = logging.getLogger(__name__)
 
-# What an event looks like on its way out, given its id there; nothing, if it is not told.
+# Returns an event and its id as bytes to send; empty if it is not sent.
 Encode = Callable[[Event, str], bytes]
 Events = AsyncGenerator[Event]
 
-# What a status says instead of a node while an answer waits for its turn.
+# The node of a status while an answer waits for its turn.
 QUEUE = "queue"
 
 
-def nothing(_: Event, __: str) -> bytes:
-    """Return what is sent of an answer that nobody follows."""
+def send_nothing(_: Event, __: str) -> bytes:
+    """Encode no event, for an answer that is not streamed."""
     return b""
 
 
 class AnswerRun:
-    """One answer under way, in a task of its own: a client that leaves does not break it, `stop` does.
+    """One answer in a task of its own: `stop` ends it, a client that leaves does not.
 
-    Its events are encoded once and stay until it is forgotten, so that any reader can begin
-    anywhere, and a slow one keeps neither the model nor the others waiting. They are bounded as
-    the answer is.
+    Its events are encoded once and kept with the run, so a reader can begin anywhere, and a slow reader delays neither
+    the model nor other readers.
 
     Args:
-        user_id: whose run it is.
-        events: what happens; the last is `Done`, `Failed` or `Interrupted`.
-        encode: what is sent of each.
-        seconds: time for all of it.
-        turns: held until the first result. The first steps are our own work, most of it on the event
-            loop: a hundred answers that take them all at once come to their first words all at the end.
-        language: in which to tell that it was late or cancelled.
+        user_id: the owner of the run.
+        events: of the answer; the last is `Done`, `Failed` or `Interrupted`.
+        encode: encodes each event.
+        seconds: time limit of the whole answer.
+        turns: acquired until the first result. The first steps are work of this process, so if a hundred answers did
+            them at once, all would be late with their first words.
+        language: of the errors about time and cancellation.
     """
 
     def __init__(
@@ -85,10 +84,10 @@ class AnswerRun:
         self._task = asyncio.create_task(self._go(events))
 
     async def begun(self, seconds: float) -> bool:
-        """Wait until there is more to tell than which node works, at most for `seconds`.
+        """Wait at most `seconds` for an event other than a status; return whether there was one.
 
         Raises:
-            SextantError: it has failed already.
+            SextantError: the answer has failed.
         """
         try:
             async with asyncio.timeout(seconds):
@@ -99,22 +98,22 @@ class AnswerRun:
         return True
 
     async def answer(self) -> Answer:
-        """Wait for the end.
+        """Wait for the answer.
 
         Raises:
             DecisionNeeded: a person must decide first.
-            SextantError: it failed.
+            SextantError: the answer failed.
         """
         await asyncio.wait({self._task})
         self._raise_failure()
         if self._interrupted is not None:
             raise DecisionNeeded.of(self._interrupted.request)
-        if self._answer is None:  # it was stopped before it began
+        if self._answer is None:  # stopped before it began
             raise _cancel_task().speak(self._language)
         return self._answer
 
     async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
-        """Yield what is to be sent, from part `after` on, until the end; pings when nothing happens."""
+        """Yield the encoded events from number `after` on until the end, with pings in between."""
         while True:
             if after < len(self.parts):
                 part = b"".join(self.parts[after:])
@@ -130,15 +129,15 @@ class AnswerRun:
                     yield PING
 
     def stop(self) -> None:
-        """End it: its model call is cancelled within moments."""
+        """Cancel the answer with its model call."""
         self._task.cancel()
 
     def when_over(self, call: Callable[[AnswerRun], None]) -> None:
-        """Have `call` called at the end, however it comes."""
+        """Call `call` when the run has ended in any way."""
         self._task.add_done_callback(lambda _: call(self))
 
     async def over(self) -> None:
-        """Wait for the end, without minding what it is."""
+        """Wait until the run has ended in any way."""
         await asyncio.wait({self._task})
 
     async def _go(self, given: Events) -> None:
@@ -151,13 +150,13 @@ class AnswerRun:
             self._fail(_time_out(self._seconds))
         except asyncio.CancelledError:
             self._fail(_cancel_task())
-        except Exception as error:  # noqa: BLE001 - the edge: a run ends with an event
+        except Exception as error:  # noqa: BLE001 - every run ends with an event
             self._fail(error)
         finally:
             self._give_turn()
 
     def _fail(self, error: Exception) -> None:
-        """Note why the answer failed; what goes wrong after its last event changes nothing for the client."""
+        """Note why the answer failed; an error after its last event is only logged."""
         if not (self._answer or self._failure or self._interrupted):
             self._note(as_failed(error, self._language))
         else:
@@ -192,7 +191,7 @@ class AnswerRun:
             self._wake()
 
     def end(self) -> None:
-        """Note that nothing will follow."""
+        """Note that no event will follow."""
         self.ended = True
         self._telling.set()
         self._wake()
@@ -228,10 +227,10 @@ def _time_out(seconds: float) -> TimedOut:
 
 
 class Runs:
-    """All runs of this process, so many at a time, and the ended ones for a while.
+    """All runs of this process: a limited number at a time, and the ended ones for a while.
 
     Args:
-        settings: the bounds.
+        settings: the limits.
     """
 
     def __init__(self, settings: RunSettings) -> None:
@@ -269,32 +268,32 @@ class Runs:
 
     @property
     def live(self) -> int:
-        """Return answers under way."""
+        """Return the number of answers under way."""
         return len(self._live)
 
     def start(
         self,
         principal: Principal,
         ask: Callable[[], Events],
-        encode: Encode = nothing,
+        encode: Encode = send_nothing,
         *,
         keep: bool = False,
         language: str = "en",
         seconds: float = 0.0,
     ) -> AnswerRun:
-        """Begin an answer if there is a slot for it; refused, it has cost nothing.
+        """Begin an answer if there is a slot for it.
 
         Args:
-            principal: whose slot it takes; without a login there is nobody to share them with.
-            ask: begins it.
-            encode: what is sent of its events.
-            keep: have `find` find it, until `keep_seconds` after its end.
-            language: in which to tell that it was late or cancelled.
-            seconds: that it may take, where that is longer than `runs.seconds`.
+            principal: the caller; without a login only the server's total counts.
+            ask: begins the answer.
+            encode: encodes its events.
+            keep: let `find` return it until `keep_seconds` after its end.
+            language: of the errors about time and cancellation.
+            seconds: time limit, if longer than `runs.seconds`.
 
         Raises:
             Overloaded: the server has no slot left.
-            Limited: the caller has none left.
+            Limited: the caller has no slot left.
         """
         caller = principal.quota_key if principal.login else None
         limit = max(seconds, self.settings.seconds)
@@ -309,10 +308,10 @@ class Runs:
         return run
 
     def find(self, run_id: str, user_id: str) -> AnswerRun:
-        """Return a run of this user, under way or ended not long ago.
+        """Return a run of this user, under way or ended recently.
 
         Raises:
-            RunNotFound: there is none, or it is somebody else's.
+            RunNotFound: there is none, or it belongs to another user.
         """
         finished = self._finished.peek(run_id)
         run = finished[1] if finished else self._live.get(run_id)
@@ -325,7 +324,7 @@ class Runs:
         return run
 
     async def close(self) -> None:
-        """Stop whatever is under way."""
+        """Stop all runs."""
         live = list(self._live.values())
         for run in live:
             run.stop()
@@ -333,7 +332,7 @@ class Runs:
         await self._finished.close()
 
     def require_slot(self) -> None:
-        """Make sure that one more answer could begin.
+        """Check that one more answer could begin.
 
         Raises:
             Overloaded: the server has no slot left.

@@ -1,12 +1,13 @@
-"""The same keys and tokens for LangGraph's own routes, which Studio and `langgraph-sdk` use.
+"""Authentication and authorization of LangGraph's own routes, which Studio and `langgraph-sdk` use.
 
-`langgraph.json` names `auth`. What it returns is `runtime.server_info.user` for the nodes, whose
-`identity` decides whose knowledge bases a run works on (`sextant.nodes.context.scope_of`).
+`langgraph.json` names `auth`. Nodes see the authenticated user as `runtime.server_info.user`, whose `identity` decides
+whose knowledge bases a run works on (`sextant.nodes.context.scope_of`).
 
-Threads and runs belong to who made them; stored items to a namespace that begins with the user. Schedules
-(crons) are refused.
-The assistants of `langgraph.json` are everybody's to use and nobody's to change; those that an
-administrator makes are seen, changed and deleted by their maker alone.
+- Threads and runs belong to the user who made them.
+- Stored items lie in a namespace that begins with the user.
+- Schedules (crons) are refused.
+- All users may use the assistants of `langgraph.json`, and none may change them. An assistant that an administrator
+  makes is visible to that administrator only.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ auth = Auth()
 
 @auth.authenticate
 async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
-    """Return who asks; where no login is configured, this machine's user.
+    """Return the caller; without a login this is the local user.
 
-    `server.edge.foreign` has let the request in already, and counted it.
+    `server.edge.foreign` has already admitted and counted the request.
     """
     from sextant.server.app import app
 
@@ -46,7 +47,7 @@ async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
 
 @auth.on
 async def require_owner(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
-    """Mark what is made with its owner, and show nobody anything else."""
+    """Store the owner with each new object, and show only the caller's own."""
     _require(ctx, Permission.READ)
     value.setdefault("metadata", {})
     value["metadata"]["owner"] = ctx.user.identity
@@ -55,25 +56,25 @@ async def require_owner(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> d
 
 @auth.on.assistants(actions=["read", "search"])
 async def see_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:  # noqa: ANN401, ARG001
-    """Return whoever may read sees the graphs there are, and the assistants of their own."""
+    """Show the graphs of this server and the caller's own assistants."""
     _require(ctx, Permission.READ)
     return {"$or": [{"created_by": "system"}, {"owner": ctx.user.identity}]}
 
 
 @auth.on.assistants(actions=["create", "update", "delete"])
 async def change_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str]:  # noqa: ANN401
-    """Return an administrator makes assistants, and changes and deletes those; nobody those of all users."""
+    """Let administrators create assistants, and change and delete their own."""
     _require(ctx, Permission.ADMIN)
     metadata = value.get("metadata")
     if isinstance(metadata, dict):
-        metadata.pop("created_by", None)  # would show it to all users
+        metadata.pop("created_by", None)  # "system" would show it to all users
         metadata["owner"] = ctx.user.identity
     return {"owner": ctx.user.identity}
 
 
 @auth.on.crons.create
 async def refuse_crons(ctx: Auth.types.AuthContext, value: Any) -> None:  # noqa: ANN401, ARG001
-    """Refuse to make a schedule: its runs bring no key, so none of them would ever begin."""
+    """Refuse schedules: their runs have no key, so none would ever begin."""
     raise Auth.exceptions.HTTPException(
         403, "Runs of a schedule bring no key. Start runs from a scheduler of your own."
     )
@@ -81,7 +82,7 @@ async def refuse_crons(ctx: Auth.types.AuthContext, value: Any) -> None:  # noqa
 
 @auth.on.store
 async def require_owner_of_items(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
-    """Items are below a namespace of the user's own, whatever was asked for."""
+    """Put the caller's id before the namespace of stored items."""
     _require(ctx, Permission.READ)
     namespace = tuple(value.get("namespace") or ())
     if namespace[:1] != (ctx.user.identity,):

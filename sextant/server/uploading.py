@@ -1,7 +1,4 @@
-"""Reads uploads: a form with files, or a text as JSON, within bounds of size and time.
-
-Also here: progress of documents for those who watch.
-"""
+"""Uploads, a form with files or a text as JSON, and the progress of documents for clients that watch them."""
 
 from __future__ import annotations
 
@@ -44,13 +41,14 @@ from sextant.text.characters import clean_text
 
 _log = logging.getLogger(__name__)
 
-# At most this often does one look; the contract is an event at least every two seconds.
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = (
+    1.0  # between two looks at a document; the contract is an event at least every two seconds
+)
 _INSTEAD = "Close some streams, or ask `GET /documents/{documentId}` now and then."
 
 
 def watch_shares() -> Shares:
-    """Return the places of those who watch documents."""
+    """Return the limits of clients that watch documents."""
     return Shares(
         100,
         Wording("You watch too many documents at a time.", _INSTEAD),
@@ -60,38 +58,34 @@ def watch_shares() -> Shares:
 
 
 async def watch(library: Library, first: UploadStatus) -> AsyncIterator[UploadStatus]:
-    """Yield where a document stands: as in `first`, and after every look, until its ingestion has ended.
+    """Yield the status of a document, beginning with `first`, until its ingestion has ended.
 
     Raises:
-        DocumentNotFound: it was deleted meanwhile.
+        DocumentNotFound: the document was deleted.
     """
     status = first
     yield status
     while not status.is_settled:
         await asyncio.sleep(_LOOK_SECONDS)
         try:
-            status = await library.standing(status.document_id)
+            status = await library.status(status.document_id)
         except DocumentNotFound:
             raise
-        except SextantError as error:  # nothing new until the database is back
+        except SextantError as error:  # the next look may succeed
             _log.warning("the progress of a document cannot be reported: %s", error)
         else:
             yield status
 
 
-# More files than people choose by hand; who has more sends them in several requests.
-MOST_FILES = 20
-# A client that sends nothing for so long, or that is not done by then, is told to come again (408).
-_IDLE_SECONDS = 30.0
-
-# Also what turns the direction of writing, and so shows a name as another (CVE-2021-42574).
+MOST_FILES = 20  # of one request
+_IDLE_SECONDS = 30.0  # without a byte of the body, before the client gets 408
 
 W = TypeVar("W", bound=Wire)
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The files of an upload, and a hash of all that it says; `refused` by their place among them."""
+    """An upload: its files, the errors of refused ones by index, and a hash of everything in it."""
 
     graph_id: str
     uploads: list[Upload]
@@ -102,10 +96,10 @@ class Received:
 class Uploads:
     """Reads the uploads of all users.
 
-    A form lies on disk until it is complete; then few at a time are in memory and stored.
+    A form is on disk until it is complete; then a few at a time are in memory and stored.
 
     Attributes:
-        shares: the places of uploads and imports.
+        shares: the limits of uploads and imports.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -120,13 +114,13 @@ class Uploads:
 
     @asynccontextmanager
     async def receive(self, request: Request, user_id: str) -> AsyncIterator[Received]:
-        """Read an upload; its size was bounded before it came here (`sextant.server.edge`).
+        """Read an upload, whose size `sextant.server.edge` has checked.
 
         Raises:
-            HTTPException: 415, it is neither a form nor JSON; 400, the form is broken; 408, too slow.
-            RequestValidationError: a field is missing, unknown or out of its bounds.
+            HTTPException: 415, neither a form nor JSON; 400, a broken form; 408, too slow.
+            RequestValidationError: a field is missing, unknown or out of its range.
             OptionInvalid: there is no file.
-            FileTooLarge: a text that should come as a file.
+            FileTooLarge: a text so long that it should be sent as a file.
             Overloaded, Limited: too many uploads are under way.
         """
         with self.shares.slot(user_id):
@@ -158,7 +152,7 @@ class Uploads:
 
 
 class _WholeForm(MultiPartParser):
-    """Starlette's parser, which does not tell of a form without its end: it drops the last part."""
+    """Starlette's parser, which silently drops the last part of an incomplete form; this one notes the end."""
 
     is_whole = False
 
@@ -229,7 +223,7 @@ async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
 
 
 def _upload(options: UploadOptions, name: str, content: bytes) -> Upload:
-    """Return a file of this name and content, with what was said of it."""
+    """Return the file with the options of its upload."""
     return Upload(
         options.external_id or name,
         name,
@@ -242,7 +236,7 @@ def _upload(options: UploadOptions, name: str, content: bytes) -> Upload:
 
 
 def _inspect_upload(graph_id: str, uploads: list[Upload], settings: Settings) -> Received:
-    """Look at the files as far as can be done at once; parsing them is a worker's."""
+    """Check size and format of the files; a worker parses them."""
     limits, refused = Limits.of(settings), dict[int, SextantError]()
     digest = hashlib.sha256(graph_id.encode())
     for index, upload in enumerate(uploads):
@@ -264,12 +258,12 @@ def _inspect_upload(graph_id: str, uploads: list[Upload], settings: Settings) ->
 
 
 def filename_of(sent: str | None) -> str:
-    """Return a client's name for a file, as text to show and to find it by; never a path."""
+    """Return a client's file name without folders; `unnamed` if there is none."""
     return printable_name(PurePosixPath((sent or "").replace("\\", "/")).name) or "unnamed"
 
 
 async def _parts(request: Request) -> AsyncGenerator[bytes]:
-    """Yield the body as it comes; raises TimeoutError when it does not."""
+    """Yield the parts of the body; raise TimeoutError if none comes."""
     stream = request.stream()
     while True:
         try:
@@ -288,7 +282,7 @@ def _json(text: bytes, field: str) -> Any:  # noqa: ANN401 - whatever was sent
 
 
 def _check_upload(model: type[W], fields: object) -> W:
-    """Return what was said, with its bounds checked; errors as FastAPI tells them."""
+    """Return the validated fields; raise errors as FastAPI does."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:

@@ -71,7 +71,7 @@ async def test_a_killed_workers_document_is_taken_over_and_stored_exactly_once(
         os.kill(process_of(first), signal.SIGKILL)
         last = await when(database, scope, ended)
 
-    standing = await Library(database, scope.user_id).standing(document_id)
+    standing = await Library(database, scope.user_id).status(document_id)
     assert (last.stage, last.attempts, standing.status) == (
         JobStage.DONE,
         first.attempts + 1,
@@ -97,7 +97,7 @@ async def test_a_stopped_worker_gives_back_what_it_cannot_finish(
 
     async with working(impatient):
         last = await when(database, scope, ended)
-    standing = await Library(database, scope.user_id).standing(document_id)
+    standing = await Library(database, scope.user_id).status(document_id)
     assert (last.stage, standing.status) == (JobStage.DONE, DocumentStatus.READY)
     assert last.total == await ChunkStore(database).count(scope)
 
@@ -167,9 +167,9 @@ async def test_a_document_that_waits_without_any_worker_says_so_until_one_comes(
     library = Library(database, scope.user_id)
     document_id = await add(database, scope, b"Berth 7 is taken.", "berths.txt")
     async with asyncio.timeout(90):  # workers that other tests have killed count for a minute
-        while not (await library.standing(document_id)).unattended:  # noqa: ASYNC110
+        while not (await library.status(document_id)).unattended:  # noqa: ASYNC110
             await asyncio.sleep(0.5)
     async with working(impatient, 1):
         await when(database, scope, ended)
-    standing = await library.standing(document_id)
+    standing = await library.status(document_id)
     assert (standing.stage, standing.unattended) == (JobStage.DONE, False)

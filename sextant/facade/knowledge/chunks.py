@@ -97,7 +97,7 @@ class Chunks:
         )
         return found
 
-    async def shown(
+    async def hits_of_mode(
         self, items: Iterable[RetrievedItem], *, neighbors: bool = False, debug: bool = False
     ) -> tuple[tuple[SearchHit, ...], list[CodedWarning]]:
         """Return chunks that a mode has found, as `search` shows its own; with warnings.

@@ -1,1 +1,1 @@
-"""Who asks: keys, tokens, and what they allow."""
+"""Authentication by API keys and tokens."""

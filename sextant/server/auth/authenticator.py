@@ -1,7 +1,6 @@
-"""Finds out who asks, from an API key, a token, or the want of any login.
+"""Authentication of requests by API key or token, and rate limits.
 
-Also here: where no login is configured, only this machine's own user is served; how often one
-caller may ask, counted in this process.
+Without any login configured, only requests from this machine are served.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ from sextant.stores.postgresql.database import Database
 
 
 def require_local(connection: HTTPConnection, pages: Container[str] = ()) -> None:
-    """Let through what the user of this machine asks.
+    """Admit only requests of this machine's user.
 
     Args:
         connection: the request.
-        pages: origins of other sites whose pages may ask all the same.
+        pages: origins of other sites that are admitted.
 
     Raises:
-        Forbidden: it comes from elsewhere, or through a page of somebody else's.
+        Forbidden: the request comes from another machine, or from a page of another site.
     """
     if connection.client is None or not is_loopback(connection.client.host):
         raise _forbidden("comes from another machine")
@@ -59,7 +58,7 @@ def require_local(connection: HTTPConnection, pages: Container[str] = ()) -> Non
 
 
 def _name(host: str) -> str:
-    """Return a host without its port; nothing where it is none."""
+    """Return a host without its port; "" if it is invalid."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
@@ -73,38 +72,37 @@ def _forbidden(why: str) -> Forbidden:
     )
 
 
-# Callers remembered, 0.2 KB each; one is forgotten as soon as it has its whole burst again.
-_MOST = 50_000
+_MOST = 50_000  # callers in memory, 0.2 KB each; one is removed once it has its whole burst again
 
 
 class Rates:
-    """Requests by caller: `burst` at once, `per_second` in the long run.
+    """A rate limit for each caller: `burst` requests at once, `per_second` in the long run.
 
-    The generic cell rate algorithm (ITU-T I.371, ATM Forum TM 4.0): of each caller one moment is kept,
-    that at which it has its whole burst again. Each request moves it by `1 / per_second`.
+    It uses the generic cell rate algorithm (ITU-T I.371, ATM Forum TM 4.0): for each caller it stores the moment at
+    which the whole burst is available again; each request moves that by `1 / per_second`.
 
     Args:
         per_second: requests in the long run.
         burst: requests at once.
-        what: is told to whoever has had too many.
+        what: begins the message of the error.
     """
 
     def __init__(self, per_second: float, burst: int, what: str) -> None:
         self._gap = 1 / per_second
         self._tolerance = self._gap * (burst - 1)
         self._message = f"{what}: more than {burst} at once, or {per_second:g} a second."
-        # The one counted longest ago comes first.
+        # The least recently counted caller comes first.
         self._whole_at: OrderedDict[str, float] = OrderedDict()
 
     def __len__(self) -> int:
-        """Return callers that do not have their whole burst."""
+        """Return the number of callers without their whole burst."""
         return len(self._whole_at)
 
     def count(self, caller: str) -> None:
         """Count one request.
 
         Raises:
-            Limited: the caller has had all it may have for now; carries when to come again.
+            Limited: the caller has used up its rate; `retry_after` says when to try again.
         """
         now = time.monotonic()
         whole_at = max(self._whole_at.get(caller, now), now)
@@ -120,12 +118,12 @@ class Rates:
         self._forget(now)
 
     def give_back(self, caller: str) -> None:
-        """Take one request of a caller as not counted."""
+        """Undo the count of one request."""
         if caller in self._whole_at:
             self._whole_at[caller] -= self._gap
 
     def _forget(self, now: float) -> None:
-        """Two are looked at for one that came, so what is over goes soon, and no call takes long."""
+        """Check the two oldest callers at each request, which bounds both memory and time."""
         for _ in range(2):
             oldest = next(iter(self._whole_at))
             if self._whole_at[oldest] <= now or len(self._whole_at) > _MOST:
@@ -134,22 +132,20 @@ class Rates:
                 self._whole_at.move_to_end(oldest)
 
 
-# Keys, and as many tokens, remembered between requests, about 0.5 KB each.
-_CACHED = 4096
-# Seconds for which "no key was ever made" is believed.
-_OPEN_SECONDS = 2.0
+_CACHED = 4096  # keys in memory, 0.5 KB each
+_OPEN_SECONDS = 2.0  # until the database is asked again whether a key was ever made
 _BEARER = "bearer "
 
 
 class Authenticator:
-    """Tells callers apart.
+    """Authenticates callers.
 
     Args:
-        settings: which logins there are.
-        database: where the keys are.
+        settings: the configured logins.
+        database: holds the keys.
 
     Raises:
-        SettingsInvalid: tokens are configured in a way that would let anybody in.
+        SettingsInvalid: the configuration of tokens would admit anyone.
     """
 
     def __init__(self, settings: Settings, database: Database) -> None:
@@ -158,17 +154,17 @@ class Authenticator:
         self._tokens = tokens_of(settings.auth)
         self._keys = VersionedCache[bytes, int, KeyInUse](_CACHED)
         self._wrong = VersionedCache[bytes, None, None](_CACHED, lifetime=REMEMBERED_SECONDS)
-        # A flood of keys that this server does not know shall not take the connections of those whose keys it knows.
+        # Look-ups of unknown keys at a time, so that a flood of them leaves connections to known callers.
         self._strangers = asyncio.Semaphore(2)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
         self._login = settings.auth.required or self._tokens is not None
         self._open_until = 0.0
 
     async def login_required(self) -> bool:
-        """Return whether a key or token is asked for: one is configured, or a key was ever made.
+        """Return whether a key or token is required: tokens are configured, or a key was ever made.
 
         Raises:
-            DatabaseUnavailable: nobody knows whether there are keys.
+            DatabaseUnavailable: the database cannot be asked.
         """
         if not self._login and time.monotonic() >= self._open_until:
             self._login = await self._store.exist()
@@ -178,17 +174,17 @@ class Authenticator:
     async def authenticate(
         self, connection: HTTPConnection, pages: Container[str] = ()
     ) -> Principal:
-        """Return who asks.
+        """Return the caller.
 
         Args:
             connection: the request.
-            pages: where there is no login, origins of other sites whose pages may ask all the same.
+            pages: origins of other sites that are admitted where there is no login.
 
         Raises:
-            Unauthorised: a login is needed, and this is none.
-            Forbidden: there is no login, and the request does not come from this machine's user.
-            Limited: too many wrong keys have come from its address, and this one is not known.
-            DependencyError: what knows the keys does not answer.
+            Unauthorised: the request has no valid key or token.
+            Forbidden: there is no login, and the request does not come from this machine.
+            Limited: too many wrong keys came from this address, and this key is not known.
+            DependencyError: the database or the login service does not answer.
         """
         if not await self.login_required():
             require_local(connection, pages)
@@ -201,9 +197,9 @@ class Authenticator:
         return await self._tokens.principal(credential)
 
     def known(self, connection: HTTPConnection) -> Principal | None:
-        """Return who asks, as far as that can be said at once; a stranger, and whoever has a token, is None.
+        """Return the caller as far as memory knows it; None for unknown keys and for tokens.
 
-        A key counts that held when it was last looked up, however long ago: it lets nobody in.
+        This does not authenticate: the key may have been revoked since it was looked up.
         """
         try:
             if not self._login:
@@ -215,7 +211,7 @@ class Authenticator:
         return _principal_of(known[1]) if known else None
 
     async def close(self) -> None:
-        """End what was begun."""
+        """Close the connections."""
         await self._keys.close()
         if self._tokens is not None:
             await self._tokens.close()
@@ -224,11 +220,11 @@ class Authenticator:
         return Principal(self._settings.user_id, frozenset(Permission), login=False)
 
     async def _by_key(self, digest: bytes, address: str) -> Principal:
-        """Return whose key it is, asked for once however many requests wait for it, and again after a while.
+        """Return the owner of a key; concurrent requests share one look-up, which is repeated after a while.
 
         Raises:
-            Unauthorised: it is nobody's, or has expired.
-            DatabaseUnavailable: its turn and its connection take longer than a statement may.
+            Unauthorised: the key is unknown or has expired.
+            DatabaseUnavailable: the look-up takes too long.
         """
         if self._wrong.peek(digest):
             raise unauthorized_error()
@@ -249,17 +245,17 @@ class Authenticator:
         return principal
 
     def _period(self, digest: bytes) -> int:
-        """Return in which period it is: a key is looked up once in each, not all keys at once."""
+        """Return the period in which the key is looked up once; periods of keys begin at different times."""
         seconds = self._settings.auth.key_cache_seconds or 1e-6
         return int(time.monotonic() / seconds + digest[0] / 256)
 
     async def _use(
         self, digest: bytes, address: str, known: tuple[int, KeyInUse] | None
     ) -> KeyInUse:
-        """Look a key up; whoever brings many that are nobody's is not heard.
+        """Look a key up, unless its address has sent too many wrong ones.
 
-        Those that are known go on working from the same address. A refusal is remembered apart from
-        what holds, so garbage drives none of them out.
+        Known keys go on working from such an address. Wrong keys have a cache of their own, so that they cannot evict
+        valid ones.
         """
         if known:
             key = await self._store.use(digest)
@@ -277,19 +273,19 @@ class Authenticator:
 
 
 def _principal_of(key: KeyInUse) -> Principal | None:
-    """Return whom a key stands for until it expires."""
+    """Return the owner of a key; None if it has expired."""
     if key.expires_at is not None and key.expires_at <= datetime.now(UTC):
         return None
     return Principal(key.user_id, include_lesser(key.permissions), key.id)
 
 
 def _neighbourhood(connection: HTTPConnection) -> str:
-    """Return the address that a request comes from; of IPv6 the part that its owner cannot change (RFC 6177)."""
+    """Return the address of a request; of IPv6 only the part that its owner cannot change (RFC 6177)."""
     if connection.client is None:
         return ""
     try:
         address = ip_address(connection.client.host)
-    except ValueError:  # a name, as tests have it
+    except ValueError:  # a host name, as in tests
         return connection.client.host
     if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
         return address.exploded[:19]
@@ -297,10 +293,10 @@ def _neighbourhood(connection: HTTPConnection) -> str:
 
 
 def _credential(connection: HTTPConnection) -> str:
-    """Return the one key or token that a request brings.
+    """Return the key or token of a request.
 
     Raises:
-        Unauthorised: it brings none, or several that differ.
+        Unauthorised: it has none, or several different ones.
     """
     brought = {value.strip() for value in connection.headers.getlist("x-api-key")}
     for value in connection.headers.getlist("authorization"):

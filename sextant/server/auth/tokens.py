@@ -1,10 +1,7 @@
-"""JSON Web Tokens of a login service, or signed with a secret of one's own.
+"""JSON Web Tokens, signed by a login service or with a configured secret.
 
-What is refused follows RFC 8725 (JWT best current practices): the algorithms are pinned by the
-configuration and never taken from the token; `exp`, `iss`, `aud` and `sub` must be there; a public key
-verifies only what its own algorithm signed, so none can pass for a secret.
-
-Also here: the public keys of a login service.
+The checks follow RFC 8725 (JWT best current practices): the configuration fixes the algorithms, never the token;
+`exp`, `iss`, `aud` and `sub` are required; a public key verifies only its own algorithm, so it cannot serve as a secret.
 """
 
 from __future__ import annotations
@@ -37,22 +34,20 @@ _log = logging.getLogger(__name__)
 
 _TIMEOUT = 5.0  # seconds
 _LARGEST_BYTES = 262_144
-# A token with an unknown `kid` makes us look whether there are new keys, but not more often than this.
-_PAUSE = 30.0
-# How long keys are believed while the login service does not answer.
-_LONGEST_STALE = 86_400.0
+_PAUSE = 30.0  # seconds between two fetches that an unknown `kid` causes
+_LONGEST_STALE = 86_400.0  # seconds for which keys are used while the login service is down
 _TYPES = frozenset({"RSA", "EC", "OKP"})
 
 
 class PublicKeys:
-    """Keys by their `kid`.
+    """The public keys of a login service, by `kid`.
 
     Args:
-        url: of the JSON Web Key Set (RFC 7517); https, or http on this machine.
-        seconds: after which they are fetched anew.
+        url: of the JSON Web Key Set (RFC 7517): https, or http on this machine.
+        seconds: after which the keys are fetched again.
 
     Raises:
-        SettingsInvalid: the URL would let anybody on the way replace the keys.
+        SettingsInvalid: the URL is plain http to another machine.
     """
 
     def __init__(self, url: str, seconds: float) -> None:
@@ -73,11 +68,11 @@ class PublicKeys:
         self._fresh_until = self._not_before = self._believed_until = 0.0
 
     async def find(self, kid: object, algorithm: str) -> jwt.PyJWK:
-        """Return the key that a token names.
+        """Return the key of a token.
 
         Raises:
             jwt.InvalidKeyError: the login service has no such key.
-            DependencyError: it does not answer, and never has.
+            DependencyError: the login service does not answer, and no keys are cached.
         """
         wanted = _name(kid, algorithm)
         if wanted not in self._keys or monotonic() >= self._fresh_until:
@@ -103,7 +98,7 @@ class PublicKeys:
                 _log.warning(
                     "the login service does not publish its keys: %s", type(error).__name__
                 )
-                # Those known go on: a login service that is down locks nobody out who has a token.
+                # Cached keys stay valid, so that tokens work while the login service is down.
                 if self._keys and now < self._believed_until:
                     return
                 self._keys, self._not_before = {}, now + 1
@@ -130,7 +125,7 @@ def _name(kid: object, algorithm: str) -> tuple[str | None, str]:
 
 
 def _usable(keys: list[Mapping[str, Any]]) -> Iterator[tuple[tuple[str | None, str], jwt.PyJWK]]:
-    """Yield keys that verify signatures; a shared secret among public keys is a trap, and left out."""
+    """Yield the keys that verify signatures; shared secrets are skipped."""
     for one in keys:
         if one.get("kty") not in _TYPES or one.get("use", "sig") != "sig":
             continue
@@ -147,22 +142,21 @@ _LEAST_SECRET_BYTES = 32
 _ASYMMETRIC = frozenset({
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 })  # fmt: skip
-_LONGEST = 8192  # characters, as much as proxies let a header have
-# Tokens that did not hold are remembered for a while, 0.2 KB each.
-_CACHED = 4096
+_LONGEST = 8192  # characters of a token, as many as proxies allow in a header
+_CACHED = 4096  # refused tokens in memory, 0.2 KB each
 REMEMBERED_SECONDS = 60.0
 _REQUIRED = ["exp", "iss", "aud", "sub"]
-# Not only InvalidTokenError: hostile headers and claims reach libraries below.
-_NOT_HOLDING = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
+# Besides PyJWT's errors, those that malformed headers and claims cause in the libraries below.
+_INVALID = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
 
 
 class Tokens:
-    """Verifies tokens; make one by `tokens_of`.
+    """Verifies tokens; made by `tokens_of`.
 
     Args:
         settings: issuer, audience, claims, leeway.
-        algorithms: those that are taken, and no others.
-        keys: the secret, or where the public keys come from.
+        algorithms: the accepted ones.
+        keys: the secret, or the public keys.
     """
 
     def __init__(
@@ -174,10 +168,10 @@ class Tokens:
         self._refused = VersionedCache[bytes, None, None](_CACHED, lifetime=REMEMBERED_SECONDS)
 
     async def principal(self, token: str) -> Principal:
-        """Return whom a token stands for.
+        """Return the caller that a token names.
 
         Raises:
-            Unauthorised: it does not hold.
+            Unauthorised: the token is invalid.
             DependencyError: the login service's keys cannot be fetched.
         """
         try:
@@ -185,12 +179,12 @@ class Tokens:
             keys = self._keys
             key = keys if isinstance(keys, bytes) else await keys.find(*_claim_name(header))
             return self._principal(token, key)
-        except _NOT_HOLDING as error:
+        except _INVALID as error:
             self._note_refused(token, error)
             raise unauthorized_error() from None
 
     def _note_refused(self, token: str, error: Exception) -> None:
-        """Log it for whoever sets the login service up; the caller is not told, and nothing of the token is."""
+        """Log the reason once, without the token, for the administrator of the login service."""
         digest = digest_of(token)
         if not self._refused.peek(digest):
             missing = getattr(error, "claim", "")
@@ -234,16 +228,16 @@ class Tokens:
         )
 
     async def close(self) -> None:
-        """End what fetches keys."""
+        """Close the connections."""
         if isinstance(self._keys, PublicKeys):
             await self._keys.close()
 
 
 def tokens_of(settings: AuthSettings) -> Tokens | None:
-    """Return what verifies tokens; None where none are configured.
+    """Return the verifier of tokens; None if none are configured.
 
     Raises:
-        SettingsInvalid: what is configured would take tokens that nobody should.
+        SettingsInvalid: the configuration is incomplete or unsafe.
     """
     secret = settings.jwt_secret.get_secret_value().encode() if settings.jwt_secret else b""
     if not secret and not settings.jwks_url:

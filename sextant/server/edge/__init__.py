@@ -1,4 +1,4 @@
-"""What every request passes before a route sees it, as plain ASGI: its id, its slot, its size, its headers."""
+"""The ASGI middleware before the routes: request ids, slots, body sizes, headers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEARCHES = frozenset({"/search", "/api/knowledge/entities/search"})
 
 
 def install(app: FastAPI, metrics: Metrics) -> None:
-    """Put them around `app`; the last one added is the first that a request meets."""
+    """Add the middleware to `app`; a request passes the last one added first."""
     app.add_middleware(BoundedStatements)
     app.add_middleware(LibraryRoutes)
     app.add_middleware(Methods)

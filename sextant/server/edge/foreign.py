@@ -1,7 +1,7 @@
-"""Which routes of a server that mounts this application may be reached, and by whom.
+"""Access to LangGraph's own routes when `langgraph dev` mounts this application.
 
-`langgraph dev` puts its own routes beside ours. Some of them ask nobody who calls, or do to everybody's
-data what only a test should do. So what is not listed here does not exist, also what a later version adds.
+Some of these routes do not authenticate, or change the data of all users. So only the routes listed here can be
+reached; others, also those that a later version adds, are 404.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to, answer_to_http
 from sextant.server.routing import is_guarded
 
-# Studio is a page of LangSmith's that talks to a server on the developer's own machine.
+# Studio is a page of LangSmith that talks to a server on the developer's machine.
 STUDIO_PAGES = frozenset({"https://smith.langchain.com", "https://eu.smith.langchain.com"})
 
-# Routes outside LangGraph's login, by template, and the permission that each demands; None: public.
+# Routes outside LangGraph's login with the permission that each requires; None: public.
 _PERMISSIONS: dict[str, Permission | None] = {
     "/ok": None,
     "/docs": None,
@@ -33,15 +33,15 @@ _PERMISSIONS: dict[str, Permission | None] = {
     "/info": Permission.READ,
     "/metrics": Permission.ADMIN,
 }
-# What is mounted behind LangGraph's login (`sextant.server.studio`), by the first segment of the path.
+# First segments of the paths behind LangGraph's login (`sextant.server.studio`).
 _STORE, _NAMESPACE = "store", "namespace_prefix"
 _BEHIND_LOGIN = frozenset({"assistants", "threads", "runs", _STORE})
-# LangGraph's in-process client comes by this root path, which no request can set.
+# The root path of LangGraph's in-process client, which no request over HTTP can set.
 _IN_PROCESS = "/noauth"
 
 
 class LibraryRoutes:
-    """Passes on what our own routes answer, and of others only what is listed."""
+    """Passes requests on to our own routes, and to those of LangGraph that are listed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -63,7 +63,7 @@ class LibraryRoutes:
 
 
 def _missing_field(error: KeyError | TypeError) -> OptionInvalid:
-    """Return what a request to LangGraph's store lacks, which its schema does not demand and its code takes."""
+    """Return the error about a field that LangGraph's store needs and its schema does not require."""
     field = error.args[0] if isinstance(error, KeyError) and error.args else _NAMESPACE
     return OptionInvalid(
         f"`{field}` is missing, or of another type.",
@@ -92,26 +92,26 @@ def _first_segment(scope: Scope) -> str:
 
 
 async def _require_allowed(scope: Scope) -> None:
-    """Let a request through that goes to a route of ours, or to a listed one and brings what it demands.
+    """Admit a request to a route of ours, or to a listed one if the caller has its permission.
 
     Raises:
-        HTTPException: the route is not listed, or ours takes other methods.
+        HTTPException: the route is not listed, or our route takes other methods.
         Unauthorised, Forbidden, Limited, DependencyError: as `Authenticator.authenticate`.
     """
-    id_: Sequence[BaseRoute] = scope["app"].state.sextant_routes
+    ours: Sequence[BaseRoute] = scope["app"].state.sextant_routes
     routes: Sequence[BaseRoute] = scope["app"].router.routes
-    if len(routes) == len(id_) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
+    if len(routes) == len(ours) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
         return
     route, other_methods = _find_route(routes, scope)
-    if route is None or _is_ours(route, id_):
+    if route is None or _is_ours(route, ours):
         return
-    if any(_is_ours(one, id_) for one in other_methods):
-        raise HTTPException(405)  # nobody else answers at an address of ours
+    if any(_is_ours(one, ours) for one in other_methods):
+        raise HTTPException(405)  # LangGraph must not answer at our paths
     path: str = getattr(route, "path", "")
     if isinstance(route, Mount) and not path:
         if _first_segment(scope) not in _BEHIND_LOGIN:
             raise HTTPException(404)
-        # LangGraph's own login turns what is no matter of keys, such as a frozen database, into a 500.
+        # Checked here, because LangGraph's login turns other failures, such as of the database, into a 500.
         await _require_permission(scope, Permission.READ)
     elif path not in _PERMISSIONS:
         raise HTTPException(404)
@@ -122,7 +122,7 @@ async def _require_allowed(scope: Scope) -> None:
 def _find_route(
     routes: Sequence[BaseRoute], scope: Scope
 ) -> tuple[BaseRoute | None, list[BaseRoute]]:
-    """Return the route that the router will choose, and those before it that fit but for the method."""
+    """Return the route that the router will choose, and those that match except for the method."""
     others = list[BaseRoute]()
     for route in routes:
         match, _ = route.matches(scope)
@@ -134,7 +134,7 @@ def _find_route(
 
 
 def _is_ours(route: BaseRoute, our_routes: Sequence[BaseRoute]) -> bool:
-    """Return whether a route is one of ours, or one that was added later and demands a permission."""
+    """Return whether a route is one of ours, or a later one with a guard."""
     return any(route is one for one in our_routes) or all(
         map(is_guarded, iter_route_contexts([route]))
     )
@@ -150,7 +150,7 @@ async def _require_permission(scope: Scope, permission: Permission) -> None:
 
 
 def _is_preflight(scope: Scope) -> bool:
-    """Return whether a browser asks what it may ask; LangGraph's CORS layer answers that before any route."""
+    """Return whether the request is a CORS preflight, which LangGraph answers before any route."""
     headers = Headers(scope=scope)
     return (
         scope.get("method") == "OPTIONS"

@@ -1,7 +1,6 @@
-"""What is added to every request and response: its id, headers for browsers, HEAD, OPTIONS and `Allow`.
+"""Middleware for all requests: ids, security headers, HEAD, OPTIONS and `Allow` (RFC 9110 §9.3.2, §9.3.7, §10.2.1).
 
-These three are as RFC 9110 has them (§9.3.2, §9.3.7, §10.2.1). Also here: why the application does not start, and
-that no statement to the database holds a request longer than an answer may take.
+Also here: the reason why the application did not start, and the time limit of database statements.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import request_id
 from sextant.stores.postgresql.watched import limit_statements
 
-# Streams: their heads say nothing, and whoever leaves one may stop what it tells of.
+# Streams have no HEAD: its end could stop what the stream reports on.
 _STREAMS = "/events"
 
 
@@ -35,7 +34,7 @@ class Methods(HttpMiddleware):
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["method"] == "OPTIONS" and (routes := _routes(scope)):
-            scope["route"] = routes[0]  # metrics and logs name it
+            scope["route"] = routes[0]  # for metrics and logs
             methods = _methods_of(scope)
             await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
             return
@@ -44,7 +43,7 @@ class Methods(HttpMiddleware):
 
         async def answering(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if inner.get("route") is not None:  # metrics and logs name it
+                if inner.get("route") is not None:  # for metrics and logs
                     scope["route"] = inner["route"]
                 if message["status"] == 405:
                     MutableHeaders(scope=message)["Allow"] = _methods_of(scope)
@@ -54,7 +53,7 @@ class Methods(HttpMiddleware):
 
 
 def _methods_of(scope: Scope) -> str:
-    """Return the methods of a path; none where nothing is."""
+    """Return the methods of a path for `Allow`; "" for an unknown path."""
     found = {method for route in _routes(scope) for method in route.methods or ()}
     if "GET" in found and not scope["path"].endswith(_STREAMS):
         found.add("HEAD")
@@ -62,7 +61,7 @@ def _methods_of(scope: Scope) -> str:
 
 
 def _routes(scope: Scope) -> list[RouteContext]:
-    """Return what a path may mean, as they are tried."""
+    """Return the routes that match a path, in their order."""
     app: FastAPI = scope["app"]
     path = path_of(scope)
     return [
@@ -73,10 +72,9 @@ def _routes(scope: Scope) -> list[RouteContext]:
 
 
 HEADER = "X-Request-Id"
-# It is written into headers and logs, so it holds nothing that means something there.
+# Safe in headers and logs.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# Pages of ours load nothing from elsewhere, so that no text of a document can send data away
-# (EchoLeak, CVE-2025-32711: the fetched image was the leak).
+# Pages load nothing from other hosts, so no text of a document can send data away (EchoLeak, CVE-2025-32711).
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -84,7 +82,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-# As they are sent: putting them in one by one took a fifth of the time that a refusal takes.
+# As bytes: setting the headers one by one took a fifth of the time of a refusal.
 _SENT_ID = b"x-request-id"
 _SENT_HEADERS = [
     (name.lower().encode("latin-1"), value.encode("latin-1"))
@@ -120,12 +118,12 @@ class ResponseHeaders(HttpMiddleware):
 
 
 def is_request_id(given: str | None) -> str | None:
-    """Return the id that a caller gave, if it is one."""
+    """Return the caller's request id if it is valid."""
     return given if given is not None and _REQUEST_ID.fullmatch(given) else None
 
 
 class Starting:
-    """Passes everything on but the reason of a start that failed; keeps that as `app.state.refused`."""
+    """Stores the error of a failed start as `app.state.refused`, and shows its message instead of a traceback."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -137,7 +135,7 @@ class Starting:
             return
 
         async def telling(message: Message) -> None:
-            error = sys.exception()  # starlette sends this while it handles what was raised
+            error = sys.exception()  # Starlette sends this message in its exception handler
             if message["type"] == "lifespan.startup.failed" and isinstance(error, SextantError):
                 scope["app"].state.refused = error
                 message = {**message, "message": str(error)}
@@ -147,7 +145,7 @@ class Starting:
 
 
 class BoundedStatements:
-    """Bounds each statement of a request, also where the server lets others in and is stuck over this one."""
+    """Limits the time of each database statement of a request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -19,16 +19,14 @@ from sextant.server.problems import answer_to, answer_with, problem_of
 
 
 class Slots(HttpMiddleware):
-    """Answers 503 while all slots are taken, before a key is looked up or a body read.
+    """Answers 503 while all slots are taken, before the key is looked up or the body is read.
 
-    That costs a tenth of what it does where the question would start; who gets a free slot is decided there. A search
-    is refused where it would be the last of too many who wait for a place, and that after a moment, so that clients
-    who ask again at once, against `Retry-After`, do not take the time of those who are served.
+    A refusal here costs a tenth of one in the route, where free slots are given out.
 
     Args:
-        app: what is served.
-        questions: paths whose requests take a slot.
-        searches: paths whose requests take a place.
+        app: the application.
+        questions: paths of questions.
+        searches: paths of searches.
     """
 
     def __init__(self, app: ASGIApp, questions: Container[str], searches: Container[str]) -> None:
@@ -42,8 +40,8 @@ class Slots(HttpMiddleware):
             self._require_slot(scope)
         except Overloaded as error:
             if path_of(scope) in self._searches:
-                # Not at once: of 24 clients who ask at once again half of the server's time was
-                # refusing them (docs/speed.md), and 100 ms are allowed.
+                # A short delay: 24 clients that retried at once, against `Retry-After`, took half of the
+                # server's time with refusals (docs/speed.md).
                 await asyncio.sleep(0.03)
             await answer_to(error, Request(scope))(scope, receive, send)
         else:
@@ -56,32 +54,32 @@ class Slots(HttpMiddleware):
         if path in self._searches:
             principal = serving.authenticator.known(HTTPConnection(scope))
             serving.searches.require_capacity(principal.quota_key if principal else None)
-        # Whoever comes back to an answer takes no slot.
+        # A client that resumes a stream takes no slot.
         elif path in self._questions and "last-event-id" not in Headers(scope=scope):
             serving.runs.require_slot()
 
 
 def path_of(scope: Scope) -> str:
-    """Return the path as our routes name it, also where another application mounts this one."""
+    """Return the path within this application, also where another one mounts it."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 
 
 MostBytes = Callable[[Scope], int]
 
-# Seconds that a body may be waited for, all its pauses together, and bytes that each further one buys.
-_PATIENCE = 30.0
-_LEAST_RATE = 500
-# Whoever still sends when a connection is closed gets a reset, and seldom the answer (RFC 9112 §9.6).
+_PATIENCE = 30.0  # seconds of waiting for a body in total
+_LEAST_RATE = 500  # bytes that allow one more second
+# Seconds to read on after a refusal: closing while the client sends resets the connection, and the
+# response is lost (RFC 9112 §9.6).
 _LINGERING = 2.0
 
 
 class BodyLimit(HttpMiddleware):
-    """Answers 413 as soon as a body is larger than it may be, and closes the connection.
+    """Answers 413 as soon as a body is too large, and 408 if it comes too slowly; closes the connection.
 
     Args:
-        app: what is served.
-        most: bytes that the body of this request may have.
+        app: the application.
+        most: returns the most bytes of this request's body.
     """
 
     def __init__(self, app: ASGIApp, most: MostBytes) -> None:
@@ -119,7 +117,7 @@ class _Counted:
             return message
 
         async def answering(message: Message) -> None:
-            # What the application makes of the body that broke off is not the answer.
+            # The application's response to a broken body is not sent.
             if self._broken and not self._started:
                 return
             self._started = True
@@ -140,7 +138,7 @@ class _Counted:
         return self._late or self._seen > self._most
 
     async def _in_time(self, receive: Receive) -> Message:
-        """Return the next part. What the application does between parts does not count."""
+        """Return the next part; the application's own time between parts does not count."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(_PATIENCE + self._seen / _LEAST_RATE - self._waited):
@@ -174,12 +172,12 @@ async def _refuse(most: int, scope: Scope, receive: Receive, send: Send) -> None
 
 
 async def _pass_over(receive: Receive) -> None:
-    """Take what still comes, for a moment."""
+    """Read what the client still sends, for a moment."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINGERING):
             more = True
             while more:
-                await asyncio.sleep(0)  # others, and the clock, have their turn
+                await asyncio.sleep(0)  # let other tasks and the timeout run
                 more = (await receive()).get("more_body", False)
 
 
@@ -188,6 +186,6 @@ async def _answer(
 ) -> None:
     problem = problem_of(error, scope.get("state", {}).get("request_id"))
     problem = problem.model_copy(update={"status": status})
-    # The rest of the body is not read to its end, so the connection cannot serve another request.
+    # The body is not read to its end, so the connection cannot serve another request.
     headers = {"Connection": "close"}
     await answer_with(problem, scope["path"], headers)(scope, receive, send)

@@ -1,6 +1,6 @@
-"""What the tools return, whoever's protocol brings the call: typed, with the ids that the next call takes, and as text for a model.
+"""Results of the tools for agents, over MCP and LangChain: typed, with the ids for the next call, and as text.
 
-Both keep within what a chat host takes. The answer to a question is `answer_result` of what `Sextant.query` returns.
+Both stay within the size that chat hosts accept.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from sextant.text.characters import count_noun, estimate_tokens
 
 
 class FoundPage(ChunkSearchResponse):
-    """A page of passages; `hint` says what was left out to keep the result readable."""
+    """A page of passages; `hint` says what was left out to stay within the size."""
 
     graph_id: str
     hint: str | None = None
 
 
 class FoundPassage(Wire):
-    """A passage and where it stands."""
+    """A passage and its position."""
 
     chunk_id: str
     document_id: str
@@ -53,9 +53,9 @@ class FoundPassage(Wire):
 
 
 class RelatedPassage(FoundPassage):
-    """A passage beside another one: `previous`, `next`, `section`, `parent`, or only `linked`.
+    """A passage near another one: `previous`, `next`, `section`, `parent`, or only `linked`.
 
-    `sharedEntities` are those that both mention, the rarest first.
+    `sharedEntities` are mentioned by both, the rarest first.
     """
 
     relation: str
@@ -94,10 +94,10 @@ class Previewed(Wire):
 
 
 class Answered(Wire):
-    """An answer with its citations; `trust`: what stands behind its sentences, `grounded`: every one is supported.
+    """An answer with its citations; `trust`: how well it is supported, `grounded`: every sentence is.
 
-    `declined`: the documents do not say, and what is cited is only the nearest. `notFound`: the questions of a report that
-    they do not answer.
+    `declined`: the documents do not answer, and cited passages are only the nearest. `notFound`: questions of a report
+    that the documents do not answer.
     """
 
     graph_id: str
@@ -119,27 +119,27 @@ class Answered(Wire):
 
 
 def resource_of(document_id: object, chunk_id: object) -> str:
-    """Return the address under which a passage can be read as a resource."""
+    """Return the URI of a passage as a resource."""
     return f"kb://doc/{document_id}#{chunk_id}"
 
 
 def passage_of(chunk: StoredChunk) -> FoundPassage:
-    """Return a stored chunk as the tools show it."""
-    return FoundPassage.shown(chunk, **_of_passage(chunk))
+    """Return the result for a stored chunk."""
+    return FoundPassage.from_domain(chunk, **_of_passage(chunk))
 
 
 def related_result(one: NeighbourChunk) -> RelatedPassage:
-    """Return a related chunk as the tools show it."""
+    """Return the result for a related chunk."""
     shown = _of_passage(one.chunk)
-    return RelatedPassage.shown(
+    return RelatedPassage.from_domain(
         one.chunk, **shown, relation=one.relation, shared_entities=one.shared
     )
 
 
 def preview_result(graph_id: str, found: Preview) -> Previewed:
-    """Return a preview as the tools show it."""
+    """Return the result for a preview."""
     section = found.section
-    return Previewed.shown(
+    return Previewed.from_domain(
         found,
         graph_id=graph_id,
         passage=passage_of(found.chunk),
@@ -150,13 +150,13 @@ def preview_result(graph_id: str, found: Preview) -> Previewed:
 
 
 def answer_result(graph_id: str, found: Answer, *, debug: bool) -> Answered:
-    """Return an answer as the tools show it; `debug` adds times, the model's cost and the graph's part."""
+    """Return the result for an answer; `debug` adds times, token usage and the graph context."""
     structured = {
         "timings": dict(found.timings),
         "usage": on_wire(found.usage),
         "graphContext": dict(found.graph_context),
     }
-    return Answered.shown(found, graph_id=graph_id, debug=structured if debug else None)
+    return Answered.from_domain(found, graph_id=graph_id, debug=structured if debug else None)
 
 
 def _of_passage(chunk: StoredChunk) -> dict[str, Any]:
@@ -170,16 +170,15 @@ def _of_passage(chunk: StoredChunk) -> dict[str, Any]:
     }
 
 
-# What Claude Code takes of one tool's result; other hosts take as much or more.
-MOST_TOKENS = 25_000
-# `estimate_tokens` may be short by 28 % for a single passage, 8 % over many; lines around them count too.
+MOST_TOKENS = 25_000  # Claude Code's limit for one result; other hosts accept as much or more
+# A margin, since `estimate_tokens` may be 28 % too low for one passage and 8 % for many.
 _SAFE_TOKENS = MOST_TOKENS * 4 // 5
 
 R = TypeVar("R", bound=BaseModel)
 
 
-def fitting(results: Sequence[R]) -> tuple[R, ...]:
-    """Return the first of `results` that are together within a host's limit; always the first one."""
+def limit_size(results: Sequence[R]) -> tuple[R, ...]:
+    """Return the first of `results` that together fit the size limit, at least one."""
     chosen, left = list[R](), _SAFE_TOKENS
     for one in results:
         left -= estimate_tokens(one.model_dump_json(by_alias=True))
@@ -190,7 +189,7 @@ def fitting(results: Sequence[R]) -> tuple[R, ...]:
 
 
 def omission_text(shown: int, found: int) -> str | None:
-    """Return what to tell when not all fit."""
+    """Return the hint that not all passages fit; None if they do."""
     if shown == found:
         return None
     return (
@@ -200,10 +199,7 @@ def omission_text(shown: int, found: int) -> str | None:
 
 
 def shorten_text(found: Previewed) -> Previewed:
-    """Return the preview with as much of what surrounds the passage as fits; the passage itself stays whole.
-
-    What is nearest to the passage stays.
-    """
+    """Return the preview with as much of the surrounding text as fits, the nearest; the passage stays whole."""
     bare = found.model_copy(update={"before": "", "after": ""})
     budget = _SAFE_TOKENS - estimate_tokens(bare.model_dump_json(by_alias=True))
     needed = estimate_tokens(found.before) + estimate_tokens(found.after)
@@ -222,29 +218,29 @@ def shorten_text(found: Previewed) -> Previewed:
 
 
 async def find_passages(rag: Sextant, body: SearchBody) -> FoundPage:
-    """Return a page of passages, as many as a host takes.
+    """Return a page of passages, as many as fit.
 
     Raises:
-        What `run_search` raises.
+        SextantError: as `run_search`.
     """
     page = await run_search(rag, body)
-    results = fitting(page.results)
+    results = limit_size(page.results)
     hint = omission_text(len(results), len(page.results))
     structured = page.model_dump() | {"results": results, "graph_id": body.graph_id, "hint": hint}
     if hint:
-        structured["next_cursor"] = None  # it would pass over what was left out
+        structured["next_cursor"] = None  # the next page would skip what was left out
     return FoundPage(**structured)
 
 
 async def find_related(rag: Sextant, chunk_id: str, graph_id: str, limit: int) -> RelatedPassages:
-    """Return the passages around one, as many as a host takes.
+    """Return the passages around one, as many as fit.
 
     Raises:
         GraphNotFound, ChunkNotFound, OptionInvalid: the request is at fault.
     """
     chunks = await rag.chunks(graph_id)
     around = [related_result(one) for one in await chunks.reading.related(chunk_id, limit)]
-    results = fitting(around)
+    results = limit_size(around)
     return RelatedPassages(
         graph_id=graph_id,
         chunk_id=chunk_id,
@@ -254,7 +250,7 @@ async def find_related(rag: Sextant, chunk_id: str, graph_id: str, limit: int) -
 
 
 def search_text(found: FoundPage) -> str:
-    """Return a page of passages."""
+    """Return a page of passages as text."""
     head = f"{count_noun(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
     more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
     hits = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
@@ -262,13 +258,13 @@ def search_text(found: FoundPage) -> str:
 
 
 def related_text(found: RelatedPassages) -> str:
-    """Related passages."""
+    """Return related passages as text."""
     head = f"{count_noun(len(found.results), 'passage')} related to {found.chunk_id}."
     return _lines([head, *map(_relation_text, found.results), found.hint])
 
 
 def preview_text(found: Previewed) -> str:
-    """Return a passage in its place; what surrounds it stands in the order of the document."""
+    """Return a preview as text, in the order of the document."""
     section = found.section
     summary = f"The section: {section.summary}" if section and section.summary else None
     near = f"previous: {found.previous_chunk_id or 'none'}, next: {found.next_chunk_id or 'none'}"
@@ -296,7 +292,7 @@ _TRUST = {
 
 
 def answer_text(found: Answered, *, chosen: bool = False) -> str:
-    """Return the answer, then its sources by their markers, and which knowledge base was chosen for the caller."""
+    """Return an answer as text, with its sources, and with the knowledge base if it was chosen for the caller."""
     support = "" if found.declined or not found.citations else _TRUST[found.trust]
     sources = map(_source, found.sources)
     base = f"Asked {found.graph_id!r}, the only knowledge base there is." if chosen else ""

@@ -1,8 +1,4 @@
-"""Builds the MCP server: the tools under the names of one style, a resource, errors as results.
-
-Also here: the tools over streamable HTTP, at `/mcp` and `/mcp-compat`, for the caller that HTTP
-knows; the tools over standard input and output, for a host on the same machine.
-"""
+"""The MCP server, over streamable HTTP at `/mcp` and `/mcp-compat` and over standard input and output."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ from sextant.server.runs import Runs
 from sextant.stores.documents.document_reader import document_id_of
 from sextant.stores.postgresql.watched import limit_statements
 
-# Where a failed call's result has its problem document.
+# The key of the problem document in the metadata of a failed call's result.
 PROBLEM = "sextant/problem"
 
 _log = logging.getLogger(__name__)
@@ -72,27 +68,26 @@ _TITLES = {
 
 
 class Naming(StrEnum):
-    """How tools are called: `kb.search` is the contract, `kb_search` is for hosts that take no dot.
+    """The naming of tools: `kb.search`, or `kb_search` for hosts that accept no dots.
 
-    Dots are legal in MCP (SEP-986), but many hosts hand the names on to model APIs that want
-    `^[a-zA-Z0-9_-]+$`.
+    Dots are legal in MCP (SEP-986), but many hosts pass the names on to model APIs that require `^[a-zA-Z0-9_-]+$`.
     """
 
     DOTTED = "dotted"
     COMPAT = "compat"
 
     def of(self, verb: str) -> str:
-        """Return the name of the tool that does this."""
+        """Return the name of a tool."""
         return f"kb{'.' if self is Naming.DOTTED else '_'}{verb}"
 
 
 class KnowledgeServer(MCPServer[None]):
-    """An MCP server that answers a failed call with a problem: its code, a sentence, what to do next."""
+    """An MCP server that answers a failed call with a problem: code, message and next step."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Call | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool; what goes wrong on purpose is a result that a model can read, never raised."""
+        """Call a tool; return an expected error as a result that the model can read."""
         try:
             self._refuse_unknown(name, arguments)
             return await super().call_tool(name, arguments, context)
@@ -102,7 +97,7 @@ class KnowledgeServer(MCPServer[None]):
             return _failure_result(_cause(name, error))
 
     def _refuse_unknown(self, name: str, arguments: Mapping[str, Any]) -> None:
-        # What is passed over in silence widens a search: a misspelt `filters`, for example.
+        # A misspelt `filters` that is ignored would widen the search.
         tool = self._tool_manager.get_tool(name)
         known = list(tool.parameters["properties"]) if tool else list(arguments)
         unknown = [given for given in arguments if given not in known]
@@ -115,7 +110,7 @@ class KnowledgeServer(MCPServer[None]):
 
 
 def build_server(caller_of: CallerOf, naming: Naming = Naming.DOTTED) -> KnowledgeServer:
-    """Build the server for whoever `caller_of` finds to call."""
+    """Build the server; `caller_of` returns the caller of a call."""
     server = KnowledgeServer(
         name="sextant",
         title="Sextant",
@@ -144,7 +139,7 @@ def build_server(caller_of: CallerOf, naming: Naming = Naming.DOTTED) -> Knowled
 
 def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
     async def read_passage(document: str, chunk: str, call: Call) -> str:
-        """Return a passage by its address, which the preview of it tells."""
+        """Return a passage by the URI in its preview."""
         with _error_text():
             chunks = await _chunks(caller_of(call).rag, document)
             found = await chunks.reading.chunk(chunk)
@@ -153,7 +148,7 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
             return found.text
 
     async def read_document(document: str, call: Call) -> str:
-        """Return how a document begins."""
+        """Return the beginning of a document."""
         with _error_text():
             chunks = await _chunks(caller_of(call).rag, document)
             return await chunks.reading.text(document_id_of(document), chars=60_000)
@@ -164,13 +159,13 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
 
 async def _chunks(rag: Sextant, document: str) -> Chunks:
     """Return the chunks of the knowledge base that a document is in."""
-    status = await rag.library().standing(document_id_of(document))
+    status = await rag.library().status(document_id_of(document))
     return await rag.chunks(status.graph_id)
 
 
 @contextmanager
 def _error_text() -> Iterator[None]:
-    """Tell what goes wrong on purpose in the protocol's words."""
+    """Raise expected errors as errors of the protocol."""
     try:
         yield
     except (ChunkNotFound, DocumentNotFound) as error:
@@ -180,7 +175,7 @@ def _error_text() -> Iterator[None]:
 
 
 def _cause(name: str, error: ToolError) -> SextantError:
-    """Return what a failed call tells; of an exception that nobody foresaw, no more than that."""
+    """Return the error of a failed call; an unexpected exception is logged and not described."""
     cause = error.__cause__
     match cause:
         case SextantError():
@@ -197,12 +192,10 @@ def _cause(name: str, error: ToolError) -> SextantError:
 
 
 def _failure_result(error: SextantError, *, field: str | None = None) -> CallToolResult:
-    """Return the result of a failed call; its problem goes beside the content.
+    """Return the result of a failed call, with the problem in its metadata.
 
-    `field` is one at fault as the caller wrote it: it is no name of ours, to be told as requests have it.
-
-    Structured content that is not of the tool's own schema makes the official TypeScript client (1.32)
-    throw, and its caller never learns what was wrong.
+    The problem is no structured content: the official TypeScript client (1.32) throws on content that does not fit the
+    tool's schema, and the error would be lost. `field`: the wrong field as the caller wrote it.
     """
     problem = problem_of(error)
     if field is not None:
@@ -226,14 +219,14 @@ router = new_router("tools", in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """What answers at each path, while the server runs."""
+    """The session manager of each path."""
 
     managers: Mapping[str, StreamableHTTPSessionManager]
 
 
 @asynccontextmanager
 async def endpoints() -> AsyncIterator[Endpoints]:
-    """Run what serves the tools; a mounted application's own lifespan would never run."""
+    """Run the session managers, since the lifespan of a mounted application never runs."""
     managers = {path: _manager(naming) for path, naming in PATHS.items()}
     stop, ready = asyncio.Event(), asyncio.Event()
     running = asyncio.create_task(_run(managers, ready, stop))
@@ -250,8 +243,7 @@ async def endpoints() -> AsyncIterator[Endpoints]:
 async def _run(
     managers: Mapping[str, StreamableHTTPSessionManager], ready: asyncio.Event, stop: asyncio.Event
 ) -> None:
-    # In a task of its own: a manager must be left by the task that entered it, and whoever runs a
-    # lifespan need not keep to one.
+    # In one task: a manager must be exited by the task that entered it, which a lifespan does not guarantee.
     first, second = managers.values()
     async with first.run(), second.run():
         ready.set()
@@ -260,8 +252,7 @@ async def _run(
 
 def _manager(naming: Naming) -> StreamableHTTPSessionManager:
     server = build_server(_caller_of, naming)
-    # Whose request it is, and for which host and page it was meant, `Reader` has seen to: the
-    # library's own check would answer 421 to every name but localhost.
+    # `Reader` has checked caller, host and origin; the library's own check answers 421 to all hosts but localhost.
     anywhere = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(
         stateless_http=True,
@@ -279,7 +270,7 @@ def _caller_of(call: Call) -> Caller:
 async def _in_slot(
     runs: Runs, principal: Principal, ask: Ask, seconds: float
 ) -> AsyncGenerator[Event]:
-    """Yield the events of an answer that has a slot of its own while it lasts; raises what `start` does."""
+    """Yield the events of an answer in a slot of its own; raise the errors of `Runs.start`."""
     queue = asyncio.Queue[Event]()
 
     def enqueue(event: Event, _: str) -> bytes:
@@ -298,7 +289,7 @@ async def _in_slot(
 
 
 class _Handled(Response):
-    """What the tools' own server answers."""
+    """The response of a session manager."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         super().__init__()
@@ -311,7 +302,7 @@ class _Handled(Response):
 @router.post("/mcp")
 @router.post("/mcp-compat")
 async def mcp(request: Request, principal: Reader) -> Response:
-    """Return the tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
+    """Serve the tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
     serving = serving_of(request)
     run = partial(_in_slot, serving.runs, principal)
     slot = partial(serving.searches.slot, principal.quota_key)
@@ -321,15 +312,13 @@ async def mcp(request: Request, principal: Reader) -> Response:
 
 
 async def serve_stdio(settings: Settings, names: str = Naming.DOTTED) -> None:
-    """Serve until standard input ends; every call works on `settings.user_id`.
-
-    The protocol has no login here: whoever starts the process is trusted with that user's data.
+    """Serve until standard input ends; all calls work on the data of `settings.user_id`, without a login.
 
     Raises:
-        What `Sextant.open` raises.
+        SextantError: as `Sextant.open`.
     """
     async with Sextant.open(settings) as rag, asyncio.TaskGroup() as tasks:
-        # A host gives up on a server that does not say hello; the models load meanwhile.
+        # The models load in the background, so the host gets its handshake at once.
         warming = tasks.create_task(rag.warm_up())
         try:
             with limit_statements(settings.limits.answer_seconds):

@@ -1,7 +1,6 @@
-"""The four tools: search passages, read around one, and ask for a cited answer.
+"""The four MCP tools: search passages, read around one, preview one, and ask for a cited answer.
 
-Their parameters are named as HTTP names them, so that ids and names of a result can be given back
-as they are.
+Their parameters have the names of the HTTP API, so ids and names of a result can be passed back unchanged.
 """
 
 from __future__ import annotations
@@ -91,10 +90,10 @@ Mode = Literal["auto", "bypass", RankingMode]
 
 
 class Tools:
-    """The tools over the knowledge bases of whoever calls.
+    """The tools, over the knowledge bases of the caller.
 
     Args:
-        caller_of: who calls.
+        caller_of: returns the caller of a call.
     """
 
     def __init__(self, caller_of: CallerOf) -> None:
@@ -223,21 +222,21 @@ class Tools:
 
 
 def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:
-    """Return tells whoever called of each step, and of the first token only."""
+    """Return a callback that reports each step to the client, and only the first token."""
     steps, writing = count(1), False
 
-    async def told(event: Event) -> None:
+    async def report(event: Event) -> None:
         nonlocal writing
         if writing and isinstance(event, Token):
             return
         writing = writing or isinstance(event, Token)
-        if message := _question_of(event):
+        if message := _describe_step(event):
             await call.report_progress(next(steps), message=message)
 
-    return told
+    return report
 
 
-def _question_of(event: Event) -> str | None:
+def _describe_step(event: Event) -> str | None:
     match event:
         case Status(node=node, detail=detail, attempt=attempt):
             again = f", round {attempt + 1}" if attempt else ""

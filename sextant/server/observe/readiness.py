@@ -1,4 +1,4 @@
-"""Whether the server can do its work: what it depends on, each asked cheaply and not too often."""
+"""Readiness of the server: cheap checks of its dependencies, cached for a moment."""
 
 from __future__ import annotations
 
@@ -23,19 +23,15 @@ from sextant.stores.work.queue import queue_of
 
 _log = logging.getLogger(__name__)
 
-# So long whoever asks waits: what is slower is told as it was last, for a busy machine is not a broken one.
-_WAITED = 2.0
-# A dependency that says nothing for so long is down.
-_PATIENCE = 10.0
+_WAITED = 2.0  # seconds that a request waits for checks; slower ones show their last state
+_PATIENCE = 10.0  # seconds after which a silent dependency is down
 _CACHE_SECONDS = 1.0
-# Others' servers are not knocked at every second.
-_OUTSIDE_CACHE_SECONDS = 10.0
-# Nobody takes a document for so long: no worker runs.
-_STUCK_SECONDS = 60.0
+_OUTSIDE_CACHE_SECONDS = 10.0  # for services of others
+_STUCK_SECONDS = 60.0  # a document that waits longer means that no worker runs
 
 
 class DependencyState(StrEnum):
-    """How a dependency is. `OFF`: not configured. `DEGRADED`: it answers, and something is amiss."""
+    """The state of a dependency. `OFF`: not configured. `DEGRADED`: it answers, but not in full order."""
 
     UP = "up"
     DEGRADED = "degraded"
@@ -45,9 +41,9 @@ class DependencyState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A dependency as anybody may see it; why it is down stands in the log.
+    """A dependency without details; the log has the reason why it is down.
 
-    `required`: without it the server answers nothing; without the others it answers less.
+    `required`: the server cannot answer without it.
     """
 
     name: str
@@ -69,10 +65,10 @@ class _RememberedState:
 
 
 class ReadinessProbe:
-    """Asks the dependencies, all at once, and remembers their answers for a moment.
+    """Checks all dependencies at once, and caches their states for a moment.
 
     Args:
-        settings: which there are.
+        settings: the configured dependencies.
         database: PostgreSQL.
         embedder: the embedding model.
     """
@@ -92,7 +88,7 @@ class ReadinessProbe:
         }
 
     async def dependencies(self) -> list[Dependency]:
-        """Return how each is now, or was a moment ago."""
+        """Return the state of each dependency."""
         now = time.monotonic()
         pending = [self._probe(*one) for one in self._known.items() if now >= one[1].until]
         if pending:
@@ -105,7 +101,7 @@ class ReadinessProbe:
         ]
 
     def _probe(self, name: str, known: _RememberedState) -> asyncio.Task[None]:
-        """Return one question at a time, however many wait for its answer."""
+        """Return the running check, or begin one; all requests share it."""
         if known.asking is None or known.asking.done():
             known.asking = asyncio.create_task(self._ask(name, known))
         return known.asking
@@ -140,7 +136,7 @@ class ReadinessProbe:
     async def _embedding(self) -> DependencyState:
         if self._settings.embedding.startswith("openai:"):
             await _reachable(self._settings.openai_base_url or OPENAI)
-        await self._embedder.embed_query(WARM_UP)  # from memory, from the second time on
+        await self._embedder.embed_query(WARM_UP)  # cached from the second time on
         if getattr(self._embedder, "is_silent", False):
             raise TimeoutError("questions wait for it in vain")
         return (
@@ -150,7 +146,7 @@ class ReadinessProbe:
         )
 
     async def _chat(self) -> DependencyState:
-        # Down is that of answers, or the only one; of those of other roles the log of a failed call tells.
+        # DOWN: the model of answers is down. DEGRADED: a model of another role is.
         specs = distinct_specs(self._settings)
         if not specs:
             return DependencyState.OFF
@@ -167,12 +163,12 @@ class ReadinessProbe:
 
 
 def is_ready(dependencies: list[Dependency]) -> bool:
-    """Return whether nothing is down that the server cannot do without."""
+    """Return whether no required dependency is down."""
     return not any(one.required and one.state is DependencyState.DOWN for one in dependencies)
 
 
 def _state_of(found: doctor.Examination) -> DependencyState:
-    """Return what a finding means; raises why it is down, for the log."""
+    """Return the state of an examination, or raise the reason why the dependency is down."""
     if found.health is doctor.Health.OFF:
         return DependencyState.OFF
     if found.health is not doctor.Health.OK:
@@ -181,7 +177,7 @@ def _state_of(found: doctor.Examination) -> DependencyState:
 
 
 async def _reachable(url: str) -> DependencyState:
-    """Return whether something listens there; it is asked for nothing, which would cost tokens."""
+    """Connect to a server without a request, which would cost tokens."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     _, writer = await asyncio.open_connection(parts.hostname, port)

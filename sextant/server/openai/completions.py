@@ -1,7 +1,4 @@
-"""Answers as chat completions: whole, and as chunks of a stream.
-
-Also here: the list of sources below an answer, for chats that show nothing but text.
-"""
+"""Answers as OpenAI's chat completions, whole and streamed, and chat messages as questions."""
 
 from __future__ import annotations
 
@@ -27,12 +24,12 @@ from sextant.text.characters import clean_text, language_of
 _HEADS = {"en": "Sources:", "zh": "来源："}
 _HEAD = re.compile(r"\n\n(?:Sources:|来源：)\n(?=- \[)")
 _ENTRY = re.compile(r"- \[\d{1,3}\] ")
-# Names of files and sections are a document's own words: they make no links, images or tags.
+# Removed from names of files and sections, so that they cannot make links, images or tags.
 _MARKUP = re.compile(r"[\[\]<>`|\\]|!(?=\[)|[\x00-\x1f\x7f]")
 
 
 def sources_list(sources: Sequence[Source], answer: str) -> str:
-    """Return what follows `answer`: a line for each source, or nothing."""
+    """Return the list of sources below an answer, a line for each; empty without sources."""
     if not sources:
         return ""
     lines = "".join(f"\n- [{source.marker}] {_source_location(source)}" for source in sources)
@@ -40,7 +37,7 @@ def sources_list(sources: Sequence[Source], answer: str) -> str:
 
 
 def without_list(text: str) -> str:
-    """Return an answer that comes back as history, as it was before its sources were listed."""
+    """Return an answer from the history without its list of sources."""
     *_, head = [None, *_HEAD.finditer(text)]
     if head is None:
         return text
@@ -65,12 +62,12 @@ _CHUNK = "chat.completion.chunk"
 
 @dataclass(frozen=True, slots=True)
 class CompletionWriter:
-    """How one answer is written.
+    """Writes one answer as a completion.
 
     Attributes:
-        model: as the request names it.
-        list_sources: whether its text ends with its sources.
-        include_usage: whether its stream ends with its tokens.
+        model: the model of the request.
+        list_sources: whether the text ends with the list of sources.
+        include_usage: whether the stream ends with the token usage.
     """
 
     model: str
@@ -96,18 +93,18 @@ class CompletionWriter:
         return self._envelope("chat.completion") | {"choices": [choice]} | about
 
     def encoder(self) -> _Chunks:
-        """Return what encodes its stream."""
+        """Return the encoder of the stream."""
         return _Chunks(self)
 
     def chunk(
         self, delta: Mapping[str, Any], finish: str | None = None, **more: object
     ) -> dict[str, Any]:
-        """Return a piece of the answer."""
+        """Return one chunk of the stream."""
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         return self._envelope(_CHUNK) | {"choices": [choice]} | more
 
     def end(self, answer: Answer) -> bytes:
-        """Return what follows the text: the list of sources, the citations, the tokens."""
+        """Return the end of the stream: the list of sources, the citations, the usage."""
         below = self._sources_below(answer)
         chunks = [self.chunk({"content": below})] if below else []
         chunks.append(self.chunk({}, _finish(answer), **_ours(answer)))
@@ -124,10 +121,10 @@ class CompletionWriter:
 
 
 class _Chunks:
-    """Encodes events as chunks, in the manner of `sextant.server.runs.Encode`.
+    """Encodes events as chunks (`sextant.server.runs.Encode`).
 
-    A client cannot take text back, so text is sent once a citation supports it and nothing ahead of it is in doubt; the
-    rest when the answer is final. What a check mends before that is never seen.
+    A client cannot withdraw text. So text is sent once a citation supports it and no earlier text is in doubt; the rest
+    is sent when the answer is final.
     """
 
     def __init__(self, completion: CompletionWriter) -> None:
@@ -137,7 +134,7 @@ class _Chunks:
         self._doubtful = False
 
     def __call__(self, event: Event, _: str = "") -> bytes:
-        """Return the event as it is sent, if at all."""
+        """Return an event as bytes; empty if it is not sent."""
         match event:
             case Token(text=text):
                 self._pending += text
@@ -204,19 +201,19 @@ _MODEL = re.compile(
 
 
 class ModelNotFound(NotFound):
-    """No model has this name; the code is OpenAI's own."""
+    """No model has this name; the code is that of OpenAI."""
 
 
-def chosen_by(model: str, graph_id: str | None) -> tuple[str, Effort, str]:
-    """Return the mode, the effort and the knowledge base that a model's name says.
+def parse_model_name(model: str, graph_id: str | None) -> tuple[str, Effort, str]:
+    """Return the mode, the effort and the knowledge base of a model's name.
 
     Args:
         model: `sextant`, then `-` and a mode if not `auto`, then `-` and an effort if not `medium`, then `:` and a
-            knowledge base if not the default one, or the only one there is.
-        graph_id: the request's own word for the knowledge base, which outranks the name's.
+            knowledge base if not the default or the only one.
+        graph_id: the knowledge base of the request, which takes precedence.
 
     Raises:
-        ModelNotFound: the name is none of these.
+        ModelNotFound: the name has another form.
     """
     name, _, graph = model.partition(":")
     found = _MODEL.fullmatch(name)
@@ -237,35 +234,34 @@ def names() -> list[str]:
 
 
 def models_response(graphs: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the models as the API lists them: those of the default knowledge base, one for each other."""
+    """Return the list of models: those of the default knowledge base, and one for each other one."""
     others = [f"{_NAME}:{graph}" for graph in graphs if graph != DEFAULT_GRAPH]
     return [model_response(name) for name in (*names(), *others)]
 
 
 def model_response(name: str) -> dict[str, Any]:
-    """Return one model as the API describes it."""
+    """Return the description of a model."""
     return {"id": name, "object": "model", "created": 0, "owned_by": _OWNER}
 
 
-# RFC 2397, of images only: a URL is never fetched, so that nobody makes this server call others.
+# Images as data URIs (RFC 2397). Other URLs are not fetched, so no request makes this server call others.
 _DATA_URI = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The last message is the question; what precedes it is history."""
+    """A chat: the last message is the question, the others are its history."""
 
     question: str
     history: list[dict[str, str]]
     images: list[dict[str, Any]]
 
 
-def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
-    """Return what the messages ask.
+def read_conversation(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
+    """Return the question and the history of a chat.
 
-    Instructions (`system`, `developer`) stay at the head of the history, however long it is. Lists
-    of sources that we put below answers are taken out again; another model's calls of tools and
-    their results are left out.
+    Instructions (`system`, `developer`) stay at the head of the history. Lists of sources below our own answers are
+    removed; tool calls of other models and their results are left out.
 
     Args:
         messages: the oldest first.
@@ -273,7 +269,7 @@ def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
 
     Raises:
         QuestionInvalid: the last message is not the user's.
-        OptionInvalid: a message holds what cannot be read.
+        OptionInvalid: an image is not a data URI.
     """
     *before, last = messages
     if last.role != "user":
@@ -292,7 +288,7 @@ def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
 
 
 def _turn(role: str, text: str) -> dict[str, str]:
-    # What one turn may add to a prompt; the longest answer (`limits.answer_tokens`) is shorter.
+    # 8,000 characters: more than the longest answer (`limits.answer_tokens`).
     return {"role": role, "content": without_list(text)[:8000]}
 
 

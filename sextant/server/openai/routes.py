@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from sextant.domain.answers import Answer
 from sextant.facade.questions import Options
-from sextant.server.answers import AnswerRequest, stream_answer, whole
+from sextant.server.answers import AnswerRequest, respond_with_answer, stream_answer
 from sextant.server.lifespan import serving_of
 from sextant.server.openai import completions as messages
 from sextant.server.openai.completions import CompletionWriter
@@ -40,7 +40,7 @@ async def get_model(
     principal: Reader,  # noqa: ARG001 - a guard
 ) -> dict[str, Any]:
     """Describe one model."""
-    messages.chosen_by(model, None)
+    messages.parse_model_name(model, None)
     return messages.model_response(model)
 
 
@@ -62,12 +62,12 @@ async def chat_completions(request: Request, principal: Reader, chat: ChatReques
         body = orjson.dumps(completion.whole(answer))
         return Response(body, media_type="application/json")
 
-    return await whole(request, principal, question, respond)
+    return await respond_with_answer(request, principal, question, respond)
 
 
 def _read_request(chat: ChatRequest, most_turns: int) -> AnswerRequest:
-    mode, effort, graph_id = messages.chosen_by(chat.model, chat.graph_id)
-    conversation = messages.read(chat.messages, most_turns)
+    mode, effort, graph_id = messages.parse_model_name(chat.model, chat.graph_id)
+    conversation = messages.read_conversation(chat.messages, most_turns)
     bounds = chat.filters
     options = Options(
         graph_id=graph_id,

@@ -1,4 +1,4 @@
-"""What is on the wire of the OpenAI interface: requests, responses and errors."""
+"""JSON of the OpenAI-compatible API: requests, responses and errors."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ SCHEMA: dict[str, Any] = {
 
 
 def errors(*statuses: int) -> Responses:
-    """Return the `responses=` of a route under `/v1/` for errors beyond those of any route."""
+    """Return `responses=` for the errors of a route under `/v1/` that not every route has."""
     return {status: describe_failure(status) for status in statuses}
 
 
 def describe_failure(status: int) -> dict[str, Any]:
-    """Return an error as the OpenAPI document tells of it."""
+    """Return the description of an error for the OpenAPI document."""
     example = openai_error(code_of(status), DESCRIPTIONS[status], status)
     return {
         "description": DESCRIPTIONS[status],
@@ -46,13 +46,13 @@ def describe_failure(status: int) -> dict[str, Any]:
     }
 
 
-# Messages that are looked at: more than `limits.history_turns` ever keeps, few enough to be read at once.
+# Messages that are read of a chat, many more than `limits.history_turns`.
 _MOST_MESSAGES = 1000
 _INSTRUCTIONS = frozenset({"system", "developer"})
 
 
 def _newest(messages: Any) -> Any:  # noqa: ANN401 - whatever was sent
-    """Return of a long chat the newest messages, and as many instructions before them."""
+    """Return the newest messages of a long chat, and up to as many instructions before them."""
     if not isinstance(messages, list) or len(messages) <= _MOST_MESSAGES:
         return messages
     sent = cast("list[object]", messages)
@@ -65,7 +65,7 @@ def _instructs(message: object) -> bool:
 
 
 class _Theirs(BaseModel):
-    """OpenAI's names; what we do not know is ignored, since its clients send ever more."""
+    """Base of OpenAI's requests; unknown fields are ignored, since its clients send ever more of them."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -85,7 +85,7 @@ class MessagePart(_Theirs):
 
 
 def _parts(content: Any) -> Any:  # noqa: ANN401 - whatever was sent
-    """Return a text as its one part: of two ways to write content, errors would tell of both."""
+    """Return content that is a text as one part, so that errors do not list two forms."""
     if content is None:
         return ()
     return ({"type": "text", "text": content},) if isinstance(content, str) else content
@@ -102,13 +102,13 @@ class ChatMessage(_Theirs):
 
 
 class StreamOptions(_Theirs):
-    """What a stream has beside the text."""
+    """Options of a stream."""
 
     include_usage: bool | None = False
 
 
 class ResponseFormat(_Theirs):
-    """How the answer is written: as text."""
+    """The format of the answer: text only."""
 
     type: Literal["text"]
 
@@ -116,7 +116,7 @@ class ResponseFormat(_Theirs):
 class ChatRequest(_Theirs):
     """A chat whose last message is a question.
 
-    Sampling parameters are ignored, and tools that may be called: none ever is. That one must be is refused.
+    Sampling parameters and optional tools are ignored; a required tool call is refused.
     """
 
     model: str = Field(max_length=300, description="`sextant`, `sextant-mix`, `sextant-mix:rust`.")
@@ -166,7 +166,7 @@ class UsageCount(BaseModel):
 
 
 class About(BaseModel):
-    """What we know of an answer beyond OpenAI's fields."""
+    """Fields of an answer that OpenAI's API does not have."""
 
     mode: str
     effort: Effort

@@ -149,7 +149,7 @@ async def _accept(request: Request, principal: Principal, received: Received) ->
     library = _library(request, principal)
     registered = await library.add([uploads[index] for index in taken], received.graph_id)
     became = {
-        index: UploadedBody.shown(one, filename=uploads[index].filename)
+        index: UploadedBody.from_domain(one, filename=uploads[index].filename)
         for index, one in zip(taken, registered, strict=True)
     }
     for index, error in refused.items():
@@ -232,7 +232,7 @@ async def retry_document(
     """Queue a document again that could not be taken in."""
     library = _library(request, principal)
     await library.retry(document_id)
-    return ProgressBody.of(await library.standing(document_id), accepted_language(request))
+    return ProgressBody.of(await library.status(document_id), accepted_language(request))
 
 
 @router.post("/documents/{documentId}/cancel", responses=problems(404, 409))
@@ -242,7 +242,7 @@ async def cancel_document(
     """Stop the ingestion of a document; a version that served before serves on."""
     library = _library(request, principal)
     await library.cancel(document_id)
-    return ProgressBody.of(await library.standing(document_id), accepted_language(request))
+    return ProgressBody.of(await library.status(document_id), accepted_language(request))
 
 
 @router.get(
@@ -253,7 +253,7 @@ async def document_events(
 ) -> EventStream:
     """Return how far the ingestion of a document is, as server-sent events until it has ended."""
     library, serving = _library(request, principal), serving_of(request)
-    first = await library.standing(document_id)
+    first = await library.status(document_id)
     slot = ExitStack()
     slot.enter_context(serving.watching.slot(principal.user_id))
     statuses, language = watch(library, first), accepted_language(request)
@@ -286,7 +286,7 @@ async def get_structure(
 ) -> StructureBody:
     """Return the sections of a document, and what each is about."""
     rag = rag_of(request, principal)
-    graph_id = options.graph_id or (await rag.library().standing(document_id)).graph_id
+    graph_id = options.graph_id or (await rag.library().status(document_id)).graph_id
     sections = await (await rag.chunks(graph_id)).structure(document_id)
     bodies = tuple(map(SectionBody.of_section, sections))
     return StructureBody(document_id=document_id, graph_id=graph_id, sections=bodies)

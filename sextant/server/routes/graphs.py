@@ -1,4 +1,4 @@
-"""Whole knowledge bases: listed, brought, taken, deleted."""
+"""Routes of whole knowledge bases: list, import, export, delete, and example questions."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _EXPORT: dict[int | str, dict[str, Any]] = {
 async def list_graphs(
     request: Request, principal: Reader, options: Annotated[GraphQuery, Query()]
 ) -> GraphPage:
-    """Return the knowledge bases with their sizes, by name."""
+    """List the knowledge bases with their sizes, by name."""
     listing = ListingKey.of("graphs", principal.user_id)
     after = listing.after(options.cursor, str) if options.cursor else ""
     known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
@@ -87,7 +87,7 @@ async def example_questions(
     graph_id: GraphId,
     options: Annotated[ExamplesQuery, Query()],
 ) -> ExamplesBody:
-    """Return questions to begin with, from headings of the documents; empty before there are any."""
+    """Suggest questions from headings of the documents; empty without documents."""
     found = await rag_of(request, principal).examples(
         graph_id, language=options.language or "", limit=options.limit
     )
@@ -107,7 +107,7 @@ async def import_graph(
     options: Annotated[ImportQuery, Query()],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> ImportBody | Response:
-    """Bring documents, passages, entities and relations of your own; the same again changes nothing."""
+    """Import documents, passages, entities and relations; importing the same again changes nothing."""
     if content_type_of(request) not in _LINES or is_encoded(request):
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
     serving, read = serving_of(request), asyncio.Event()
@@ -119,7 +119,7 @@ async def import_graph(
         with speak_in(language), serving.uploads.shares.slot(principal.user_id):
             async with aclosing(lines_of(request.stream(), longest)) as lines:
                 report = await rag_of(request, principal).import_graph(
-                    _to_their_end(lines, read),
+                    _set_at_end(lines, read),
                     graph_id,
                     strict=options.strict,
                     facts_as_passages=options.facts_as_passages,
@@ -130,17 +130,17 @@ async def import_graph(
 
     if MEDIA_TYPE not in accept:
         return await work(silent)
-    following = serving.imports.begin(work)
-    following.task.add_done_callback(lambda _: read.set())
-    await read.wait()  # all of the body, before a byte is answered
+    stream = serving.imports.begin(work)
+    stream.task.add_done_callback(lambda _: read.set())
+    await read.wait()  # the whole body is read before the response begins
     runs = serving.settings.runs
-    done, _ = await asyncio.wait({following.task}, timeout=runs.hold_seconds)
+    done, _ = await asyncio.wait({stream.task}, timeout=runs.hold_seconds)
     for task in done:
-        task.result()  # what has failed by now has its own status
-    return EventStream(following.events(runs.ping_seconds), write_seconds=runs.write_seconds)
+        task.result()  # an early failure is answered with its own status
+    return EventStream(stream.events(runs.ping_seconds), write_seconds=runs.write_seconds)
 
 
-async def _to_their_end(lines: AsyncIterator[bytes], read: asyncio.Event) -> AsyncIterator[bytes]:
+async def _set_at_end(lines: AsyncIterator[bytes], read: asyncio.Event) -> AsyncIterator[bytes]:
     async for line in lines:
         yield line
     read.set()
@@ -154,7 +154,7 @@ async def _to_their_end(lines: AsyncIterator[bytes], read: asyncio.Event) -> Asy
 async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -> StreamingResponse:
     """Return a whole knowledge base as the lines that import it again."""
     lines = rag_of(request, principal).export_graph(graph_id)
-    # The first is read before the answer begins, so that what is not there is a 404.
+    # The first line is read before the response begins, so that a missing knowledge base is a 404.
     first = await anext(lines, None)
     return StreamingResponse(_write_export(first, lines), media_type=LINES)
 

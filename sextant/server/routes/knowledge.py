@@ -55,7 +55,7 @@ async def list_duplicates(
     """Return pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
     entities = await rag_of(request, principal).entities(options.graph_id)
     async with search_turn(request, principal):  # compares all vectors of names
-        return DuplicatePage.shown(await entities.duplicates(options.limit, options.cursor))
+        return DuplicatePage.from_domain(await entities.duplicates(options.limit, options.cursor))
 
 
 @router.get("/api/knowledge/entities/{entityId}", responses=problems(404))

@@ -1,7 +1,4 @@
-"""Answers: whole, or as a stream of events that can be taken up again (docs/streaming.md).
-
-Also here: conversations, which questions with a `threadId` make (docs/conversations.md).
-"""
+"""Routes of answers, whole or as a resumable stream (docs/streaming.md), and of conversations (docs/conversations.md)."""
 
 from __future__ import annotations
 
@@ -30,7 +27,13 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.facade.questions import Options
 from sextant.graph.threads import LONGEST_THREAD, Thread
 from sextant.retrievers.cursor import ListingKey
-from sextant.server.answers import AnswerRequest, ResumeRequest, resume_stream, stream_answer, whole
+from sextant.server.answers import (
+    AnswerRequest,
+    ResumeRequest,
+    respond_with_answer,
+    resume_stream,
+    stream_answer,
+)
 from sextant.server.connections import MEDIA_TYPE, frame
 from sextant.server.lifespan import serving_of
 from sextant.server.openapi import problems
@@ -110,7 +113,7 @@ async def resume_answer(
     body: ResumeBody,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
-    """Decide what an answer stopped for, or resume a report that was stopped, and have the rest of it."""
+    """Resume an answer that waits for a decision, or a report that was stopped."""
     decision = {"decisions": list(body.decisions)} if body.decisions else None
     return await _answer(
         request,
@@ -133,7 +136,7 @@ async def _answer(
     streamed: bool,
     survive: bool,
 ) -> Response:
-    """Return the answer, whole or as a stream; or what a person must decide first."""
+    """Return the answer, whole or as a stream, or the decision that it waits for."""
     if streamed:
         encode = partial(_frame_events, trace)
         run, response = stream_answer(
@@ -147,7 +150,7 @@ async def _answer(
         return Response(orjson.dumps(body), media_type="application/json")
 
     try:
-        return await whole(request, principal, question, respond, trace.note)
+        return await respond_with_answer(request, principal, question, respond, trace.note)
     except DecisionNeeded as stopped:
         pending = {"threadId": thread_id, "request": stopped.request}
         return Response(orjson.dumps(pending), 202, media_type="application/json")
@@ -157,7 +160,7 @@ async def _answer(
 async def answer_events(
     request: Request, principal: Reader, run_id: RunId, last_event_id: LastEventId = None
 ) -> Response:
-    """Read the events of a streamed answer again, all or those after `Last-Event-ID`."""
+    """Return the events of a streamed answer again, all or those after `Last-Event-ID`."""
     after = _last_event_of(last_event_id)[1] if last_event_id else 0
     run = serving_of(request).runs.find(run_id, principal.user_id)
     return resume_stream(request, run, after)
@@ -165,7 +168,7 @@ async def answer_events(
 
 @router.delete("/{runId}", status_code=204, response_class=Response, responses=problems(404))
 async def cancel_answer(request: Request, principal: Reader, run_id: RunId) -> None:
-    """End a streamed answer that goes on without its client; nothing changes if it has ended."""
+    """Stop a streamed answer; one that has ended stays as it is."""
     serving_of(request).runs.find(run_id, principal.user_id).stop()
 
 
@@ -192,7 +195,7 @@ _EVENT_ID = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
 
 
 def _last_event_of(event_id: str) -> tuple[str, int]:
-    """Return the run that an event is of, and its number there, from 1."""
+    """Return the run of an event, and the event's number there, from 1."""
     found = _EVENT_ID.fullmatch(event_id)
     if found is None:
         raise RunNotFound("No event has this id.", next_step="Ask the question again.")
@@ -200,14 +203,14 @@ def _last_event_of(event_id: str) -> tuple[str, int]:
 
 
 class _Trace:
-    """What a run did when, where `debug` asks for it."""
+    """The steps of a run with their times, for `debug`."""
 
     def __init__(self, *, debug: bool) -> None:
         self.steps: list[dict[str, Any]] | None = [] if debug else None
         self._began = time.perf_counter()
 
     def note(self, event: Event, _: str = "") -> bytes:
-        """Keep it, if it is a step; there is nothing to send."""
+        """Note an event that is a step; return nothing to send."""
         if self.steps is not None and isinstance(
             event, Status | Retrieved | Planned | ReportProgress
         ):
@@ -217,7 +220,7 @@ class _Trace:
 
 
 def _frame_events(trace: _Trace, event: Event, event_id: str) -> bytes:
-    """Return the event as it is sent."""
+    """Return an event as bytes."""
     trace.note(event)
     if isinstance(event, Done):
         return frame(event.type, answer_on_wire(event.answer, trace.steps), event_id)
@@ -238,7 +241,7 @@ ThreadId = Annotated[
 async def list_threads(
     request: Request, principal: Reader, options: Annotated[ThreadQuery, Query()]
 ) -> ThreadPage:
-    """Return the conversations of the caller, the latest first."""
+    """List the conversations of the caller, the latest first."""
     listing = ListingKey.of("threads", principal.user_id)
     after = None
     if options.cursor:
@@ -255,7 +258,7 @@ async def list_threads(
 
 @threads_router.get("/{threadId:path}", responses=problems(404))
 async def get_thread(request: Request, principal: Reader, thread_id: ThreadId) -> TurnsBody:
-    """Return what was said in a conversation, the oldest first."""
+    """Return the turns of a conversation, the oldest first."""
     turns = await rag_of(request, principal).conversations().turns(thread_id)
     return TurnsBody.of(thread_id, turns)
 
@@ -264,5 +267,5 @@ async def get_thread(request: Request, principal: Reader, thread_id: ThreadId) -
     "/{threadId:path}", status_code=204, response_class=Response, responses=problems(404)
 )
 async def forget_thread(request: Request, principal: Reader, thread_id: ThreadId) -> None:
-    """Remove a conversation with all that was said in it; there is no way back."""
+    """Delete a conversation with all its turns, for good."""
     await rag_of(request, principal).conversations().forget(thread_id)

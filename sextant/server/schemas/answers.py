@@ -1,7 +1,4 @@
-"""Questions and answers on the wire.
-
-Also here: conversations over the wire; `POST /search`.
-"""
+"""JSON of questions and answers, of conversations, and of `POST /search`."""
 
 from __future__ import annotations
 
@@ -81,7 +78,7 @@ class QueryRequest(Wire):
 
 
 class ResumeBody(Wire):
-    """How an answer is resumed: by a decision where it stopped for one, by nothing else where a report was stopped."""
+    """Resumes an answer by a decision, or a stopped report without one."""
 
     thread_id: str = Field(min_length=1, max_length=200, description="The conversation.")
     decisions: tuple[dict[str, Any], ...] = Field(
@@ -97,14 +94,14 @@ class ResumeBody(Wire):
 
 
 class Pending(Wire):
-    """What a person must decide before there is an answer; the keys of `request` are those of agent-chat-ui."""
+    """The decision that an answer waits for; `request` has the keys of agent-chat-ui."""
 
     thread_id: str
     request: dict[str, Any]
 
 
 class QueryResponse(Wire):
-    """An answer with what it rests on."""
+    """An answer with its sources."""
 
     answer: str
     mode: str
@@ -140,7 +137,7 @@ class QueryResponse(Wire):
 def on_wire(value: Any) -> Any:  # noqa: ANN401 - whatever answers are made of
     """Return `value` with the fields of dataclasses in camelCase; keys of mappings stay.
 
-    Instead of pydantic, which would check again what we made: a tenth of the time.
+    It takes a tenth of the time of pydantic, which would validate our own objects again.
     """
     if is_dataclass(value) and not isinstance(value, type):
         return {name: on_wire(getattr(value, field)) for field, name in _names(type(value))}
@@ -179,7 +176,7 @@ class ThreadPage(Wire):
 
 
 class StoredSource(Wire):
-    """A source as a conversation keeps it; its text is at `GET /documents/{documentId}/text`."""
+    """A source of a stored turn; its text is at `GET /documents/{documentId}/text`."""
 
     marker: int
     document_id: str
@@ -196,7 +193,7 @@ class StoredSource(Wire):
 
 
 class TurnBody(Wire):
-    """What was said once; a user's turn has but `role` and `text`."""
+    """One turn of a conversation; a user's turn has only `role` and `text`."""
 
     role: Literal["user", "assistant", "system"]
     text: str
@@ -232,13 +229,13 @@ _Ranking = str | dict[str, float] | None
 
 
 def _check_filters(given: _Ranking) -> _Ranking:
-    """Refuse by the rules of rankings, which name what is wrong as a union's do not."""
+    """Validate a ranking; its own errors are clearer than those of a union."""
     MetadataWeights.read(given)
     return given
 
 
 class SearchBody(Wire):
-    """What is searched for, where, and within which bounds."""
+    """A search for passages."""
 
     query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
     graph_id: GraphName = DEFAULT_GRAPH

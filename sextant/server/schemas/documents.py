@@ -1,7 +1,4 @@
-"""Documents over the wire: uploaded, listed, and how far their ingestion is.
-
-Also here: the section tree of a document over the wire.
-"""
+"""JSON of documents: uploads, lists, the progress of ingestion, sections and texts."""
 
 from __future__ import annotations
 
@@ -45,11 +42,11 @@ class SectionBody(Wire):
     @classmethod
     def of_section(cls, section: Section) -> Self:
         """Return the body for a section."""
-        return cls.shown(section, section_id=section.id, parent_section_id=section.parent_id)
+        return cls.from_domain(section, section_id=section.id, parent_section_id=section.parent_id)
 
 
 class StructureBody(Wire):
-    """The sections in reading order, each after the one it lies in; the first is the whole document."""
+    """The sections in reading order, each after its parent; the first is the whole document."""
 
     document_id: UUID
     graph_id: str
@@ -69,10 +66,10 @@ ExternalId = Annotated[
 
 
 class UploadOptions(Wire):
-    """What may be said of an upload; `externalId` of one file only.
+    """Options of an upload; `externalId` is for a single file.
 
-    A document of the same `externalId` is replaced. One of the same file name is replaced with `replace`; else
-    both are kept.
+    A document of the same `externalId` is replaced. One of the same file name is replaced if `replace` is true; else
+    both stay.
     """
 
     graph_id: GraphName = DEFAULT_GRAPH
@@ -85,22 +82,22 @@ class UploadOptions(Wire):
 
     @property
     def replaces(self) -> bool:
-        """Return whether the upload takes the place of one of its name."""
+        """Return whether the upload replaces a document of its name."""
         return self.replace or self.external_id is not None
 
 
 class TextUpload(UploadOptions):
-    """A document as text. A later one of the same `externalId` takes its place."""
+    """A document as text. A later one of the same `externalId` replaces it."""
 
     text: str = Field(min_length=1, description="Plain text, or Markdown if the title ends in .md.")
     title: str = Field("text", min_length=1, max_length=LONGEST_FILENAME)
 
 
 class UploadedBody(Wire):
-    """What became of a file: a document, or the reason why it cannot be one.
+    """The result for one file: a document, or the problem.
 
-    `unchanged`: the knowledge base has these bytes already, so there is no job. `sameAs`: the other
-    name by which it has them. `sameNameAs`: another document of this file name, which is kept beside it.
+    `unchanged`: the knowledge base has these bytes already, so there is no job. `sameAs`: the name under which it has
+    them. `sameNameAs`: another document of this file name, which stays.
     """
 
     filename: str
@@ -113,7 +110,7 @@ class UploadedBody(Wire):
 
 
 class UploadBody(Wire):
-    """The files of an upload, in order; workers ingest them."""
+    """The results for the files of an upload, in order; workers ingest them."""
 
     graph_id: str
     documents: tuple[UploadedBody, ...]
@@ -122,11 +119,10 @@ class UploadBody(Wire):
 class JobBody(Wire):
     """The newest ingestion of a document.
 
-    `done` of `total` chunks are through the stage; 0 of 0 where nothing counts. `notBefore`: a
-    dependency was gone, and this is when it is tried again. `unattended`: it waits, and no worker runs that
-    could take it. `warnings`: what of the document was not
-    taken in though it is done, such as images that nobody looked at, in the language of `Accept-Language`
-    (`zh`, else English); `warningCodes` has their codes in the same order, null for a sentence that has none.
+    `done` of `total` chunks have passed the stage; both are 0 in stages without chunks. `notBefore`: the next try
+    after a dependency was down. `unattended`: it waits and no worker runs. `warnings`: missing parts of an ingested
+    document, such as images without a description, in the language of `Accept-Language` (`zh`, else English);
+    `warningCodes` has their codes in the same order, null for an old warning without one.
     """
 
     job_id: UUID
@@ -149,11 +145,11 @@ class JobBody(Wire):
         counts = {name: getattr(status, name) or 0 for name in ("done", "total", "attempts")}
         warnings = word_warnings(status.warnings, language)
         codes = tuple(warning.code or None for warning in status.warnings)
-        return cls.shown(status, **counts, warnings=warnings, warning_codes=codes)
+        return cls.from_domain(status, **counts, warnings=warnings, warning_codes=codes)
 
 
 class ProgressBody(Wire):
-    """Where a document stands."""
+    """The status of a document."""
 
     document_id: UUID
     graph_id: str
@@ -165,15 +161,15 @@ class ProgressBody(Wire):
     @classmethod
     def of(cls, status: UploadStatus, language: str) -> ProgressBody:
         """Return the body for how far a document is."""
-        return cls.shown(status, job=JobBody.of(status, language))
+        return cls.from_domain(status, job=JobBody.of(status, language))
 
 
 class DocumentBody(Wire):
-    """A stored document; `error` says why one that is `failed` could not be taken in.
+    """A stored document; `error` says why the ingestion of a `failed` one failed.
 
-    `copies`: the names of other files with the same bytes. Deleting the document leaves it to the first of them.
-    `coverage`: null until it is read, and of one that was imported as chunks.
-    `parentId`: the e-mail that it is attached to, and is deleted with.
+    `copies`: the names of other files with the same bytes; deleting the document keeps it under the first of them.
+    `coverage`: null until the document is read, and for one imported as chunks. `parentId`: the e-mail that it is
+    attached to and deleted with.
     """
 
     document_id: UUID
@@ -204,11 +200,11 @@ class DocumentBody(Wire):
     ) -> DocumentBody:
         """Return the body for a document."""
         job = JobBody.of(status, language) if status else None
-        return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
+        return cls.from_domain(document, document_id=document.id, graph_id=graph_id, job=job)
 
 
 class DocumentsQuery(Wire):
-    """Which page of which knowledge base."""
+    """A page of a knowledge base's documents."""
 
     graph_id: GraphName = DEFAULT_GRAPH
     limit: int = Field(100, ge=1, le=500, description="Documents on a page.")
@@ -223,7 +219,7 @@ class DocumentPage(Wire):
 
 
 class SliceQuery(Wire):
-    """Characters of a document's text, as citations count them."""
+    """A span of a document's text, in characters as citations count them."""
 
     start: int = Field(0, ge=0, le=2_000_000_000)
     end: int | None = Field(
@@ -232,15 +228,15 @@ class SliceQuery(Wire):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Start and end of what is read."""
+        """Return start and end of the span."""
         most = self.start + _LONGEST_SLICE
         return self.start, most if self.end is None else min(self.end, most)
 
 
 class BoxesBody(Wire):
-    """Where a part of a document's text stands on the pages of its file: a box for each line, in reading order.
+    """The positions of a span of text on the pages of the file: a box for each line, in reading order.
 
-    Empty where the file has no pages or does not show that part, and of documents ingested before boxes were stored.
+    Empty if the file has no pages or does not show the span, and for documents ingested before boxes were stored.
     """
 
     document_id: UUID
@@ -250,7 +246,7 @@ class BoxesBody(Wire):
 
 
 class SliceBody(Wire):
-    """A part of a document's text; `end` is where it really ends."""
+    """A part of a document's text with its actual end."""
 
     document_id: UUID
     start: int

@@ -1,7 +1,4 @@
-"""Knowledge bases over the wire: listed, and what an import brought.
-
-Also here: communities; entities, searched, looked at one by one, and drawn as a graph.
-"""
+"""JSON of knowledge bases, imports, communities, entities and parts of the graph."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from sextant.stores.graph.record import GraphCounts
 
 
 class CommunityQuery(OfGraph):
-    """Which communities."""
+    """A page of communities."""
 
     level: int | None = Field(
         None, ge=0, le=100, description="Of this level only; 0 is the coarsest.", examples=[0]
@@ -43,7 +40,7 @@ class CommunityPage(Wire):
 
 
 class GraphQuery(Wire):
-    """Which page of the list."""
+    """A page of knowledge bases."""
 
     limit: int = Field(100, ge=1, le=1000, description="Knowledge bases on a page.")
     cursor: Cursor = None
@@ -52,9 +49,8 @@ class GraphQuery(Wire):
 class GraphBody(Wire):
     """A knowledge base and its size.
 
-    `pending`: descriptions by model, names, communities and reports are still to follow, which a worker sees to;
-    `unattended`: it is pending, and no worker runs.
-    `warnings`: what of them did not follow the last time, and how to mend it, in the language of
+    `pending`: a worker must still update descriptions, names, communities and reports; `unattended`: it is pending and
+    no worker runs. `warnings`: updates that failed the last time and the way out, in the language of
     `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
     """
 
@@ -70,7 +66,7 @@ class GraphBody(Wire):
     @classmethod
     def of(cls, graph: GraphInfo, language: str) -> GraphBody:
         """Return the body for a knowledge base."""
-        return cls.shown(graph, **show_warnings(graph.coded_warnings, language))
+        return cls.from_domain(graph, **show_warnings(graph.coded_warnings, language))
 
 
 class GraphPage(Wire):
@@ -81,7 +77,7 @@ class GraphPage(Wire):
 
 
 class ExamplesQuery(Wire):
-    """How many questions, and which documents they are made of first."""
+    """The number of example questions and their language."""
 
     language: Literal["zh", "en"] | None = Field(
         None, description="Documents in this language come first."
@@ -90,13 +86,13 @@ class ExamplesQuery(Wire):
 
 
 class ExamplesBody(Wire):
-    """Questions to begin with, made from what the documents' headings say."""
+    """Example questions made from headings of the documents."""
 
     questions: tuple[Example, ...]
 
 
 class ImportQuery(Wire):
-    """How to import."""
+    """Options of an import."""
 
     strict: bool = Field(
         default=False, description="Stop at the first line that cannot be used, and store nothing."
@@ -109,7 +105,7 @@ class ImportQuery(Wire):
 
 
 class LineProblemBody(Wire):
-    """What is wrong with line number `line`; `kept`: it was taken all the same."""
+    """What is wrong with a line; `kept`: it was imported in spite of this."""
 
     line: int
     reason: str
@@ -117,11 +113,11 @@ class LineProblemBody(Wire):
 
 
 class ImportBody(Wire):
-    """What an import brought; `problemCount` also counts those beyond the thousand that are listed.
+    """The result of an import; `problemCount` also counts problems beyond the thousand that are listed.
 
-    `graph` is the size of the whole graph then, with what was found in the texts. `pending`: everything is
-    stored and can be searched; names, communities and reports follow, and `GET /api/graphs` says when they have.
-    `graphAlone`: the knowledge base has no passage, so that no question finds anything in it.
+    `graph` is the size of the whole graph after the import. `pending`: everything is stored and can be searched, but
+    names, communities and reports are still to be updated; `GET /api/graphs` says when they are. `graphAlone`: the
+    knowledge base has no passages, so no question finds anything in it.
     Reasons and `warnings` are in the language of `Accept-Language` (`zh`, else English); `codedWarnings`: the same as data.
     """
 
@@ -147,11 +143,11 @@ class ImportBody(Wire):
             for one in report.problems
         )
         worded = show_warnings(report.coded_warnings, language)
-        return cls.shown(report, graph_id=graph_id, problems=problems, **worded)
+        return cls.from_domain(report, graph_id=graph_id, problems=problems, **worded)
 
 
 class Weights(Wire):
-    """What each lane's share counts; one that is left out keeps its default, as in Python."""
+    """Weights of the lanes; one that is left out keeps its default."""
 
     vector: float = Field(0.5, ge=0, allow_inf_nan=False, strict=True)
     fts: float = Field(0.3, ge=0, allow_inf_nan=False, strict=True)
@@ -159,7 +155,7 @@ class Weights(Wire):
 
 
 class EntitySearchBody(Wire):
-    """What entities are searched for."""
+    """A search for entities."""
 
     query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
     graph_id: GraphName = DEFAULT_GRAPH
@@ -200,7 +196,7 @@ class EntitySearchBody(Wire):
 
 
 class EntityQuery(OfGraph):
-    """Which knowledge base, and how much of the entity."""
+    """The knowledge base, and how many relations and passages to return."""
 
     limit: int = Field(20, ge=1, le=100, description="Relations and passages at most.")
 
@@ -217,7 +213,7 @@ class EntityNode(Wire):
 
 
 class MergedBody(Wire):
-    """A name that was found to be this entity's, and why."""
+    """An entity that was merged into this one, and why."""
 
     id: UUID
     name: str
@@ -226,7 +222,7 @@ class MergedBody(Wire):
 
 
 class CommunityName(Wire):
-    """A community that the entity is in."""
+    """A community of the entity."""
 
     id: UUID
     level: int
@@ -247,24 +243,24 @@ class EntityDetail(EntityNode):
     @classmethod
     def of_view(cls, view: EntityView) -> EntityDetail:
         """Return the body for an entity."""
-        return cls.shown(
+        return cls.from_domain(
             view.entity,
             relations=view.relations,
             mentions=view.mentions,
-            merged=[MergedBody.shown(one, id=one.from_id) for one in view.merged],
+            merged=[MergedBody.from_domain(one, id=one.from_id) for one in view.merged],
             communities=view.communities,
         )
 
 
 class DuplicatesQuery(OfGraph):
-    """Which page of the list."""
+    """A page of pairs."""
 
     limit: int = Field(50, ge=1, le=1000, description="Pairs on a page.")
     cursor: Cursor = None
 
 
 class DuplicateBody(Wire):
-    """Two entities that may be one thing, why, and how alike they are, 0 to 1."""
+    """Two entities that may be one thing: why, and their similarity, 0 to 1."""
 
     one_id: UUID
     one_name: str
@@ -282,7 +278,7 @@ class DuplicatePage(Wire):
 
 
 class SubGraphQuery(OfGraph):
-    """Which part of a graph."""
+    """A part of the graph."""
 
     seed: str | None = Field(
         None,
@@ -307,7 +303,7 @@ class EdgeBody(Wire):
 
 
 class SubGraphBody(Wire):
-    """A part of a graph that can be drawn; `truncated`: there is more around it."""
+    """A part of a graph to draw; `truncated`: relations lead beyond it."""
 
     nodes: tuple[EntityNode, ...]
     edges: tuple[EdgeBody, ...]
@@ -317,7 +313,9 @@ class SubGraphBody(Wire):
     def of(cls, part: DrawnGraph) -> SubGraphBody:
         """Return the body for a part of a graph."""
         edges = [
-            EdgeBody.shown(hop, id=hop.relation_id, source=hop.source_id, target=hop.target_id)
+            EdgeBody.from_domain(
+                hop, id=hop.relation_id, source=hop.source_id, target=hop.target_id
+            )
             for hop in part.hops
         ]
-        return cls.shown(part, nodes=part.entities, edges=edges, truncated=part.cut)
+        return cls.from_domain(part, nodes=part.entities, edges=edges, truncated=part.cut)

@@ -1,4 +1,4 @@
-"""How our models look in JSON."""
+"""The base of all JSON bodies, and fields that many of them share."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from sextant.domain.warnings import CodedWarning, word_warnings
 class Wire(BaseModel):
     """Base of all requests and responses: camelCase in JSON, snake_case here.
 
-    Unknown fields of a request are refused, with the name that was probably meant, so that a misspelt
-    filter never widens a search.
+    Unknown fields of a request are refused with the nearest name, so that a misspelt filter never widens a search.
     """
 
     model_config = ConfigDict(
@@ -53,14 +52,14 @@ class Wire(BaseModel):
         return given
 
     @classmethod
-    def shown(cls, value: object, **extra: object) -> Self:
-        """Return what `value` is over the wire: its attributes of our fields' names, and what else is `extra`."""
+    def from_domain(cls, value: object, **extra: object) -> Self:
+        """Return the body for an object, by its attributes with the names of the fields, and by `extra`."""
         values = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
         return cls.model_validate(values | extra, from_attributes=True)
 
 
 def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
-    """Return what is said of a field that a model lacks: the one of nearly this name, else all that it has."""
+    """Return the error for an unknown field: it suggests the nearest name, or lists all fields."""
     fields = {field.casefold(): field for field in map(to_camel, model.model_fields)}
     written = name.replace("_", "").casefold()
     near = difflib.get_close_matches(written, fields, n=1)
@@ -73,14 +72,14 @@ def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
 
 
 class WarningBody(Wire):
-    """A warning as data: its stable code, and what its sentence names. An old one without a code has none."""
+    """A warning as data: its stable code and the parameters of its sentence; old warnings have no code."""
 
     code: str
     params: dict[str, Any]
 
 
 def show_warnings(warnings: Iterable[CodedWarning], language: str) -> dict[str, Any]:
-    """Return warnings as the fields of a body: their sentences, and the same as data."""
+    """Return warnings as two fields of a body: sentences, and data."""
     given = tuple(warnings)
     coded = tuple(WarningBody(**warning.to_json()) for warning in given)
     return {"warnings": word_warnings(given, language), "coded_warnings": coded}
@@ -104,7 +103,7 @@ class Problem(BaseModel):
     )
 
 
-# Read by its own rules, which say what a misspelt filter was probably meant to be.
+# `ChunkFilters.read` names the filter in its errors.
 Filters = Annotated[ChunkFilters | None, BeforeValidator(ChunkFilters.read)]
 
 GraphName = Annotated[
@@ -119,13 +118,13 @@ GraphName = Annotated[
 
 
 class OfGraph(Wire):
-    """Query parameters of what belongs to a knowledge base."""
+    """Query parameters of a route about one knowledge base."""
 
     graph_id: GraphName = DEFAULT_GRAPH
 
 
 class OfAnyGraph(Wire):
-    """Query parameters of a document, whose id says which knowledge base it is of."""
+    """Query parameters of a route about a document, whose id implies the knowledge base."""
 
     graph_id: GraphName | None = Field(
         None, description="Where the document must be; by default wherever it is."

@@ -461,7 +461,7 @@ async def test_a_cancelled_ingestion_stops_and_can_be_tried_again(database: Data
     async with worker_of(database, embedder, concurrency=1):
         await until(database, scope, lambda jobs: jobs[0].worker is not None)
         await library.cancel(added.document_id)
-        standing = await library.standing(added.document_id)
+        standing = await library.status(added.document_id)
         assert (standing.status, standing.error_code) == ("failed", "cancelled")
         # Its place is free again, although the embedder never answered.
         other = someone()

@@ -95,7 +95,7 @@ def test_a_list_names_section_and_page_in_the_answers_language() -> None:
 def test_a_models_name_says_mode_effort_and_knowledge_base(
     name: str, graph_id: str | None, chosen: tuple[str, str, str]
 ) -> None:
-    assert messages.chosen_by(name, graph_id) == chosen
+    assert messages.parse_model_name(name, graph_id) == chosen
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_a_models_name_says_mode_effort_and_knowledge_base(
 )
 def test_other_names_are_no_models(name: str) -> None:
     with pytest.raises(ModelNotFound):
-        messages.chosen_by(name, None)
+        messages.parse_model_name(name, None)
 
 
 def test_every_listed_model_can_be_asked() -> None:
     chosen = [
-        messages.chosen_by(model["id"], None)
+        messages.parse_model_name(model["id"], None)
         for model in messages.models_response(["default", "hr"])
     ]
     assert {graph for _, _, graph in chosen} == {"default", "hr"}
@@ -122,7 +122,9 @@ def chat(*turns: tuple[str, str]) -> list[ChatMessage]:
 
 def test_rules_stay_at_the_head_of_a_history_that_is_cut() -> None:
     turns = [("user", f"question {n}") for n in range(30)]
-    said = messages.read(chat(("system", "Be brief."), *turns, ("user", "And now?")), 4)
+    said = messages.read_conversation(
+        chat(("system", "Be brief."), *turns, ("user", "And now?")), 4
+    )
     assert said.question == "And now?"
     assert [turn["content"] for turn in said.history] == [
         "Be brief.",
@@ -138,7 +140,7 @@ def test_of_a_chat_as_long_as_it_may_be_the_newest_are_read_and_the_rules() -> N
     rules = {"role": "system", "content": "Be brief."}
     sent = ChatRequest.model_validate({"model": "sextant", "messages": [rules, *said]}).messages
     assert len(sent) == 1001
-    read = messages.read(sent, 3)
+    read = messages.read_conversation(sent, 3)
     assert read.question == "question 4999"
     assert [turn["content"] for turn in read.history] == [
         "Be brief.",
@@ -158,20 +160,20 @@ def test_what_another_model_did_with_tools_is_left_out() -> None:
         {"role": "user", "content": "And the leave?"},
     ]
     chat = ChatRequest.model_validate({"model": "sextant", "messages": sent})
-    said = messages.read(chat.messages, 4)
+    said = messages.read_conversation(chat.messages, 4)
     assert said.question == "And the leave?"
     assert [turn["content"] for turn in said.history] == ["How is the weather?", "Hot."]
 
 
 @pytest.mark.parametrize("turns", [0, 1])
 def test_no_history_is_taken_where_none_fits(turns: int) -> None:
-    said = messages.read(chat(("user", "one"), ("user", "two")), turns)
+    said = messages.read_conversation(chat(("user", "one"), ("user", "two")), turns)
     assert len(said.history) == turns
 
 
 def test_the_last_message_must_be_the_users() -> None:
     with pytest.raises(QuestionInvalid):
-        messages.read(chat(("user", "Hello"), ("assistant", "Hi")), 4)
+        messages.read_conversation(chat(("user", "Hello"), ("assistant", "Hi")), 4)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_the_last_message_must_be_the_users() -> None:
 def test_images_that_would_have_to_be_fetched_are_refused(url: str) -> None:
     part = MessagePart(type="image_url", image_url=ImageUrl(url=url))
     with pytest.raises(OptionInvalid):
-        messages.read([ChatMessage(role="user", content=(part,))], 4)
+        messages.read_conversation([ChatMessage(role="user", content=(part,))], 4)
 
 
 def streamed(

@@ -12,7 +12,7 @@ from sextant.server.mcp.results import (
     FoundPassage,
     Previewed,
     answer_text,
-    fitting,
+    limit_size,
     omission_text,
     preview_text,
     shorten_text,
@@ -45,7 +45,7 @@ def passage(text: str) -> FoundPassage:
 @given(st.integers(1, 60), st.sampled_from(["an owner drops it. ", "付款节点分为三个。"]))
 def test_the_results_that_are_kept_fit_and_are_the_first(number: int, text: str) -> None:
     found = [passage(f"{place} {text * 100}") for place in range(number)]
-    kept = fitting(found)
+    kept = limit_size(found)
     assert kept == tuple(found[: len(kept)])
     assert kept
     if len(kept) < number:
@@ -57,7 +57,7 @@ def test_the_results_that_are_kept_fit_and_are_the_first(number: int, text: str)
 
 
 def test_one_result_is_kept_however_long_it_is() -> None:
-    assert len(fitting([passage("word " * 100_000)])) == 1
+    assert len(limit_size([passage("word " * 100_000)])) == 1
 
 
 @given(st.integers(0, 20_000), st.integers(0, 20_000))

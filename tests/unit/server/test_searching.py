@@ -33,7 +33,7 @@ class Ranking:
     async def chunks(self, _: str) -> Ranking:
         return self
 
-    async def shown(
+    async def hits_of_mode(
         self, items: Sequence[RetrievedItem], **_: object
     ) -> tuple[tuple[()], list[str]]:
         self.shown_ids += [one.id for one in items]

@@ -37,7 +37,7 @@ class Shelf:
     def __init__(self, *answers: JobStage | Exception) -> None:
         self.answers = list(answers)
 
-    async def standing(self, document_id: UUID) -> UploadStatus:
+    async def status(self, document_id: UUID) -> UploadStatus:
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
