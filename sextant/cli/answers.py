@@ -1,4 +1,4 @@
-"""How an answer, its citations and its sources look on a terminal."""
+"""Prints answers with their citations and sources on a terminal."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ _SEE_LOG = "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."
 
 
 async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) -> Answer:
-    """Print an answer's text as it comes, then its citations; return the whole answer.
+    """Print an answer while it is written, then its citations; return the answer.
 
     Args:
-        events: what the workflow says while it works.
-        quiet: print nothing.
+        events: of the workflow.
+        quiet: print only the plan of a report.
 
     Raises:
-        SextantError: the run failed on the way.
+        SextantError: the run failed.
     """
     printer = _Printer(quiet=quiet)
     try:
@@ -84,7 +84,7 @@ async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) ->
 
 
 class _Printer:
-    """Prints what happens: the text on standard output, all else on standard error; if `quiet`, only what a report costs."""
+    """Prints events: the text on standard output, all else on standard error; if `quiet`, only the plan of a report."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.lines = Wrapping(terminal.write, width_of_terminal(sys.stdout))
@@ -113,19 +113,19 @@ class _Printer:
                 self.lines.add("\n")
                 self.lines.end()
                 terminal.warn(reason)
-                self.warnings.add(reason)  # it is among the answer's warnings, too
+                self.warnings.add(reason)  # the answer's warnings repeat it
             case _:
                 pass
 
     def _end_line(self) -> None:
-        """Begin a new line where both outputs are on one screen."""
+        """Begin a new line if standard output is a terminal, too."""
         if self._begun and sys.stdout.isatty():
             self.lines.add("\n")
             self.lines.end()
 
 
 def _plan_lines(plan: Planned, wordings: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a report will be about, and what it will cost."""
+    """Yield the questions of a report and its estimated cost."""
     if plan.questions:
         yield wordings["plan"]
     yield from (f"  {number}. {question}" for number, question in enumerate(plan.questions, 1))
@@ -140,7 +140,7 @@ def _plan_lines(plan: Planned, wordings: Mapping[str, str]) -> Iterator[str]:
 
 
 def _print_rest(answer: Answer, warnings: set[str]) -> None:
-    """Print what stands below an answer: its sources, warnings that are not `warnings` yet, how it came about."""
+    """Print the sources of an answer, the warnings that were not printed yet, and a summary."""
     terminal.say("")
     for source in answer.sources:
         terminal.say("")
@@ -155,7 +155,7 @@ def _print_rest(answer: Answer, warnings: set[str]) -> None:
 
 
 def _location(answer: Answer, source: Source) -> str:
-    """Return where a source lies: file, section path, page, and whether OCR read it, in the answer's words."""
+    """Return the file, section path and page of a source, in the answer's language."""
     parts = [source.filename, " › ".join(source.section_path)]
     if source.page is not None:
         parts.append(_wordings(answer)["page"].format(page=source.page))
@@ -165,7 +165,7 @@ def _location(answer: Answer, source: Source) -> str:
 
 
 def _quotes(answer: Answer, source: Source) -> list[str]:
-    """Return the passages of one source that the answer rests on, each once."""
+    """Return the quotes of one source, each once."""
     return list(
         dict.fromkeys(
             item.quote
@@ -176,7 +176,7 @@ def _quotes(answer: Answer, source: Source) -> list[str]:
 
 
 def _summary(answer: Answer) -> str:
-    """Return how the answer came about."""
+    """Return mode, model, searches, trust and time of an answer."""
     wordings, count = _wordings(answer), answer.attempts
     parts = [wordings["mode"].format(mode=answer.mode), answer.model]
     if count:
@@ -190,5 +190,5 @@ def _summary(answer: Answer) -> str:
 
 
 def _wordings(answer: Answer) -> dict[str, str]:
-    """Return the words of the language that the answer begins in; what it quotes may be in another."""
+    """Return the wordings in the language of the answer's first line; its quotes may be in another."""
     return _WORDINGS[language_of(answer.answer.partition("\n")[0])]

@@ -1,6 +1,6 @@
-"""Puts the commands together, and turns every failure into a sentence and an exit status.
+"""The application of all commands; every failure becomes a sentence and an exit status.
 
-Exit status: 0 done, 1 failed, 2 the input is at fault, 3 a dependency is down, 130 interrupted.
+Exit status: 0 done, 1 failed, 2 bad input, 3 a dependency is down, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import typer
 from sextant.cli.terminal import note, report
 from sextant.domain.errors import DependencyError, OptionInvalid, SextantError
 
-# The module of each command, in the order of `--help`; it holds the command in its `app`. It must stay light: what is
-# heavy is imported inside the command.
+# The module of each command, in the order of `--help`; its `app` holds the command. Modules import heavy libraries
+# inside their commands only.
 COMMANDS = {
     "demo": "ask",
     "ingest": "transfer",
@@ -47,11 +47,11 @@ COMMANDS = {
 }
 
 _INTERRUPTED = 130
-# What these have stored stays when they are stopped, or what they need fails.
-_STORING = frozenset(
+# Commands that can be run again to go on after they were stopped.
+_RESUMABLE = frozenset(
     {"demo", "ingest", "import", "chunks", "entities", "communities", "graph", "reembed"}
 )
-_GO_ON = "What is stored stays, and the same command goes on where it was."
+_GO_ON = "What is stored stays; the same command goes on from there."
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     except SextantError as error:
         report(error, as_json=as_json)
-        if isinstance(error, DependencyError) and _stores(arguments) and not as_json:
+        if isinstance(error, DependencyError) and _can_resume(arguments) and not as_json:
             note(_GO_ON)
         return error.exit_code
     except typer.TyperException as error:
@@ -74,20 +74,20 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         result = _INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the edge: people get a sentence, not a traceback
+    except Exception as error:  # noqa: BLE001 - users get a sentence, not a traceback
         report(_broken(error), as_json=as_json)
         return SextantError.exit_code
-    if result == _INTERRUPTED:  # as typer says of Ctrl-C in a command
-        note(f"Stopped. {_GO_ON}" if _stores(arguments) else "Stopped.")
+    if result == _INTERRUPTED:  # typer returns it after Ctrl-C
+        note(f"Stopped. {_GO_ON}" if _can_resume(arguments) else "Stopped.")
     return result if isinstance(result, int) else 0
 
 
-def _stores(arguments: Sequence[str]) -> bool:
-    return not _STORING.isdisjoint(arguments[:1])
+def _can_resume(arguments: Sequence[str]) -> bool:
+    return not _RESUMABLE.isdisjoint(arguments[:1])
 
 
 def _app(arguments: Sequence[str]) -> typer.Typer:
-    """Return the application; only the module of the command that is called, all of them for help."""
+    """Return the application with the called command only, or with all of them for help."""
     app = typer.Typer(
         help="Answers questions over your own documents, with citations that hold.",
         add_completion=False,
@@ -119,11 +119,11 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Keep subcommands even when only one of them is loaded."""
+    """Make typer treat a single loaded command as a subcommand."""
 
 
 def _usage(error: typer.TyperException) -> SextantError:
-    # Pydantic begins others' sentences so.
+    # Pydantic adds this prefix.
     message = error.format_message().replace("Value error, ", "")
     return OptionInvalid(message, next_step="`sextant COMMAND --help` shows the way.")
 

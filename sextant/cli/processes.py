@@ -1,4 +1,4 @@
-"""Processes and sockets of `sextant serve`: one process that ends well when it is told to, or several and their supervisor."""
+"""Processes and sockets of `sextant serve`: one process, or several with a supervisor."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from uvicorn.supervisors.multiprocess import Process
 
 from sextant.domain.errors import OptionInvalid, SextantError
 
-# Elsewhere the option lets several bind, but spreads nothing among them.
+# Only Linux spreads connections over the sockets of a shared port.
 _SPREADS = sys.platform == "linux"
 
 
 def bound_to(host: str, port: int) -> socket.socket:
-    """Return a socket bound there, which does not listen yet.
+    """Return a socket that is bound and does not listen yet.
 
     Raises:
-        OptionInvalid: there can be none; says why.
+        OptionInvalid: the address cannot be bound.
     """
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -40,19 +40,19 @@ def bound_to(host: str, port: int) -> socket.socket:
 
 
 def alone(bound: socket.socket, backlog: int, unacknowledged_seconds: float) -> socket.socket:
-    """Listen at once: who comes before the server is ready, waits."""
+    """Listen at once, so that clients wait until the server is ready."""
     bound.listen(backlog)
-    _drop_who_takes_nothing(bound, unacknowledged_seconds)
+    _drop_silent_clients(bound, unacknowledged_seconds)
     return bound
 
 
 def share_socket(
     bound: socket.socket, backlog: int, unacknowledged_seconds: float
 ) -> socket.socket:
-    """Return what several processes can be given to listen on: each makes a socket of its own of it.
+    """Return a socket from which each of several processes makes its own.
 
-    A process listens from when it is ready until it ends, so none that starts or has died is sent
-    anybody. Only now may others bind the port: one who had it before us has been noticed.
+    A process listens only while it is ready, so a starting or dead process gets no connections. The port is shared
+    only after it was bound exclusively, so a port that is already in use is noticed.
     """
     if not _SPREADS:
         return alone(bound, backlog, unacknowledged_seconds)
@@ -61,7 +61,7 @@ def share_socket(
 
 
 class _Port(socket.socket):
-    """Keeps a port; sent to another process, it is a socket that can listen there (SO_REUSEPORT)."""
+    """Holds a port; pickled for another process, it becomes a socket of its own there (SO_REUSEPORT)."""
 
     def __init__(self, bound: socket.socket, unacknowledged_seconds: float) -> None:
         super().__init__(fileno=bound.detach())
@@ -78,16 +78,15 @@ def _bind_shared(
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     bound.bind(address)
-    _drop_who_takes_nothing(bound, unacknowledged_seconds)
+    _drop_silent_clients(bound, unacknowledged_seconds)
     return bound
 
 
-def _drop_who_takes_nothing(listening: socket.socket, seconds: float) -> None:
-    """Have the kernel close connections whose client acknowledges nothing, or never reads, for so long.
+def _drop_silent_clients(listening: socket.socket, seconds: float) -> None:
+    """Let the kernel close connections whose client acknowledges nothing for so long.
 
-    Closing one ourselves waits for what is still to be sent, so a client with a full window would
-    keep it, and a server that stops, for ever. Connections inherit this from the socket that listens
-    (Linux: tcp(7), TCP_USER_TIMEOUT; measured: closed after 1.8 s where 1.5 s were set).
+    Closing a connection waits until its data is sent, so a client that never reads would block a server that stops.
+    Connections inherit the option from the listening socket (Linux: tcp(7), TCP_USER_TIMEOUT).
     """
     option = getattr(socket, "TCP_USER_TIMEOUT", None)
     if option is not None:
@@ -95,32 +94,30 @@ def _drop_who_takes_nothing(listening: socket.socket, seconds: float) -> None:
 
 
 class Alone(Server):
-    """Uvicorn's server, but the signal that stopped it is not raised again once all is finished.
+    """Uvicorn's server, which does not raise the signal again that stopped it.
 
-    Uvicorn would die of it at last, with 143 of SIGTERM, which service managers show as a failure, and
-    without Python's exit handlers.
+    Uvicorn would exit with 143 after SIGTERM, which service managers show as a failure, and skip Python's exit handlers.
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
-        """See uvicorn; a second Ctrl-C does not wait for what is under way."""
+        """See uvicorn; a second Ctrl-C does not wait for open requests."""
         self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
         self.should_exit = True
 
 
 _log = logging.getLogger("uvicorn.error")
 
-# Exit codes from here on are those of a process that could not start: with this added to their own.
-_UNSTARTED = 64
+_UNSTARTED = 64  # added to the exit code of a process that could not start
 
 
 class Several(Multiprocess):
-    """Uvicorn's supervisor, but a process that ends while being asked whether it lives is noticed.
+    """Uvicorn's supervisor, which notices a process that ends during its health check.
 
-    Uvicorn itself keeps the other end of each process's pipe open. When a process ends after it was
-    asked, uvicorn waits for `timeout_worker_healthcheck`, and is deaf to signals meanwhile.
+    Uvicorn keeps the other end of each process's pipe open. If a process ends during the check, uvicorn waits for
+    `timeout_worker_healthcheck` and ignores signals meanwhile.
 
     Attributes:
-        exit_code: with which a process could not start, and all of them ended.
+        exit_code: the exit code of a process that could not start; 0 if all could.
     """
 
     exit_code = 0
@@ -130,14 +127,14 @@ class Several(Multiprocess):
         self.processes.extend(self._begun() for _ in range(self.processes_num))
 
     def keep_subprocess_alive(self) -> None:
-        """Replace whoever has ended or is silent; stop where one cannot start."""
+        """Replace processes that have ended or are silent; stop if one cannot start."""
         if self.should_exit.is_set():
-            return  # a signal came to all of them: those that have ended shall stay so
+            return  # all processes got the signal
         for index, one in enumerate(self.processes):
-            one.child_conn.close()  # held by the process alone: its end is then the pipe's
+            one.child_conn.close()  # so that the pipe ends with the process
             if one.ping(self.config.timeout_worker_healthcheck):
                 continue
-            # Seconds for an interpreter that has closed its end to finish, so that its own exit code is seen.
+            # Seconds for the interpreter to finish, so that its own exit code is seen.
             one.process.join(10)
             one.kill()
             one.process.join()
@@ -155,7 +152,7 @@ class Several(Multiprocess):
 
 
 class _Process(Process):
-    """One that serves, whose exit code says why it does not start."""
+    """A serving process whose exit code says why it did not start."""
 
     def target(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""

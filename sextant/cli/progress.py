@@ -1,4 +1,4 @@
-"""Shows how far a long work is: bars on a terminal, elsewhere a line per file and one now and then."""
+"""Progress of long work: bars on a terminal, elsewhere a line for each file and one every ten seconds."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 _ENDS = (JobStage.DONE, JobStage.FAILED)
-# In a log or a pipe no bar can move; who looks there shall see that the work goes on.
-_LINE_SECONDS = 10.0
+_LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
 
 
 async def ingest_with_progress(
@@ -38,7 +37,7 @@ async def ingest_with_progress(
 
 
 def print_summary(report: IngestReport) -> None:
-    """Print what became of the files: each failure with its reason, what is missing of others, the totals."""
+    """Print the failures and warnings of the files, and the totals."""
     files = len(report)
     results = [one for result in report for one in _with_attachments(result)]
     for result in results:
@@ -78,7 +77,7 @@ def _with_attachments(result: Ingested) -> Iterator[Ingested]:
 
 @contextmanager
 def count_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Provide megabytes so far."""
+    """Provide a callback that shows the bytes so far."""
 
     def shown(size: int) -> str:
         return f"{size / 1e6:,.0f} MB {done}"
@@ -97,7 +96,7 @@ def count_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def stage_bars(*, quiet: bool) -> Iterator[OnStage]:
-    """Provide how far each named stage of a long work is; a bar tells what is left of it, too."""
+    """Provide a callback that shows the progress of each stage."""
     if quiet:
         yield silent
     elif sys.stderr.isatty():
@@ -120,10 +119,10 @@ def _stage_bars() -> Iterator[OnStage]:
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                for before in bars.tasks:  # one that only counted is through
+                for before in bars.tasks:  # an earlier stage without a total has ended
                     bars.update(before.id, total=before.total or before.completed)
                 tasks[stage] = bars.add_task(stage, total=None)
-            # Without a total the bar swings and only counts.
+            # Without a total the bar only counts.
             bars.update(tasks[stage], completed=done, total=total or None)
 
         yield show
@@ -158,7 +157,7 @@ def _lines() -> OnProgress:
 
 
 def seldom(clock: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
-    """Say a line on standard error where none was said for a while."""
+    """Return a function that prints a line on standard error if none was printed for ten seconds."""
     due = clock() + _LINE_SECONDS
 
     def say(line: str) -> None:
@@ -183,7 +182,7 @@ def _finished_line(progress: Progress) -> str:
 
 @contextmanager
 def _bars() -> Iterator[OnProgress]:
-    """Provide one bar for each file under way; a finished file leaves a line above the bars."""
+    """Provide a callback that shows a bar for each file, and a line for a finished one."""
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn

@@ -1,7 +1,4 @@
-"""Opens Sextant for one command; imports nothing heavy, since every command's module needs it.
-
-Also here: the options that several commands share, and what a chat model's reading of a knowledge base takes.
-"""
+"""Opens Sextant for a command, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -35,12 +32,12 @@ if TYPE_CHECKING:
 async def open_session(
     *, to_answer: bool = False, lengthy: bool = False, unattended: bool = False
 ) -> AsyncIterator[Sextant]:
-    """Provide Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises.
+    """Provide Sextant as the environment and `.env` configure it; raise the errors of `Sextant.open`.
 
     Args:
-        to_answer: load the embedding model from now on, beside the imports that an answer needs.
-        lengthy: one statement may take longer than an answer may.
-        unattended: nobody reads what the command prints, so it logs as `sextant serve` does.
+        to_answer: load the embedding model in the background, while the workflow is imported.
+        lengthy: one database statement may take longer than an answer.
+        unattended: log as `sextant serve` does.
     """
     import asyncio
 
@@ -62,14 +59,14 @@ async def open_session(
 
 
 def _announce_setup(settings: Settings) -> None:
-    """Say why the very first command takes longer, to whoever sits there."""
+    """Print why the first command takes longer, on a terminal."""
     new = settings.database_url is None and not settings.data_dir.exists()
     if new and sys.stderr.isatty():
         terminal.note(f"Setting up a database in {settings.data_dir}; this is done once.")
 
 
 async def _loading(settings: Settings) -> CachedEmbedder:
-    """Return the embedder, whose model loads in a thread of its own; its failure shows on first use."""
+    """Return the embedder, whose model loads in a thread; an error is raised on first use."""
     import asyncio
 
     from sextant.models.embedding import build_embedder
@@ -90,11 +87,11 @@ def _log_as_a_server(settings: Settings) -> None:
 
 
 def show_log(settings: Settings) -> None:
-    """Log to standard error where a level was asked for; else a command tells its own errors and warnings."""
+    """Log to standard error if a level is set; else the command prints its own errors and warnings."""
     is_requested = "log_level" in settings.model_fields_set
     level = settings.log_level if is_requested else logging.CRITICAL
     handler = logging.StreamHandler()
-    handler.setLevel(level)  # psycopg gives its own loggers a level, which passes the root's by
+    handler.setLevel(level)  # psycopg sets levels on its own loggers
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=level, format=form, handlers=[handler])
 
@@ -106,12 +103,12 @@ T = TypeVar("T")
 def with_sextant(
     work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False, lengthy: bool = False
 ) -> T:
-    """Return what comes of `work`.
+    """Return the result of `work` with Sextant.
 
     Args:
-        work: is given the opened Sextant.
-        to_answer: it will embed a question, so the model loads from now on.
-        lengthy: one statement of it may take longer than an answer may.
+        work: called with the opened Sextant.
+        to_answer: as for `open_session`.
+        lengthy: as for `open_session`.
     """
 
     async def with_it_open() -> T:
@@ -128,7 +125,7 @@ def with_part(
     to_answer: bool = False,
     lengthy: bool = False,
 ) -> T:
-    """As `with_sextant`, with a part of it, such as the entities of a knowledge base."""
+    """Return the result of `work` with a part of Sextant, such as the entities of a knowledge base."""
 
     async def with_it(rag: Sextant) -> T:
         return await work(await part(rag))
@@ -137,7 +134,7 @@ def with_part(
 
 
 async def chosen_graph(rag: Sextant, graph: str) -> str:
-    """Return the knowledge base to ask or to list; says so where it is another than was named, as it is the only one there is."""
+    """Return the named knowledge base; if `default` is missing, the only one there is, with a note."""
     found = await rag.find_graph(graph)
     if found != graph:
         terminal.note(f"Using {found}, the only knowledge base there is (--graph names one).")
@@ -145,17 +142,17 @@ async def chosen_graph(rag: Sextant, graph: str) -> str:
 
 
 def run_interruptible(work: Coroutine[Any, Any, T]) -> T:
-    """Return what comes of `work`, as `asyncio.run` does, but never sleep over a Ctrl-C."""
+    """Return the result of `work`, as `asyncio.run` does, but react to Ctrl-C at once."""
     with open_runner() as runner:
         return runner.run(work)
 
 
 @contextmanager
 def open_runner() -> Iterator[asyncio.Runner]:
-    """Provide a runner of coroutines whose loop every signal wakes.
+    """Provide an `asyncio.Runner` whose loop wakes at every signal.
 
-    Python handles a signal between two steps of the main thread. One that comes when the loop is about to wait, or that
-    the system gives to another thread, would be handled with the loop's next event, which may take minutes.
+    Python handles signals between two steps of the main thread. A signal that arrives just before the loop waits, or
+    in another thread, would be handled at the loop's next event, perhaps minutes later.
     """
     import asyncio
     import signal
@@ -185,7 +182,7 @@ BudgetCost = Annotated[
 
 
 def print_estimate(estimate: CostEstimate, what: str, *, as_json: bool) -> None:
-    """Print what reading `what` would take."""
+    """Print the estimated tokens and cost of reading `what`."""
     if as_json:
         terminal.emit(estimate)
         return
@@ -201,7 +198,7 @@ def print_estimate(estimate: CostEstimate, what: str, *, as_json: bool) -> None:
 
 
 def usage_text(usage: Usage, cost: float | None) -> str:
-    """Return the tokens that were taken, and what they cost."""
+    """Return the tokens used and their cost as text."""
     money = "" if cost is None else f", {cost:.4f} in money"
     return f"{usage.prompt_tokens} prompt and {usage.completion_tokens} answer tokens{money}"
 
@@ -218,10 +215,10 @@ TopK = Annotated[int | None, typer.Option("--top-k", "-k", help="Passages the an
 
 
 def document_id(given: str) -> UUID:
-    """Return the id of a document as it is listed.
+    """Return the id of a document.
 
     Raises:
-        typer.BadParameter: it is none.
+        typer.BadParameter: it is not an id.
     """
     try:
         return UUID(given)
@@ -232,10 +229,10 @@ def document_id(given: str) -> UUID:
 
 
 def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:
-    """Return `NAME=VALUE` options as a mapping; a name given again gets one more value.
+    """Return `NAME=VALUE` options as a mapping; a name may be given several times.
 
     Raises:
-        OptionInvalid: one has no name or no value, or a date is given twice.
+        OptionInvalid: a name or value is missing, or a date is given twice.
     """
     read: dict[str, list[str] | str] = {}
     for one in given or ():

@@ -1,8 +1,6 @@
-"""What the commands print: text for people, JSON for scripts, errors on standard error.
+"""Output of the commands: text for people, JSON for scripts, errors on standard error.
 
-Control codes are written only to a terminal, never into a pipe or a file.
-
-Also here: lines of prose broken between words on a terminal, also while they are still coming.
+Prose is wrapped between words on a terminal. Control codes are written only to a terminal, never to a pipe or a file.
 """
 
 from __future__ import annotations
@@ -27,23 +25,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# A line's end, a gap, a wide character with the stops that must not begin a line, or a word, of which the
-# spaces that no line may be broken at are part ("12 400", "10 km").
+# A line break, a gap, a wide character with the punctuation that must not begin a line, or a word, which may hold
+# no-break spaces ("12 400", "10 km").
 _WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff"
 _STOPS = "，。；：？！、）》」』】”’)\\].,;:?!"
 _PIECE = re.compile(rf"\n|[ \t]+|[{_WIDE}][{_STOPS}]*|[^ \t\n{_WIDE}]+[{_STOPS}]*")
 
-# Columns of a terminal that does not say how many it has.
-_USUAL = 80
+_USUAL = 80  # columns of a terminal of unknown width
 
 
 def columns(text: str) -> int:
-    """Return columns that `text` takes on a terminal: two for a wide (Chinese) character."""
+    """Return the width of `text` on a terminal: two columns for a wide (Chinese) character."""
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 class Wrapping:
-    """Takes text piece by piece and writes it in lines of `width` columns; without a width as it comes."""
+    """Wraps text that comes in pieces to lines of `width` columns; width 0 does not wrap."""
 
     def __init__(self, write: Callable[[str], object], width: int, indent: str = "") -> None:
         self._write = write
@@ -54,7 +51,7 @@ class Wrapping:
         self._pending = ""
 
     def add(self, text: str) -> None:
-        """Write what is whole of `text` and what was held before it; its last word may go on."""
+        """Add text, and write all but its last word, which may go on."""
         if not self._width:
             self._write(text)
             return
@@ -63,7 +60,7 @@ class Wrapping:
             self._put(piece)
 
     def end(self) -> None:
-        """Write what is held."""
+        """Write the last word."""
         self._put(self._pending)
         self._pending = self._gap = ""
 
@@ -85,9 +82,9 @@ class Wrapping:
 
 
 def width_of_terminal(stream: TextIO) -> int:
-    """Return how wide the lines of a stream may be; 0 where it is no terminal.
+    """Return the width of the stream's terminal; 0 if it is none.
 
-    `shutil.get_terminal_size` asks standard output only, which may be a pipe where this is none.
+    `shutil.get_terminal_size` asks only about standard output, which may be a pipe while this stream is a terminal.
     """
     if not stream.isatty():
         return 0
@@ -98,7 +95,7 @@ def width_of_terminal(stream: TextIO) -> int:
 
 
 def wrap_text(text: str, width: int, indent: str = "") -> str:
-    """Return `text` in lines of `width` columns, those after the first behind `indent`; as it is for 0."""
+    """Return `text` wrapped to `width` columns with later lines indented; unchanged for width 0."""
     lines: list[str] = []
     wrapping = Wrapping(lines.append, width, indent)
     wrapping.add(text)
@@ -127,7 +124,7 @@ def print_result(message: str, value: object, *, as_json: bool) -> None:
 
 
 def show(value: T, print_value: Callable[[T], None], *, as_json: bool) -> None:
-    """Print `value` as JSON where that is wanted, else as people read it."""
+    """Print `value` as JSON, or with `print_value` for people."""
     if as_json:
         emit(value)
     else:
@@ -135,9 +132,9 @@ def show(value: T, print_value: Callable[[T], None], *, as_json: bool) -> None:
 
 
 def encode_json(value: object) -> bytes:
-    """Return `value` (dataclasses, paths, dates included) as JSON.
+    """Return `value`, including dataclasses, paths and dates, as JSON.
 
-    Bytes of a file's name that are no UTF-8, which no JSON can hold, are written out as in Python.
+    Bytes of a file name that are not UTF-8 are escaped as in Python.
     """
     import orjson
 
@@ -168,7 +165,7 @@ def report(error: SextantError, *, as_json: bool) -> None:
     if as_json:
         sys.stderr.write(encode_json({"error": describe_error(error)}).decode() + "\n")
         return
-    message, next_step = error.wording("en")  # as all that the command line says
+    message, next_step = error.wording("en")
     sentence = " ".join(f"Error: {message}".split())
     typer.secho(_fitting(sentence, err=True), err=True, fg=typer.colors.RED)
     if next_step:
@@ -187,88 +184,88 @@ def describe_error(error: SextantError) -> dict[str, object]:
 
 
 def heading(text: str) -> None:
-    """Print a line that stands out on a terminal."""
+    """Print a line, bold on a terminal."""
     typer.secho(_fitting(text), bold=True)
 
 
 def faint(text: str) -> None:
-    """Print a line that steps back on a terminal."""
+    """Print a line, dim on a terminal."""
     typer.secho(_fitting(text), dim=True)
 
 
 def say(text: str) -> None:
-    """Print a line of text that may come from a document."""
+    """Print a line on standard output."""
     typer.echo(printable(text))
 
 
 def write(text: str) -> None:
-    """Print a piece of a line at once, for an answer that is still being made."""
+    """Print a part of a line at once, for a streamed answer."""
     typer.echo(printable(text), nl=False)
     sys.stdout.flush()
 
 
 def prose(text: str, indent: str = "") -> None:
-    """Print text of a document behind `indent`, in lines that a terminal need not break in a word."""
+    """Print text with an indent, wrapped to the terminal."""
     say(wrap_text(indent + " ".join(text.split()), width_of_terminal(sys.stdout), indent))
 
 
 def note(text: str) -> None:
-    """Print a line on standard error, beside the result."""
+    """Print a line on standard error."""
     typer.echo(_fitting(text, err=True), err=True)
 
 
 def warn(text: str) -> None:
-    """Print a line on standard error."""
+    """Print a line on standard error, yellow on a terminal."""
     typer.secho(_fitting(text, err=True), err=True, fg=typer.colors.YELLOW)
 
 
 def warn_of(sentence: str) -> None:
-    """Print a warning of a result, announced in its own language."""
+    """Print a warning of a result after "Note:" in its language."""
     announced = "提示：" if language_of(sentence) == "zh" else "Note: "
     warn(f"{announced}{sentence}")
 
 
 def date(moment: datetime | None) -> str:
-    """Return a moment as people read it, in local time to the minute."""
+    """Return a moment in local time to the minute; "-" for none."""
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "-"
 
 
 def score(value: float) -> str:
-    """Return a score with four decimals, or three digits that say something where these would say nothing."""
+    """Return a score with four decimals, or with three significant digits if it is very small."""
     return f"{value:.3g}" if 0 < abs(value) < 0.001 else f"{value:.4f}"
 
 
 def printable(text: str) -> str:
-    """Return `text` without control characters, so that no document can steer the terminal."""
+    """Return `text` without control characters, so that no document can control the terminal."""
     return _CONTROL.sub("", text)
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """Return the first names in a row, each brief, and how many more there are."""
+    """Return the first names, each shortened, and how many more there are."""
     shown = ", ".join(map(brief, names[:most]))
     rest = len(names) - most
     return f"{shown} and {rest} more; --json lists them" if rest > 0 else shown
 
 
 def on_one_line(text: str) -> str:
-    """Return `text` without line breaks: even the name of a file may have some."""
+    """Return `text` with its white space collapsed; even a file name may have line breaks."""
     return " ".join(text.split())
 
 
 def read_out(text: str) -> str:
-    """Return a passage on one line as one would read it out: rows of a table by their cells, heads without their rule."""
+    """Return a passage on one line; rows of a Markdown table without outer bars, and no rule below the head."""
     lines = [line.strip() for line in text.splitlines() if not _RULE.fullmatch(line.strip())]
     rows = [f"{line.strip('| ')};" if _ROW.fullmatch(line) else line for line in lines]
     return on_one_line(" ".join(rows)).removesuffix(";")
 
 
 def brief(text: str) -> str:
-    """Return `text` on one line, cut where it is long: a name may fill pages. JSON has it whole."""
+    """Return `text` on one line, shortened to 119 characters."""
     return shorten(on_one_line(text), 119)
 
 
 def shorten(text: str, chars: int = 300) -> str:
-    """Return how `text` begins, with an ellipsis where more follows."""
+    """Return the beginning of `text`, with an ellipsis if it is longer."""
     return text if len(text) <= chars else text[:chars] + "…"
 
 
@@ -290,7 +287,7 @@ def print_debug(
 
 
 def _fitting(text: str, *, err: bool = False) -> str:
-    """Return `text` without control characters, in lines as wide as the terminal it goes to, indented as it is."""
+    """Return `text` without control characters, wrapped to the terminal with its own indent."""
     indent = text[: len(text) - len(text.lstrip(" "))]
     return wrap_text(printable(text), width_of_terminal(sys.stderr if err else sys.stdout), indent)
 

@@ -1,9 +1,7 @@
-"""The server's log: JSON lines for machines, readable ones on a terminal; uvicorn's own among them.
+"""The server's log, uvicorn's lines included: JSON for machines, readable lines on a terminal.
 
-Every line has the id of the request that it belongs to. No line has a document's text; questions are
-in it only where `log_level` is INFO or DEBUG, for whoever tunes retrieval.
-
-Also here: of every request one line in the log and one observation, when its last byte is out.
+Every line has the id of its request. No line has text of a document; questions are logged only at the levels INFO and
+DEBUG. Each request gets one line and one observation in the metrics when its last byte is sent.
 """
 
 from __future__ import annotations
@@ -27,16 +25,16 @@ from sextant.server.problems import CLIENT_LEFT
 
 _log = logging.getLogger("sextant.requests")
 
-# What is asked every few seconds by machines: told only where everything is.
+# Routes that machines request every few seconds; logged at DEBUG only.
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestMeasurements(HttpMiddleware):
-    """Measures the requests that pass.
+    """Measures and logs requests.
 
     Args:
-        app: what answers them.
-        metrics: what counts them.
+        app: the application.
+        metrics: the metrics of this process.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -56,7 +54,7 @@ class RequestMeasurements(HttpMiddleware):
             try:
                 await self.app(scope, receive, answering)
             except Exception:
-                request.status = request.status or 500  # the application's own edge answers with it
+                request.status = request.status or 500  # the status of the error handler
                 raise
             finally:
                 span.end(request.route, request.status or CLIENT_LEFT)
@@ -71,7 +69,7 @@ class RequestMeasurements(HttpMiddleware):
 
 
 class _Request:
-    """What is known of a request when it is over."""
+    """The status and times of a request."""
 
     def __init__(self, scope: Scope) -> None:
         self.began = time.perf_counter()
@@ -83,32 +81,32 @@ class _Request:
 
     @property
     def seconds(self) -> float:
-        """Return how long it took: to the answer's last byte, or until it broke off.
+        """Return the time to the last byte of the response, or until it broke off.
 
-        What comes behind that byte is not waited for by who asked: the rest of a body that was refused.
+        Reading the rest of a refused body comes after the last byte and does not count.
         """
         return (self._last if self._whole else time.perf_counter()) - self.began
 
     @property
     def method(self) -> str:
-        """Return the method; any that is none of HTTP's is `other`, since it is a label."""
+        """Return the method as a label; an unknown one is `other`."""
         method: str = self._scope["method"]
         return method if method in _METHODS else "other"
 
     @property
     def route(self) -> str:
-        """Return the template of the path, never the path itself: ids would make a series each."""
+        """Return the template of the path as a label; the path itself would make a series for each id."""
         route = self._scope.get("route")
         return getattr(route, "path_format", None) or getattr(route, "path", None) or "unmatched"
 
     def note(self, message: Message) -> None:
-        """Take note of what is sent."""
+        """Note a message before it is sent."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self._first = time.perf_counter() - self.began
 
     def sent(self, message: Message) -> None:
-        """Take note of what has been sent."""
+        """Note a message after it was sent."""
         self._whole = message["type"] == "http.response.body" and not message.get("more_body")
         if message.get("body") or not self._last:
             self._last = time.perf_counter()
@@ -133,23 +131,20 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 def user_hash(user_id: str) -> str:
-    """Return the same short text for the same user, so that lines can be joined without naming anybody."""
+    """Return a short hash of the user, so that lines can be joined without the user's name."""
     return hashlib.sha256(user_id.encode()).hexdigest()[:12]
 
 
-# Of these one hears always: each request, why a login was refused, and that the server has started.
+# Loggers at INFO at least: each request, refused logins, the start of the server.
 _ALWAYS = ("sextant.requests", "sextant.server.auth", "uvicorn")
 _EXTRA = ("method", "route", "status", "ms", "first_ms", "user")
 
-# Of the request that is served in this context.
+# The id of the request of this context.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 def log_config(settings: Settings) -> dict[str, Any]:
-    """Return the configuration of Python's logging, which uvicorn sets up in each of its processes.
-
-    It needs nothing but this dict, so it also reaches processes that are started afresh.
-    """
+    """Return the logging configuration, which uvicorn applies in each of its processes."""
     level = settings.log_level
     return {
         "version": 1,
@@ -172,14 +167,14 @@ def log_config(settings: Settings) -> dict[str, Any]:
 
 
 def formatter(*, as_json: bool | None = None) -> structlog.stdlib.ProcessorFormatter:
-    """Return what makes lines of records; JSON unless standard error is a terminal.
+    """Return the formatter of log records.
 
     Args:
-        as_json: whether to write JSON in any case, or in none.
+        as_json: whether to write JSON; by default unless standard error is a terminal.
     """
     if as_json is None:
         as_json = not sys.stderr.isatty()
-    # Chinese stays readable; what standard error cannot write it escapes by itself.
+    # Chinese stays readable; standard error escapes characters that it cannot encode.
     renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
     shown = [structlog.processors.format_exc_info, renderer]
     return structlog.stdlib.ProcessorFormatter(

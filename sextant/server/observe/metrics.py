@@ -1,8 +1,6 @@
-"""The metrics of a process, for Prometheus.
+"""Prometheus metrics of a server or worker.
 
-No label says whose data it is or what was asked: that would be a leak, and a series for each user.
-
-Also here: what a running server or worker tells of itself.
+No label has a user or a question: that would leak data, and make a series for each user.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ _SECONDS = tuple(step * 10.0**power for power in range(-3, 3) for step in (1, 2.
 
 
 class Metrics:
-    """Counts what happens; `happened` and `answered` are told, the gauges are set when asked."""
+    """Counts events; the gauges are set when the metrics are read."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
@@ -108,7 +106,7 @@ class Metrics:
         )
 
     def count(self, event: TelemetryEvent) -> None:
-        """Count it."""
+        """Count an event."""
         match event:
             case SearchCompleted(mode=mode, timings=timings, outcome=outcome):
                 for lane, elapsed in timings.items():
@@ -127,18 +125,18 @@ class Metrics:
                 self._stages.labels(stage, outcome).observe(elapsed / 1000)
 
     def forget_queue(self) -> None:
-        """Nobody knows how the queue stands; an old figure would say that all is well."""
+        """Clear the figures of the queue while it cannot be read, since old ones would mislead."""
         self.queue.clear()
         self.queue_age.set(float("nan"))
 
     def text(self) -> bytes:
-        """Return all of them, in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedProcess:
-    """The metrics of this process and the state of its dependencies; of what it serves, if it does."""
+    """The metrics and dependencies of this process, and of a server its runs and searches."""
 
     rag: Sextant
     metrics: Metrics
@@ -147,7 +145,7 @@ class ObservedProcess:
     searches: FairSemaphore | None = None
 
     async def measured(self) -> bytes:
-        """Return all metrics, with the gauges as they stand."""
+        """Return all metrics with current gauges."""
         for one in await self.readiness.dependencies():
             if one.state is not DependencyState.OFF:
                 up = one.state is not DependencyState.DOWN
@@ -173,7 +171,7 @@ class ObservedProcess:
 async def observing(
     rag: Sextant, metrics: Metrics, runs: Runs | None = None, searches: FairSemaphore | None = None
 ) -> AsyncIterator[ObservedProcess]:
-    """Count what happens in this process meanwhile, and trace it where that is wanted."""
+    """Count the events of this process while the block runs, and trace them if configured."""
     readiness = ReadinessProbe(rag.settings, rag.database, rag.embedder)
     async with tracing(wanted=rag.settings.observe.traces):
         with subscribe(metrics.count):
@@ -181,12 +179,12 @@ async def observing(
 
 
 def observed_process(request: Request) -> ObservedProcess:
-    """Return what watches the running server, for a route."""
+    """Return the metrics and dependencies of the running server."""
     return cast("ObservedProcess", cast("FastAPI", request.app).state.observed)
 
 
 def is_scraper(request: Request, settings: Settings) -> bool:
-    """Return whether the request has the token for metrics; nobody has it where none is set."""
+    """Return whether the request has the token for metrics; False if none is configured."""
     token = settings.observe.metrics_token
     given = request.headers.get("authorization", "").encode()
     return bool(token) and hmac.compare_digest(
@@ -196,16 +194,16 @@ def is_scraper(request: Request, settings: Settings) -> bool:
 
 @asynccontextmanager
 async def serving_metrics(rag: Sextant, host: str, port: int) -> AsyncIterator[str]:
-    """Serve `/metrics`, and nothing else, while the block runs; yields its address.
+    """Serve only `/metrics` while the block runs; yield its address.
 
     Args:
-        rag: whose metrics.
+        rag: the facade of the process.
         host: address to listen on.
-        port: its port; 0: any that is free.
+        port: port to listen on; 0: any free one.
 
     Raises:
-        SettingsInvalid: others than this machine reach the address, and there is no token.
-        OptionInvalid: nothing can listen there.
+        SettingsInvalid: other machines can reach the address, and there is no token.
+        OptionInvalid: the address cannot be listened on.
     """
     settings = rag.settings
     if settings.observe.metrics_token is None and not is_loopback(host):
@@ -241,7 +239,7 @@ async def serving_metrics(rag: Sextant, host: str, port: int) -> AsyncIterator[s
 
 
 class _WorkerMetrics(uvicorn.Server):
-    """A server in a process with other work, which hears the signals itself."""
+    """A server that leaves signals to its process."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -1,8 +1,7 @@
-"""Spans for OpenTelemetry, where it is asked for: of requests, and of what happens inside of them.
+"""OpenTelemetry spans of requests, nodes, searches and stages of ingestion.
 
-Off, it costs a look at a variable. On (`SEXTANT_OBSERVE__TRACES=true`, and the extra `otel`), spans go
-to where OpenTelemetry's own variables say, such as `OTEL_EXPORTER_OTLP_ENDPOINT`. They hold names and
-times, never questions or texts.
+They are made with `SEXTANT_OBSERVE__TRACES=true` and the extra `otel`, and sent as OpenTelemetry's own variables say
+(`OTEL_EXPORTER_OTLP_ENDPOINT`). They hold names and times, never questions or texts.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ _tracer: Tracer | None = None
 
 @asynccontextmanager
 async def tracing(*, wanted: bool) -> AsyncIterator[None]:
-    """Have spans made meanwhile; sends what is left of them at the end.
+    """Make spans while the block runs, and send the last ones at its end.
 
     Raises:
-        SettingsInvalid: they are wanted, and OpenTelemetry is not installed.
+        SettingsInvalid: spans are wanted, and OpenTelemetry is not installed.
     """
-    global _tracer  # noqa: PLW0603 - one tracer a process, as OpenTelemetry itself has it
+    global _tracer  # noqa: PLW0603 - one tracer per process, as in OpenTelemetry
     if not wanted:
         yield
         return
@@ -50,17 +49,17 @@ async def tracing(*, wanted: bool) -> AsyncIterator[None]:
             yield
     finally:
         _tracer = None
-        await asyncio.to_thread(provider.shutdown)  # it sends what is left, and waits for it
+        await asyncio.to_thread(provider.shutdown)  # sends the last spans
 
 
 class RequestSpan:
-    """The span of a request; of none, where there is no tracing."""
+    """The span of a request; does nothing without tracing."""
 
     def __init__(self, span: Span | None) -> None:
         self._span = span
 
     def end(self, route: str, status: int) -> None:
-        """Note how the request was answered."""
+        """Note the route and the status."""
         if self._span is not None:
             self._span.update_name(route)
             self._span.set_attributes({"http.route": route, "http.response.status_code": status})
@@ -68,7 +67,7 @@ class RequestSpan:
 
 @contextmanager
 def request_span(scope: Scope) -> Iterator[RequestSpan]:
-    """Provide the span of a request, which goes on what the caller has begun (W3C Trace Context)."""
+    """Provide the span of a request, within the trace of its caller (W3C Trace Context)."""
     if _tracer is None:
         yield RequestSpan(None)
         return
@@ -85,7 +84,7 @@ def request_span(scope: Scope) -> Iterator[RequestSpan]:
 
 
 def _as_span(event: TelemetryEvent) -> None:
-    """Record a span that ends now, within whatever is under way."""
+    """Record an event as a span that ends now, within the current span."""
     match event:
         case NodeCompleted(node=name, milliseconds=spent, outcome=outcome):
             _span(f"node {name}", spent, outcome, {"kb.attempt": event.attempt})

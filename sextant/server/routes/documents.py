@@ -1,4 +1,4 @@
-"""Documents: uploaded, listed, watched, read, tried again, cancelled, deleted (docs/workers.md)."""
+"""Routes of documents: upload, list, watch, read, retry, cancel, delete (docs/workers.md)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ DocumentName = Annotated[
         description="Which of its names goes: its `source` (the default), or one of its `copies`.",
     ),
 ]
-# The two bodies that an upload may have.
+# The two forms of an upload's body.
 _UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -126,7 +126,7 @@ IfNoneMatch = Annotated[
 async def upload(
     request: Request, principal: Writer, idempotency_key: IdempotencyKey = None
 ) -> UploadBody:
-    """Take files or a text into a knowledge base; workers ingest them, `events` tells how far they are."""
+    """Upload files or a text to a knowledge base; workers ingest them, and `events` reports their progress."""
     serving = serving_of(request)
     async with serving.uploads.receive(request, principal.user_id) as received:
         if idempotency_key is None:
@@ -141,7 +141,7 @@ async def upload(
 
 
 async def _accept(request: Request, principal: Principal, received: Received) -> UploadBody:
-    """Store what can be taken; an upload of which nothing can be is refused."""
+    """Store the valid files; refuse an upload without any."""
     uploads, refused = received.uploads, received.refused
     if len(refused) == len(uploads):
         raise refused[0]
@@ -164,18 +164,18 @@ async def _accept(request: Request, principal: Principal, received: Received) ->
 async def list_documents(
     request: Request, principal: Reader, options: Annotated[DocumentsQuery, Query()]
 ) -> DocumentPage:
-    """Return the documents of a knowledge base, oldest first, each with its newest ingestion."""
+    """List the documents of a knowledge base, oldest first, each with its newest ingestion."""
     listing = ListingKey.of("documents", principal.user_id, options.graph_id)
     after = listing.after(options.cursor, tuple[datetime, UUID]) if options.cursor else None
     library = _library(request, principal)
     found = await library.page(options.graph_id, after, options.limit + 1)
     page = found[: options.limit]
-    standings = await library.statuses([one.id for one in page])
+    statuses = await library.statuses([one.id for one in page])
     more = len(found) > len(page) and page[-1].created_at
     language = accepted_language(request)
     return DocumentPage(
         documents=tuple(
-            DocumentBody.of(options.graph_id, one, standings.get(one.id), language) for one in page
+            DocumentBody.of(options.graph_id, one, statuses.get(one.id), language) for one in page
         ),
         next_cursor=listing.cursor([more, page[-1].id]) if more else None,
     )
@@ -185,7 +185,7 @@ async def list_documents(
 async def get_document(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> DocumentBody:
-    """Return a document, and how far its ingestion is."""
+    """Return a document with the progress of its ingestion."""
     document, status = await _library(request, principal).get(document_id)
     return DocumentBody.of(status.graph_id, document, status, accepted_language(request))
 
@@ -209,9 +209,9 @@ async def delete_document(
     document_id: DocumentId,
     name: DocumentName = None,
 ) -> DocumentBody | Response:
-    """Remove a document with everything that came from it, also while it is being ingested.
+    """Delete a document with everything derived from it, also while it is being ingested.
 
-    One with `copies` loses a name instead (200), by default its own, and stays under that of the oldest copy.
+    A document with `copies` only loses a name (200), by default its own, and stays under that of the oldest copy.
     """
     library = _library(request, principal)
     if await library.delete(document_id, name) is None:
@@ -229,7 +229,7 @@ async def delete_document(
 async def retry_document(
     request: Request, principal: Writer, document_id: DocumentId
 ) -> ProgressBody:
-    """Queue a document again that could not be taken in."""
+    """Queue a document again whose ingestion failed."""
     library = _library(request, principal)
     await library.retry(document_id)
     return ProgressBody.of(await library.status(document_id), accepted_language(request))
@@ -239,7 +239,7 @@ async def retry_document(
 async def cancel_document(
     request: Request, principal: Writer, document_id: DocumentId
 ) -> ProgressBody:
-    """Stop the ingestion of a document; a version that served before serves on."""
+    """Stop the ingestion of a document; an older version stays searchable."""
     library = _library(request, principal)
     await library.cancel(document_id)
     return ProgressBody.of(await library.status(document_id), accepted_language(request))
@@ -251,7 +251,7 @@ async def cancel_document(
 async def document_events(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> EventStream:
-    """Return how far the ingestion of a document is, as server-sent events until it has ended."""
+    """Stream the progress of a document's ingestion as server-sent events until it ends."""
     library, serving = _library(request, principal), serving_of(request)
     first = await library.status(document_id)
     slot = ExitStack()
@@ -264,7 +264,7 @@ async def document_events(
 async def _frame_events(
     slot: ExitStack, statuses: AsyncIterator[UploadStatus], request_id: str | None, language: str
 ) -> AsyncIterator[bytes]:
-    """Yield the events of a stream; whatever ends it, its place is given back."""
+    """Yield the events of a stream; its slot is released at the end."""
     number = 0
     with slot:
         try:
@@ -284,7 +284,7 @@ async def get_structure(
     document_id: DocumentId,
     options: Annotated[OfAnyGraph, Query()],
 ) -> StructureBody:
-    """Return the sections of a document, and what each is about."""
+    """Return the sections of a document with their descriptions."""
     rag = rag_of(request, principal)
     graph_id = options.graph_id or (await rag.library().status(document_id)).graph_id
     sections = await (await rag.chunks(graph_id)).structure(document_id)
@@ -299,7 +299,7 @@ async def get_text(
     document_id: DocumentId,
     options: Annotated[SliceQuery, Query()],
 ) -> SliceBody:
-    """Return a part of a document's text, such as the surroundings of a citation."""
+    """Return a part of a document's text, such as the context of a citation."""
     start, end = options.bounds
     text = await _library(request, principal).text(document_id, start, end)
     return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
@@ -312,7 +312,7 @@ async def get_boxes(
     document_id: DocumentId,
     options: Annotated[SliceQuery, Query()],
 ) -> BoxesBody:
-    """Return where a part of a document's text stands on the pages of its file, such as the quote of a citation."""
+    """Return the positions of a span of text on the pages of the file, such as of a citation's quote."""
     start, end = options.bounds
     boxes = await _library(request, principal).boxes(document_id, start, end)
     return BoxesBody(document_id=document_id, start=start, end=end, boxes=tuple(boxes))
@@ -330,9 +330,9 @@ async def get_page_picture(
     page: PageNumber,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """Return the picture of a page of the file, to whoever may read the document.
+    """Return the picture of a page of the file.
 
-    PDF files and images have pages; of another file, or beyond the last page, it is 404 `page_not_found`.
+    PDF files and images have pages; for other files, and beyond the last page, the answer is 404 `page_not_found`.
     """
     picture = await _library(request, principal).page_picture(document_id, page)
     headers = {"ETag": picture.etag, "Cache-Control": "private, no-cache"}
@@ -350,7 +350,7 @@ async def get_page_picture(
 async def get_file(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> StreamingResponse:
-    """Return the file that a document was made from, byte by byte as it was uploaded."""
+    """Return the uploaded file of a document, byte for byte."""
     file = await _library(request, principal).file(document_id)
     headers = {
         "Content-Length": str(file.size_bytes),
@@ -360,7 +360,7 @@ async def get_file(
 
 
 def _content_disposition(filename: str) -> str:
-    """To be saved under this name, or one like it by clients that read plain letters only (RFC 6266, appendix D)."""
+    """Return the header that saves a file under its name; old clients get an ASCII form (RFC 6266, appendix D)."""
     plain = re.sub(r"[^A-Za-z0-9 ._-]", "_", filename)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 

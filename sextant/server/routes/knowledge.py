@@ -1,7 +1,4 @@
-"""The knowledge graph: entities searched and looked at, a part to draw, communities.
-
-Also here: `POST /search`, chunks with all that is known of them.
-"""
+"""Routes of the knowledge graph: entities, parts to draw, communities; and `POST /search` for passages."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ EntityId = Annotated[UUID, Path(alias="entityId")]
 async def search_entities(
     request: Request, principal: Reader, body: EntitySearchBody
 ) -> SearchResponse:
-    """Search entities by meaning, words and the graph around the best."""
+    """Search entities by meaning, words and the graph."""
     rag = rag_of(request, principal)
     options = body.options()
     async with search_turn(request, principal):
@@ -52,9 +49,9 @@ async def search_entities(
 async def list_duplicates(
     request: Request, principal: Reader, options: Annotated[DuplicatesQuery, Query()]
 ) -> DuplicatePage:
-    """Return pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
+    """List pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
     entities = await rag_of(request, principal).entities(options.graph_id)
-    async with search_turn(request, principal):  # compares all vectors of names
+    async with search_turn(request, principal):  # it compares the vectors of all names
         return DuplicatePage.from_domain(await entities.duplicates(options.limit, options.cursor))
 
 
@@ -74,7 +71,7 @@ async def get_entity(
 async def get_graph(
     request: Request, principal: Reader, options: Annotated[SubGraphQuery, Query()]
 ) -> SubGraphBody:
-    """Return a part of the graph that is small enough to be drawn."""
+    """Return a part of the graph that is small enough to draw."""
     graph = await rag_of(request, principal).graph(options.graph_id)
     part = await graph.part(options.seed, depth=options.depth, limit=options.limit)
     return SubGraphBody.of(part)
@@ -84,7 +81,7 @@ async def get_graph(
 async def list_communities(
     request: Request, principal: Reader, options: Annotated[CommunityQuery, Query()]
 ) -> CommunityPage:
-    """Return the communities of entities with their reports, the coarsest level first."""
+    """List the communities of entities with their reports, the coarsest level first."""
     communities = await rag_of(request, principal).communities(options.graph_id)
     listing = ListingKey.of(
         "communities", principal.user_id, options.graph_id, options.level, options.parent_id
@@ -111,6 +108,6 @@ search_router = new_router("search")
 
 @search_router.post("/search", responses=problems(404, 409))
 async def search(request: Request, principal: Reader, body: SearchBody) -> ChunkSearchResponse:
-    """Search the passages of a knowledge base, with their metadata and scores."""
+    """Search the passages of a knowledge base; results have metadata and scores."""
     async with search_turn(request, principal):
         return await run_search(rag_of(request, principal), body)

@@ -1,4 +1,4 @@
-"""How the server does: whether it lives, whether it can work, and its metrics."""
+"""Routes of liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ router = new_router("health")
 
 
 class Alive(Wire):
-    """The process answers."""
+    """The process is alive."""
 
     status: str = "ok"
 
 
 @router.get("/healthz")
 async def healthz() -> Alive:
-    """Return whether the process answers; what it depends on is `/readyz`."""
+    """Return that the process is alive; `/readyz` checks its dependencies."""
     return Alive()
 
 
@@ -36,17 +36,17 @@ _READY: Responses = {
 
 
 class Readiness(Wire):
-    """Whether requests can be answered, and what they depend on."""
+    """Whether requests can be answered, and the state of each dependency."""
 
     status: DependencyState
     dependencies: tuple[Dependency, ...]
 
 
 class Scraper(Requires):
-    """Lets through administrators, and whoever has the token for metrics."""
+    """Admits administrators, and clients with the token for metrics."""
 
     async def __call__(self, request: Request) -> Principal:
-        """Return the caller; raises what `Requires` raises."""
+        """Return the caller; raise the errors of `Requires`."""
         if is_scraper(request, serving_of(request).settings):
             return Principal("", frozenset())
         return await super().__call__(request)
@@ -54,7 +54,7 @@ class Scraper(Requires):
 
 @router.get("/readyz", responses=_READY)
 async def readyz(request: Request, response: Response) -> Readiness:
-    """Return whether the server can work, and which dependency is down; why, says its log."""
+    """Return whether the server can answer, and the state of each dependency; the log has the reasons."""
     found = await observed_process(request).readiness.dependencies()
     ready = is_ready(found)
     response.status_code = 200 if ready else 503
@@ -70,5 +70,5 @@ async def readyz(request: Request, response: Response) -> Readiness:
 async def metrics(
     request: Request, _: Annotated[Principal, Depends(Scraper(Permission.ADMIN))]
 ) -> Response:
-    """Return the metrics of this process in Prometheus' text format, for an administrator or a scraper."""
+    """Return the metrics of this process in Prometheus' text format."""
     return Response(await observed_process(request).measured(), media_type=MEDIA_TYPE)

@@ -1,4 +1,4 @@
-"""The page at `/`, and the reference of the interface at `/docs`; neither loads anything from elsewhere."""
+"""The web page at `/` and the API reference at `/docs`; neither loads anything from other hosts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ router = new_router("page")
 
 _STATIC = files("sextant.server") / "static"
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-# Read once: they are a few kilobytes each.
 _TEXTS = {
     file.name: file.read_text("utf-8") for file in (_STATIC / "page").iterdir() if file.is_file()
 }
-# What the parts are of: another text anywhere is another address of all, so a browser may keep them for good.
+# Part of each file's URL: any change makes new URLs, so browsers may cache the files for ever.
 _VERSION = hashlib.sha256("".join(_TEXTS[name] for name in sorted(_TEXTS)).encode()).hexdigest()[
     :16
 ]
@@ -28,10 +27,9 @@ _IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def _page() -> str:
-    """Return the page with the addresses of its parts.
+    """Return the page with versioned URLs, and preload links for all modules.
 
-    A module names those that it needs only once it is there, five round trips until the last one comes;
-    so the page names them all.
+    Without the links, nested imports would take five round trips.
     """
     modules = sorted(name for name in _TEXTS if name.endswith(".js"))
     early = "".join(f'  <link rel="modulepreload" href="static/{name}">\n' for name in modules)
@@ -47,13 +45,13 @@ _PACKED = {
 
 @router.get("/", include_in_schema=False, response_class=HTMLResponse)
 async def page(request: Request) -> Response:
-    """Return the page itself."""
+    """Return the web page."""
     return _send_file(request, "index.html", "text/html", {})
 
 
 @router.get("/static/{version}/{name}", include_in_schema=False)
 async def part(request: Request, version: str, name: str) -> Response:
-    """Return its style, its icon and its scripts; of another version, those of today."""
+    """Return a style, icon or script of the page; for another version the current one."""
     media_type = _TYPES.get(name.rpartition(".")[2])
     if name not in _PACKED or media_type is None:
         raise HTTPException(404, "There is no such part of the page.")
@@ -61,7 +59,7 @@ async def part(request: Request, version: str, name: str) -> Response:
 
 
 def _send_file(request: Request, name: str, media_type: str, headers: dict[str, str]) -> Response:
-    """Return a file of the page, packed where the browser unpacks."""
+    """Return a file of the page, gzipped if the browser accepts that."""
     content, headers = _PACKED[name], headers | {"Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"
@@ -78,13 +76,13 @@ _REFERENCE = {
 
 @router.get("/docs", include_in_schema=False)
 async def reference() -> HTMLResponse:
-    """Return the page that is made of the OpenAPI document and of nothing else."""
+    """Return the API reference, which is rendered from the OpenAPI document."""
     return HTMLResponse(_REFERENCE["index.html"])
 
 
 @router.get("/docs/reference.js", include_in_schema=False)
 @router.get("/docs/reference.css", include_in_schema=False)
 async def reference_part(request: Request) -> Response:
-    """Return its script or its style."""
+    """Return the script or the style of the reference."""
     name = request.url.path.rpartition("/")[2]
     return Response(_REFERENCE[name], media_type=_TYPES[name.rpartition(".")[2]])
