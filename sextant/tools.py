@@ -1,9 +1,7 @@
 """The knowledge bases as LangChain tools (docs/agents.md): `kb_search`, `kb_ask` and `kb_related`.
 
-Each gives text for the model that calls, a typed result for the program.
-
-They do what the tools of the same names do over MCP. Whose knowledge base they work on is bound when they are
-made, and is no argument that a model could fill in.
+They do the same as the MCP tools of these names, and return text for the model and a typed result for the program. The
+user and the knowledge base are set when the tools are made; a model cannot choose them.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ class KnowledgeTools(NamedTuple):
 
 
 class _Arguments(BaseModel):
-    """What a model may say; a field that there is not is refused, since it may have been meant to bound."""
+    """Base of a tool's arguments; unknown ones are refused, since one may be a misspelt filter."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -66,7 +64,7 @@ Bounds = Annotated[ChunkFilters | None, Field(description="Bounds on what is sea
 
 
 class SearchArguments(_Arguments):
-    """What `kb_search` takes."""
+    """Arguments of `kb_search`."""
 
     query: Query
     mode: RankingMode | None = Field(
@@ -78,7 +76,7 @@ class SearchArguments(_Arguments):
 
 
 class AskArguments(_Arguments):
-    """What `kb_ask` takes."""
+    """Arguments of `kb_ask`."""
 
     query: Query
     mode: Mode = Field("auto", description="How to retrieve; auto lets the question decide.")
@@ -90,7 +88,7 @@ class AskArguments(_Arguments):
 
 
 class RelatedArguments(_Arguments):
-    """What `kb_related` takes."""
+    """Arguments of `kb_related`."""
 
     chunk_id: ChunkId
     limit: int = Field(10, ge=1, le=MOST_RELATED, description="Passages wanted.")
@@ -103,17 +101,17 @@ def create_tools(
     user_id: Name | None = None,
     settings: Settings | None = None,
 ) -> KnowledgeTools:
-    """Return the tools over one knowledge base, for `create_agent` and whatever else takes LangChain's tools.
+    """Return the tools over one knowledge base, for `create_agent` and other users of LangChain tools.
 
-    Each returns text for the model, and its result as the message's `artifact`. What goes wrong on purpose (no
-    such knowledge base, a model that is down) is a message of status `error` that says what to do.
+    Each returns text for the model, and its typed result as the message's `artifact`. An expected error (unknown
+    knowledge base, unavailable model) is a message of status `error` that says what to do.
 
     Args:
-        rag: an open one, which stays the caller's to close. None: one is opened at the first call, on an event
-            loop of its own, and serves this process until it ends.
-        graph_id: the knowledge base, or a function that is asked for it at each call.
-        user_id: whose, or such a function; by default the user of `rag`, or of the settings.
-        settings: for what is opened; by default those of the environment and `.env`.
+        rag: an open `Sextant`, which the caller closes. None: one is opened at the first call, on an event loop of its
+            own, and stays open until the process ends.
+        graph_id: the knowledge base, or a function that returns it at each call.
+        user_id: the user, or a function that returns it; by default the user of `rag` or of the settings.
+        settings: to open `Sextant` with; by default those of the environment and `.env`.
     """
     calls = _Calls(rag, settings, graph_id, user_id)
     return KnowledgeTools(
@@ -140,7 +138,7 @@ def create_tools(
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """The calls on one knowledge base, as its text and its typed result."""
+    """The calls of the tools; each returns text and a typed result."""
 
     rag: Sextant | None
     settings: Settings | None
@@ -154,7 +152,7 @@ class _Calls:
         arguments: type[BaseModel],
         description: str,
     ) -> BaseTool:
-        """Return a call as a tool for callers with an event loop and without."""
+        """Return a call as a tool for synchronous and asynchronous callers."""
 
         async def arun(config: RunnableConfig, **given: Any) -> tuple[str, Any]:  # noqa: ANN401 - the fields of `arguments`
             if self.rag is not None:
@@ -205,7 +203,7 @@ class _Calls:
         return results.related_text(found), found
 
     async def _bound(self) -> tuple[Sextant, str]:
-        """Return the knowledge bases of whom the tools are bound to, and the name of the one."""
+        """Return the user's `Sextant` and the knowledge base of the tools."""
         rag = await _open_shared(self.settings) if self.rag is None else self.rag
         if self.user_id is not None:
             rag = rag.as_user(_name_of(self.user_id))
@@ -216,34 +214,32 @@ def _name_of(name: Name) -> str:
     return name() if callable(name) else name
 
 
-# A model cannot choose another knowledge base than the one that its tools are bound to.
-_NOT_THE_MODELS_TO_NAME = (
-    "Say so; whoever set these tools up names one by create_tools(graph_id=…)."
-)
+# For the model, which cannot choose the knowledge base of its tools.
+_NO_KNOWLEDGE_BASE = "Say so; the developer of these tools names one by create_tools(graph_id=…)."
 
 
 async def _raise_to_model(call: Awaitable[R]) -> R:
-    """Return what a call returns; what goes wrong on purpose is told to the model."""
+    """Return the result of a call; raise an expected error as one that the model sees."""
     try:
         return await call
     except SextantError as error:
-        step = _NOT_THE_MODELS_TO_NAME if isinstance(error, GraphNotFound) else error.next_step
+        step = _NO_KNOWLEDGE_BASE if isinstance(error, GraphNotFound) else error.next_step
         parts = [f"{error.code}: {error.message}", step]
         raise ToolException(" ".join(filter(None, parts))) from error
 
 
 def _describe_arguments(error: ValidationError | ValidationErrorV1) -> str:
-    """Return what is wrong with which arguments, for the model that gave them."""
+    """Return a message for the model about its wrong arguments."""
     wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
     return f"{OptionInvalid.code}: {'; '.join(wrong)}. Call the tool again with other arguments."
 
 
 @contextmanager
 def _detach_from_caller(config: RunnableConfig) -> Iterator[None]:
-    """Let a workflow on another loop be a run of its own.
+    """Run a workflow on another loop apart from the caller's run.
 
-    As a part of the caller's it would write to the caller's checkpointer and streams, which may belong to the
-    caller's loop. The caller's tracers see its steps all the same.
+    Within the caller's run it would write to checkpointers and streams of the caller's loop. The caller's tracers still
+    see its steps.
     """
     token = var_child_runnable_config.set({"callbacks": config.get("callbacks")})
     try:
@@ -252,14 +248,14 @@ def _detach_from_caller(config: RunnableConfig) -> Iterator[None]:
         var_child_runnable_config.reset(token)
 
 
-# What was opened for tools without an open `Sextant`, on the loop of `run_sync`, until this process ends.
+# The `Sextant` of each settings, opened for tools without one, on the loop of `run_sync`; open until the process ends.
 _opened: list[tuple[Settings | None, Sextant]] = []
 _opening = asyncio.Lock()
 _left_open = AsyncExitStack()
 
 
 async def _open_shared(settings: Settings | None) -> Sextant:
-    """Return the knowledge bases that these settings name; the same for the same settings."""
+    """Return the shared `Sextant` of these settings."""
     async with _opening:
         for known, rag in _opened:
             if known == settings:

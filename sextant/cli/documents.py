@@ -1,4 +1,4 @@
-"""`sextant documents`, `structure`, `graphs` and `chunks`: what there is in knowledge bases, how a document is built, passages."""
+"""`sextant documents`, `structure`, `graphs` and `chunks`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ def search_chunks(
     read = read_filters(filters)
 
     async def search(chunks: Chunks) -> ChunkSearchResponse:
-        # Imported while the embedding model loads.
         from sextant.retrievers.chunk_search.search import SearchRequest
 
         request = SearchRequest(
@@ -267,7 +266,7 @@ app.add_typer(documents, name="documents")
 
 @documents.command("list")
 def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """List the documents, and why any could not be taken in."""
+    """List the documents, with the errors of failed ones."""
 
     async def list_chosen(rag: Sextant) -> list[Document]:
         return await rag.documents(await chosen_graph(rag, graph))
@@ -296,9 +295,9 @@ def delete_documents(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Delete documents with everything that came from them.
+    """Delete documents with everything derived from them.
 
-    One that was given as several files of the same bytes loses one name; the last takes it away.
+    A document with several files of the same bytes only loses one name at a time.
     """
 
     async def delete(rag: Sextant) -> dict[UUID, str | None]:

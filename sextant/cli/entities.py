@@ -1,7 +1,4 @@
-"""`sextant entities`: look at entities, decide which are one, and extract more with a chat model.
-
-Also here: how `sextant entities search` shows what was found.
-"""
+"""`sextant entities`: list, search and show entities, merge them, and extract more with a chat model."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def print_found(found: SearchResponse) -> None:
-    """Print a page of entities, with what explains their scores where it is there."""
+    """Print a page of entities, with the explanations of their scores if there are any."""
     for rank, one in enumerate(found.results, start=1):
         _print_result(rank, one)
     if not found.results:
@@ -250,7 +247,7 @@ def _run(graph: str, work: Callable[[Entities], Awaitable[T]], *, lengthy: bool 
 
 
 def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
-    """Return what comes of a decision; a note says what of the graph did not follow it."""
+    """Return the result of a decision, and print warnings about the graph's update."""
 
     async def decided(rag: Sextant) -> tuple[T, Sequence[str]]:
         done = await work(await rag.entities(graph))

@@ -1,4 +1,4 @@
-"""`sextant graph` and `communities`: how large a graph is, its copy in Neo4j, a part of it to look at, its communities."""
+"""`sextant graph` and `communities`: the size of a graph, its copy in Neo4j, a part of it, its communities."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ app = typer.Typer()
 communities = typer.Typer(help="List communities, show a report, or build them.")
 app.add_typer(communities, name="communities")
 
-_ID_CHARS = 8  # of an id, by which `communities show` finds it
+_ID_CHARS = 8  # characters of an id that are shown; `communities show` accepts them
 
 
 @communities.callback(invoke_without_command=True)
@@ -108,7 +108,7 @@ def _run_communities(
 
 
 def _refreshed_message(done: Refreshed) -> str:
-    """Return what was built, in a sentence."""
+    """Return a sentence about the changes."""
     lines = [
         f"{count_noun(number, noun)} {what}"
         for number, noun, what in (
@@ -126,7 +126,7 @@ def _refreshed_message(done: Refreshed) -> str:
 
 
 def _walk_communities(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:
-    """Yield every community under the one it is part of, with its depth below what is listed."""
+    """Yield every community after its parent, with its depth in the list."""
     known = {one.id for one in found}
     inside: dict[UUID | None, list[Community]] = {}
     for one in found:
@@ -172,7 +172,7 @@ app.add_typer(graph_app, name="graph")
 
 
 class GraphFormat(StrEnum):
-    """How a part of a graph is shown."""
+    """The form in which a part of a graph is printed."""
 
     TREE = "tree"
     TABLE = "table"
@@ -181,21 +181,21 @@ class GraphFormat(StrEnum):
 
 @graph_app.command("status")
 def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """Say how large the graph is, and how far Neo4j follows it."""
+    """Show the size of the graph, and whether Neo4j is up to date."""
     found = _run_graph(graph, lambda knowledge: knowledge.status())
     terminal.show(found, _print_status, as_json=as_json)
 
 
 @graph_app.command("sync")
 def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """Let Neo4j take over what has changed."""
+    """Copy changes to Neo4j."""
     taken = _run_graph(graph, lambda knowledge: knowledge.sync(_progress), lengthy=True)
     _report_rows(taken, as_json=as_json)
 
 
 @graph_app.command("rebuild")
 def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """Let Neo4j take over the whole graph anew. PostgreSQL answers meanwhile."""
+    """Copy the whole graph to Neo4j again. PostgreSQL answers meanwhile."""
     taken = _run_graph(graph, lambda knowledge: knowledge.rebuild(_progress), lengthy=True)
     _report_rows(taken, as_json=as_json)
 
@@ -269,7 +269,7 @@ def _print_part(form: GraphFormat, part: SubGraph) -> None:
 
 
 def _print_tree(part: SubGraph) -> None:
-    """Relations under the entity that they were reached from."""
+    """Print relations under the entity that they were reached from."""
     names = _names(part)
     terminal.heading(f"{terminal.brief(part.center.name)} ({part.center.entity_type})")
     for depth, hop, near, far in _steps(part):
@@ -279,7 +279,7 @@ def _print_tree(part: SubGraph) -> None:
 
 
 def _steps(part: SubGraph) -> list[tuple[int, Hop, UUID, UUID]]:
-    """Return hops with the near and the far end, each followed by those that go on from its far end."""
+    """Return depth, hop, near end and far end of each hop, followed by the hops from its far end."""
     steps = []
     onward = [hop for hop in part.hops if hop.depth == 2]
     for hop in part.hops:
@@ -312,7 +312,7 @@ def _print_table(part: SubGraph) -> None:
 
 
 def _print_mermaid(part: SubGraph) -> None:
-    """As a Mermaid flowchart; names are quoted as entities, so that none of them is syntax."""
+    """Print a Mermaid flowchart with escaped names."""
     nodes = {entity.id: f"n{number}" for number, entity in enumerate(part.entities)}
     terminal.say("flowchart LR")
     for entity in part.entities:
@@ -324,6 +324,6 @@ def _print_mermaid(part: SubGraph) -> None:
 
 
 def _quote_label(text: str) -> str:
-    """At most 80 characters; no sign is cut in two, and neither markup nor Markdown is left."""
+    """Return at most 80 characters of a name, without markup and Markdown."""
     signs = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"}
     return "".join(signs.get(sign, sign) for sign in " ".join(text.split())[:80])

@@ -1,4 +1,4 @@
-"""`sextant keys`: make, list, end and replace the API keys of a server."""
+"""`sextant keys`: create, list, revoke and rotate the API keys of a server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ app.add_typer(keys, name="keys")
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 _DURATION = re.compile(r"(\d{1,5})([mhd])", re.ASCII)
-# A hundred years: later moments overflow what PostgreSQL and Python can count.
+# A hundred years; PostgreSQL and Python cannot represent much later moments.
 _LONGEST = timedelta(days=36_500)
 
 KeyId = Annotated[
@@ -58,7 +58,7 @@ def create_key(
     name: Annotated[str, typer.Option(help="What it is for, to be shown in the list.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a key, and show it this once. By default it may read."""
+    """Make a key, and show it once. By default it may only read."""
     from sextant.domain.scope import Permission
 
     permissions = [_permission(one) for one in scope or [Permission.READ]]
@@ -78,7 +78,7 @@ def list_keys(
     everybody: Annotated[bool, typer.Option("--all", help="Those of all users.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the keys; what opens is shown by none of them."""
+    """List the keys, without their secrets."""
     listed = _with_keys(
         lambda store, owner: store.list_keys(None if everybody else owner if user is None else user)
     )
@@ -105,7 +105,7 @@ def _print_keys(listed: Sequence[ApiKey]) -> None:
 
 @keys.command("revoke")
 def revoke_key(key: KeyId, *, as_json: AsJson = False) -> None:
-    """End a key; running servers refuse it within seconds."""
+    """Revoke a key; running servers refuse it within seconds."""
     ended = _with_keys(lambda store, _: store.revoke(key))
     message = f"{ended.id} of {ended.user_id} is revoked."
     terminal.print_result(message, ended, as_json=as_json)
@@ -120,13 +120,13 @@ def rotate_key(
     ] = "0m",
     as_json: AsJson = False,
 ) -> None:
-    """Replace a key by a new one. It has the same rights, and is shown this once."""
+    """Replace a key. The new one has the same rights, and is shown once."""
     overlap = _duration(grace, "grace")
     _show_new(_with_keys(lambda store, _: store.rotate(key, overlap)), as_json=as_json)
 
 
 def _with_keys(work: Callable[[ApiKeyStore, str], Awaitable[T]]) -> T:
-    """Return what `work` makes of the keys, and of the user that the settings name."""
+    """Return the result of `work` with the store of keys and the user of the settings."""
     import asyncio
 
     from sextant.domain.configuration import load_settings

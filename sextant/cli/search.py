@@ -1,7 +1,4 @@
-"""`sextant search` and `searches`: what a question retrieves, without an answer, and the log of searches.
-
-Also here: `sextant eval`, how well retrieval does on a question set.
-"""
+"""`sextant search`, `searches` (the log of searches) and `eval` (retrieval measured on a question set)."""
 
 from __future__ import annotations
 
@@ -112,9 +109,9 @@ def _item_location(item: RetrievedItem) -> str:
 
 
 def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
-    """Print what every lane says of each result, what of the graph went with them, constants and times.
+    """Print the lanes of each result, the graph items, constants and times.
 
-    A lane's own score is on its own scale; what it adds to the result's score stands beside it.
+    A lane's own score is on its own scale; ADDS is its part of the result's score.
     """
     from sextant.retrievers.modes import constants_of
 
@@ -145,7 +142,7 @@ def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
 
 
 def _lanes(rank: int, item: RetrievedItem, found: Retrieval) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each lane that found the item, those that add most first; the item's own once."""
+    """Yield a row for each lane that found the item, those that add most first."""
     columns = (str(rank), terminal.score(item.score))
     for name, lane in sorted(item.lanes.items(), key=lambda one: -(one[1].contribution or -1.0)):
         added, milliseconds = lane.contribution, found.timings.get(name)
@@ -237,7 +234,7 @@ def evaluate(
 
 
 def _check_folder(path: Path) -> None:
-    """Refuse a file that cannot be written before anything is measured."""
+    """Check that the folder of the file exists, before anything is measured."""
     if not path.parent.is_dir():
         raise OptionInvalid(
             f"{path} cannot be written: there is no folder {path.parent}.",

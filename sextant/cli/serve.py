@@ -1,4 +1,4 @@
-"""`sextant serve`, `worker` and `mcp`: the HTTP server, what ingests beside it, and the tools over standard input."""
+"""`sextant serve`, `worker` and `mcp`: the HTTP server, workers, and the tools over standard input."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def serve(
     try:
         processes.Alone(config).run(sockets=[processes.alone(bound, config.backlog, patience)])
     except SystemExit:
-        # It does not start, and the log says why.
+        # The log says why it does not start.
         raise typer.Exit(processes.refusal(_APP)) from None
 
 
@@ -79,7 +79,7 @@ def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.C
         log_config=log_config(settings),
         server_header=False,
         timeout_graceful_shutdown=settings.http.drain_seconds,
-        # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
+        # A process that loads its model does not answer within uvicorn's 5 s.
         timeout_worker_healthcheck=60,
     )
 
@@ -116,13 +116,12 @@ def worker(
         typer.Option(help="Address for metrics; any but this machine's needs SEXTANT_OBSERVE__METRICS_TOKEN."),
     ] = "127.0.0.1",
 ) -> None:  # fmt: skip
-    """Ingest what all users upload, until it is stopped.
+    """Ingest the uploads of all users, until it is stopped.
 
-    Start as many as you like, on as many machines: all that they share is the database
-    (DATABASE_URL). The first SIGTERM or Ctrl-C lets it finish what it has in hand, or give that back
-    after SEXTANT_WORKER__DRAIN seconds; another worker goes on with it. What a worker has in hand that
-    dies is taken over within half a minute. While workers run, the server need not ingest by itself:
-    SEXTANT_WORKER__IN_SERVER=false.
+    Start as many workers as you like, on any machines; they share only the database (DATABASE_URL).
+    After the first SIGTERM or Ctrl-C a worker finishes its documents, or gives them back after
+    SEXTANT_WORKER__DRAIN seconds. Documents of a worker that dies are taken over within half a minute.
+    With workers the server need not ingest by itself: SEXTANT_WORKER__IN_SERVER=false.
     """
     import asyncio
 
@@ -153,7 +152,7 @@ async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
 def _serving_metrics(
     rag: Sextant, where: tuple[str, int] | None
 ) -> AbstractAsyncContextManager[str | None]:
-    """Return metrics at this address, if one is named."""
+    """Serve metrics at an address, if there is one."""
     if where is None:
         return nullcontext()
     from sextant.server.observe.metrics import serving_metrics

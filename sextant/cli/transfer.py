@@ -1,4 +1,4 @@
-"""`sextant ingest`, `import` and `export`: documents in, documents out."""
+"""`sextant ingest`, `import` and `export`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ingest(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take documents into a knowledge base. A changed file replaces its old version."""
+    """Ingest documents into a knowledge base. A changed file replaces its old version."""
     from sextant.ingestion.files import find_unsupported
 
     results = with_sextant(

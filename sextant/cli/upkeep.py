@@ -1,4 +1,4 @@
-"""`sextant doctor`, `config`, `version`, `backup`, `restore` and `reembed`: how an installation does, all its data in one file and back."""
+"""`sextant doctor`, `config`, `version`, `backup`, `restore` and `reembed`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _COLOURS = {"ok": "green", "off": None, "warning": "yellow", "failed": "red"}
 def doctor(*, measure: Measure = True, as_json: AsJson = False) -> None:
     """Check every dependency, and say how to mend what is wrong.
 
-    Chat models are measured by up to three calls (some 12,000 tokens): how fast they are, how long their context is, what
-    they refuse. Answers go by what is found.
+    Chat models are measured by up to three calls (some 12,000 tokens): their speed, the length of their context, and
+    options that they refuse. Answers use these figures.
     """
     findings = run_interruptible(_examine(measure=measure, as_json=as_json))
     if as_json:
@@ -85,7 +85,7 @@ def _print_settings(listed: Sequence[SettingValue]) -> None:
         line = f"{row.variable} = {_text(row.value)}"
         if row.origin == "default":
             terminal.say(line)
-        else:  # what was set stands out
+        else:
             terminal.heading(f"{line}  ({row.origin}; default {_text(row.default)})")
         terminal.prose(row.description, "    ")
 
@@ -202,7 +202,7 @@ async def _bring(source: Path, *, replace: bool, as_json: bool) -> tuple[int, bo
     async with await Database.open(settings) as database:
         with count_bytes("restored", quiet=as_json) as count:
             compared = await bring(database, source, replace=replace, on_bytes=count)
-    async with await Database.open(settings) as database:  # which brings an older schema up to date
+    async with await Database.open(settings) as database:  # migrates an older schema
         return await count_graphs(database), compared
 
 

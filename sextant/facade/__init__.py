@@ -1,4 +1,4 @@
-"""The facade: `Sextant`, and what it hands its work to."""
+"""The facade `Sextant` and its parts."""
 
 from __future__ import annotations
 

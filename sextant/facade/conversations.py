@@ -1,7 +1,4 @@
-"""A user's conversations: questions that follow each other in a thread, what was said, forgetting.
-
-Also here: questions to begin with, made from the headings of the documents themselves.
-"""
+"""A user's conversations, and example questions made from headings of the documents."""
 
 from __future__ import annotations
 
@@ -45,23 +42,22 @@ from sextant.text.characters import has_cjk
 if TYPE_CHECKING:
     from sextant.graph.workflow import Workflow
 
-# Looked through for questions, newest first, and headings of each.
-DOCUMENTS = 50
-EACH = 20
+DOCUMENTS = 50  # documents that example questions are made from, the newest first
+EACH = 20  # headings of each
 
 _ABOUT = {"zh": "“{heading}”是什么？", "en": "What about “{heading}”?"}
 _SUMMARY = {"zh": "《{title}》主要讲什么？", "en": "What are the key points of “{title}”?"}
 _ASKS = re.compile(r"[?？]\s*$")
-# A record's heading ends with its other short values: "How is it cleaned? (FAQ-007, en, Heron 3)".
+# The end of a record's heading: "How is it cleaned? (FAQ-007, en, Heron 3)".
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
-# A word alone says little to who does not know the document; "What ownership is" does not bear "What about".
+# Single words, which mean little without the document, and headings such as "What ownership is".
 _BARE = re.compile(
     r"[^\u4e00-\u9fff\s]+|[\u4e00-\u9fff]{1,3}|(?:what|how|why|when|where|who|which)\b.*", re.I
 )
 
 
 class _Kind(IntEnum):
-    """How well a heading makes a question, best first."""
+    """The kinds of example questions, best first."""
 
     QUESTION = 0
     SUBJECT = 1
@@ -81,11 +77,11 @@ class Example:
 
 
 def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -> list[Example]:
-    """Return questions by turns of the documents, the best of each first; where these are few, what a document says in all.
+    """Return example questions, taken in turn from the documents, the best of each first; then questions for a summary.
 
     Args:
-        headings: of documents, those of one together.
-        language: documents in it come first.
+        headings: grouped by document.
+        language: documents in this language come first.
         most: questions at most.
     """
     documents = [
@@ -111,7 +107,7 @@ def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -
 
 
 def _question_from_heading(one: DocumentHeading) -> tuple[_Kind, str]:
-    """Return the question that a heading makes, and how well."""
+    """Return the kind and the text of the question made from a heading."""
     if one.heading is None:
         return _Kind.SUMMARY, _summary(one)
     heading = _ASIDE.sub("", without_number(one.heading)) or one.heading
@@ -131,9 +127,9 @@ _SOURCES = TypeAdapter(tuple[Source, ...])
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """What was said once. The user's turns have but `role` and `text`.
+    """One turn of a conversation. The user's turns have only `role` and `text`.
 
-    Of sources the text and the lanes are not kept; the text is in the document.
+    Text and lanes of sources are not stored; the text is in the document.
     """
 
     role: str
@@ -166,13 +162,13 @@ class Conversations:
         thread_id: str,
         choices: Context | None = None,
     ) -> AsyncGenerator[Event]:
-        """Answer a question as the next turn of a conversation; what is raised comes with the first event.
+        """Answer a question as the next turn of a conversation; errors are raised with the first event.
 
         Args:
-            workflow: what answers.
+            workflow: the workflow that answers.
             question: the keys of `InputState`.
-            thread_id: the conversation; begun when it is new.
-            choices: for this turn.
+            thread_id: the conversation; created if it is new.
+            choices: the context of this turn.
 
         Raises:
             OptionInvalid: the name is empty or too long.
@@ -181,16 +177,16 @@ class Conversations:
         return self._turn(workflow, question, thread_id, str(question["query"]), choices)
 
     def resume(self, workflow: Workflow, thread_id: str, decision: object) -> AsyncGenerator[Event]:
-        """Resume the turn that stopped for a decision, or the report that was stopped.
+        """Resume the turn that waits for a decision, or the report that was stopped.
 
         Args:
-            workflow: what answers.
+            workflow: the workflow that answers.
             thread_id: the conversation.
-            decision: on what the turn stopped for (`sextant.nodes.decisions`); None: it did not stop for one.
+            decision: for a turn that waits for one (`sextant.nodes.decisions`).
 
         Raises:
-            ConversationNotFound: there is none, or nothing in it is to be decided or resumed.
-            OptionInvalid: the decision is none of those on offer; it may be made again.
+            ConversationNotFound: there is no such conversation, or nothing to resume in it.
+            OptionInvalid: the decision is not one of the choices; another may be made.
             ConversationBusy: another question of it is being answered.
         """
         resumed: Command[Any] | None = None if decision is None else Command(resume=decision)
@@ -222,14 +218,14 @@ class Conversations:
                     yield event
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
-        """Return the conversations, the latest first; those that follow `after`, where it is given."""
+        """Return the conversations, the latest first, or those that follow `after`."""
         return await self._threads.known(limit, after)
 
     async def turns(self, thread_id: str) -> list[ConversationTurn]:
-        """Return what was said in a conversation, the oldest first; at its end the question that waits for a decision.
+        """Return the turns of a conversation, the oldest first, and at the end a question that waits for a decision.
 
         Raises:
-            ConversationNotFound: the user has none of that name.
+            ConversationNotFound: the user has no conversation of that name.
         """
         messages, waiting = await self._threads.read(thread_id)
         if not messages and not waiting:
@@ -238,10 +234,10 @@ class Conversations:
         return [*map(_turn, messages), *pending]
 
     async def forget(self, thread_id: str) -> None:
-        """Remove a conversation with all that was said in it.
+        """Delete a conversation with all its turns.
 
         Raises:
-            ConversationNotFound: the user has none of that name.
+            ConversationNotFound: the user has no conversation of that name.
         """
         if not await self._threads.forget(thread_id):
             raise _not_found()
@@ -250,7 +246,7 @@ class Conversations:
 async def _check_resumed(
     workflow: Workflow, config: RunnableConfig, command: Command[Any] | None
 ) -> None:
-    """Refuse to go on where nothing waits, and a decision while the turn that waits for one can still be given another."""
+    """Check that there is something to resume, and that the decision is one of the choices."""
     state = await workflow.aget_state(config, subgraphs=True)
     waiting = _waiting(state)
     if not (waiting if command else state.next):
@@ -267,7 +263,7 @@ async def _check_resumed(
 
 
 def _waiting(state: StateSnapshot) -> list[Interrupt]:
-    """Return what a run has stopped for; a graph within another knows whether that has been decided since."""
+    """Return the open interrupts of a run, those of its subgraphs included."""
     found = list[Interrupt]()
     for task in state.tasks:
         found += _waiting(task.state) if isinstance(task.state, StateSnapshot) else task.interrupts

@@ -1,7 +1,4 @@
-"""Examines everything that Sextant depends on, and says how to mend what is wrong.
-
-Each examination stands alone: one that fails hides no other.
-"""
+"""Examines the dependencies of Sextant, each independently, and says how to mend what is wrong."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ from sextant.text.characters import count_noun
 if TYPE_CHECKING:
     from sextant.models.chat.measuring import Measurement
 
-# As docs/deployment.md asks for.
+# The versions of docs/deployment.md.
 _LEAST_POSTGRES = (15,)
 _LEAST_PGVECTOR = (0, 8)
 _LEAST_FREE_BYTES = 1_000_000_000  # on the disk of the data folder
@@ -48,15 +45,15 @@ _SILENT_DATABASE = (
     "Start PostgreSQL, and see that DATABASE_URL names it and that it lets this machine in; without "
     "DATABASE_URL see postgres.log in the data folder."
 )
-# Tokens of an answer's prompt without its passages and conversation, and of an ordinary answer.
-_INSTRUCTIONS, _ANSWER_TOKENS = 700, 150
-_PATIENCE = 5  # times the time that was too short for a model
-_ROOMY = 16_384  # tokens of context that are enough for all defaults
+_INSTRUCTIONS = 700  # tokens of an answer's prompt without passages and conversation
+_ANSWER_TOKENS = 150  # tokens of an ordinary answer
+_PATIENCE = 5  # factor of the advised time limit for a model that was too slow
+_ROOMY = 16_384  # tokens of context that suffice for all defaults
 _DEPENDENCY_DOWN = 3  # as `sextant.domain.errors.DependencyError` exits
 
 
 class Health(StrEnum):
-    """What an examination found. `OFF`: not configured, and nothing is missing for it."""
+    """The result of an examination. `OFF`: not configured, which is fine."""
 
     OK = "ok"
     OFF = "off"
@@ -66,7 +63,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """One examined dependency: how it is, what to do if it is not well, the exit status, and what was measured."""
+    """An examined dependency: its health, what to do, the exit status, and measured figures."""
 
     name: str
     health: Health
@@ -82,12 +79,13 @@ Report = Callable[[str], None]
 async def examine(
     settings: Settings, *, measure: bool = False, report: Report = lambda _: None
 ) -> AsyncIterator[Examination]:
-    """Examine every dependency, one after the other, and tell each finding as it is made.
+    """Examine the dependencies one after the other, and yield each result.
 
     Args:
         settings: name the dependencies.
-        measure: whether chat models are measured, which takes up to `limits.answer_seconds` each, else only asked.
-        report: is told what is being measured.
+        measure: whether to measure chat models, which takes up to `limits.answer_seconds` each; else they only get a
+            short question.
+        report: called with what is being measured.
     """
     yield await _examine_safely("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
     embedder = cache(lambda: build_embedder(settings))
@@ -120,7 +118,7 @@ async def _examine_safely(name: str, examination: Awaitable[Examination]) -> Exa
 def _failure_as_examination(name: str, error: SextantError) -> Examination:
     message, next_step = error.wording("en")
     if isinstance(error, DatabaseUnavailable) and "sextant doctor" in next_step:
-        next_step = _SILENT_DATABASE  # the error advises what runs already
+        next_step = _SILENT_DATABASE  # the error advises `sextant doctor`, which is running
     return Examination(name, Health.FAILED, message, next_step, error.exit_code)
 
 
@@ -162,7 +160,7 @@ async def examine_database(database: Database) -> Examination:
 
 
 def _missing_rights(rights: RoleRights) -> tuple[str, str] | None:
-    """Return what is wrong with the database and how to mend it, if anything is."""
+    """Return what is wrong with the database and how to mend it; None if nothing is."""
     if _numbers(rights.server_version) < _LEAST_POSTGRES:
         return f"PostgreSQL {rights.server_version} is too old.", "Upgrade to 15 or newer."
     if _numbers(rights.vector_version or "") < _LEAST_PGVECTOR:
@@ -196,7 +194,7 @@ async def _examine_vectors(database: Database, opened: Callable[[], CachedEmbedd
 
 
 async def _workers(database: Database) -> Examination:
-    """Return whether anybody sees to what waits; nothing is amiss where nothing does, as on one's own machine."""
+    """Examine whether workers run where documents or graphs wait for them."""
     queue, attendance = await queue_of(database), await attendance_of(database)
     numbers = ((queue.waiting, "document"), (attendance.waiting_graphs, "graph"))
     waiting = ", ".join(count_noun(number, what) for number, what in numbers if number)
@@ -217,7 +215,7 @@ async def _workers(database: Database) -> Examination:
 
 
 async def examine_graph_store(settings: Settings) -> Examination:
-    """Examine Neo4j: without it nothing fails, but whoever has named one wants to know."""
+    """Examine Neo4j, if it is configured."""
     if not settings.neo4j_uri:
         return Examination("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
     from sextant.stores.graph.neo4j.bolt import Bolt
@@ -251,7 +249,7 @@ async def _embedding(settings: Settings, opened: Callable[[], CachedEmbedder]) -
         return Examination("embedding model", Health.OK, detail)
     return Examination(
         "embedding model",
-        Health.OK,  # many models want nothing
+        Health.OK,  # many models need no prefixes
         f"{detail}. Nothing in its folder says what to write before questions and passages, so nothing is.",
         "If its card asks for something (E5: `query: ` and `passage: `), write that as `prompts` of `query` and "
         "`document` into the folder's config_sentence_transformers.json, and run `sextant reembed`.",
@@ -305,7 +303,7 @@ async def _measure_chat(settings: Settings, role: Role, name: str, report: Repor
 
 
 def _describe(found: Measurement) -> str:
-    """Return what was measured, in one line."""
+    """Return the measured figures in one line."""
     rates = f"reads {found.prompt_rate:.0f} and writes {found.answer_rate:.0f} tokens a second"
     parts = [
         rates if found.prompt_rate and found.answer_rate else "its speed could not be measured"
@@ -323,7 +321,7 @@ def _describe(found: Measurement) -> str:
 
 
 def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
-    """Yield what to set where the context is shorter than prompts may be."""
+    """Yield advice where the model's context is shorter than prompts may be."""
     if found.limit is None:
         return
     limits, prompt_tokens = settings.limits, found.limit.for_prompt - _INSTRUCTIONS
@@ -344,7 +342,7 @@ def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
 
 
 def _advise_on_speed(found: Measurement, settings: Settings, role: Role) -> Iterator[str]:
-    """Yield what to set where an ordinary answer would not come in time, or is mostly thought."""
+    """Yield advice where an ordinary answer would be late, or the model mostly thinks."""
     if not (found.prompt_rate and found.answer_rate) or role not in (Role.ANSWER, Role.JUDGE):
         return
     prompt = settings.answers.passage_tokens + _INSTRUCTIONS
@@ -377,7 +375,7 @@ async def _reranker(settings: Settings) -> Examination:
 
 
 async def examine_named_entities(settings: Settings) -> Examination:
-    """Load the named-entity model that the settings name, and have it read a sentence."""
+    """Load the configured named-entity model, and let it read a sentence."""
     name = "named-entity model"
     tagger = build_tagger(settings)
     if tagger is None:
@@ -390,7 +388,7 @@ async def examine_named_entities(settings: Settings) -> Examination:
 
 
 async def examine_ocr(settings: Settings) -> Examination:
-    """Load the models that read scans, unless they are not installed or not wanted."""
+    """Load the OCR models, if they are installed and wanted."""
     if not settings.ocr.pages:
         return Examination("OCR", Health.OFF, "off (SEXTANT_OCR__PAGES=0); scans are refused")
     if not ocr_engine.is_installed():

@@ -1,4 +1,4 @@
-"""All documents of a user, in whatever knowledge base: added, watched, retried, cancelled, deleted."""
+"""The documents of a user in all knowledge bases: add, watch, read, retry, cancel, delete."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
 from sextant.stores.work.queue import Turns, UploadStatus, UploadStore
 
-# A page that took too long is not tried again for so many seconds; so many of them are remembered.
-_REST_SECONDS, _REMEMBERED = 300.0, 1000
+_REST_SECONDS = 300.0  # before a page is drawn again that took too long
+_REMEMBERED = 1000  # such pages in memory
 
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """A page of a document; `draw` returns its picture as WebP. `etag` changes with the file and with the size."""
+    """A page of a document; `draw` returns its picture as WebP, `etag` changes with the file and the size."""
 
     etag: str
     draw: Callable[[], Awaitable[bytes]]
 
 
 class PagePictures:
-    """Draws pages, one at a time for each user, and keeps the pictures that were asked for last.
+    """Draws pages, one at a time for each user, and caches the pictures.
 
     Args:
         settings: `limits.page_edge`, `limits.page_cache_bytes` and those of parsing apply.
@@ -68,18 +68,18 @@ class PagePictures:
         filename: str,
         read: Callable[[], Awaitable[bytes]],
     ) -> PagePicture:
-        """Return a page of a document that the caller may see; nothing is read or drawn yet.
+        """Return a page of a document; nothing is read or drawn yet.
 
         Args:
-            user_id: who asks.
+            user_id: the caller, who may see the document.
             document_id: the document.
-            sha256: of its file.
-            number: of the page, from 1.
-            filename: the file's name.
-            read: returns its bytes.
+            sha256: hash of its file.
+            number: number of the page, from 1.
+            filename: name of the file.
+            read: returns the bytes of the file.
 
         Raises:
-            PageNotFound: the settings leave pages out.
+            PageNotFound: the settings switch pages off.
         """
         edge = self._settings.limits.page_edge
         if not edge:
@@ -111,17 +111,14 @@ class PagePictures:
         return PagePicture(f'"{sha256[:24]}-{number}-{edge}"', cached)
 
 
-# A graph waits a moment for further deletions before it follows.
-_QUIET_SECONDS = 1.0
-# A file is read in parts of so many bytes, so that a large one is never in memory.
-_PART = 1 << 20
-# So many bytes of it say whether it is a file or chunks that were imported.
-_MARK = 64
+_QUIET_SECONDS = 1.0  # for further deletions, before the graph is refreshed
+_PART = 1 << 20  # bytes of a file in memory at a time
+_MARK = 64  # bytes that tell a file from imported chunks
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The file that a document was made from, as it was given: its name, bytes in all, and they in parts."""
+    """The original file of a document: its name, its size, and its bytes in parts."""
 
     filename: str
     size_bytes: int
@@ -129,14 +126,14 @@ class File:
 
 
 class Library:
-    """The documents of one user, for those who let workers ingest.
+    """The documents of one user, which workers ingest.
 
-    Whatever names a document raises DocumentNotFound where this user has none of that id.
+    Methods raise DocumentNotFound if the user has no document of that id.
 
     Args:
-        database: where they are.
-        user_id: whose.
-        pictures: draws their pages; by default one of its own.
+        database: holds the documents.
+        user_id: the user.
+        pictures: draws their pages; by default a new one.
     """
 
     def __init__(
@@ -151,16 +148,16 @@ class Library:
         self._turns = Turns(database)
 
     async def add(self, uploads: Sequence[Upload], graph_id: str) -> list[Registered]:
-        """Store files and queue their ingestion; the knowledge base is made when it is new.
+        """Store files and queue their ingestion; a new knowledge base is created.
 
-        The same bytes in a knowledge base are one document, however often they come.
+        The same bytes in a knowledge base are one document.
         """
         registered = await self._documents.register_all(Scope(self._user_id, graph_id), uploads)
         await self._queue([one.job_id for one in registered if one.job_id])
         return registered
 
     async def get(self, document_id: UUID) -> tuple[Document, UploadStatus]:
-        """Return a document, and where its ingestion stands."""
+        """Return a document and the status of its ingestion."""
         status = await self.status(document_id)
         document = await self._documents.get(self._scope(status.graph_id), document_id)
         return document, status
@@ -177,40 +174,40 @@ class Library:
         return await self._documents.list(self._scope(graph_id), after, most)
 
     async def status(self, document_id: UUID) -> UploadStatus:
-        """Return where the ingestion of a document stands."""
+        """Return the status of a document's ingestion."""
         found = await self.statuses([document_id])
         if document_id not in found:
             raise not_found(document_id)
         return found[document_id]
 
     async def statuses(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
-        """Return `standing` of several; documents that are not there are left out."""
+        """Return the status of several documents; unknown ones are left out."""
         return await self._uploads.statuses(self._user_id, document_ids)
 
     async def text(self, document_id: UUID, start: int, end: int) -> str:
-        """Return characters `start` to `end` of the text that citations refer to."""
+        """Return characters `start` to `end` of the document's text, as citations count them."""
         return await self._documents.text(
             await self._scope_of(document_id), document_id, start, end
         )
 
     async def boxes(self, document_id: UUID, start: int, end: int) -> list[PageBox]:
-        """Return where characters `start` to `end` of that text stand on the pages of the file.
+        """Return the positions of characters `start` to `end` on the pages of the file.
 
-        One box for each line, in reading order; nothing where the file has no pages, or was ingested before
-        boxes were stored.
+        There is one box for each line, in reading order; none if the file has no pages, or was ingested before boxes
+        were stored.
         """
         scope = await self._scope_of(document_id)
         return await self._documents.boxes(scope, document_id, start, end)
 
     async def page_picture(self, document_id: UUID, number: int) -> PagePicture:
-        """Return a page of the file that citations refer to; its `draw` returns the picture as WebP.
+        """Return a page of the original file; its `draw` returns the picture as WebP.
 
         Args:
             document_id: the document.
-            number: of the page, from 1.
+            number: number of the page, from 1.
 
         Raises:
-            PageNotFound: the settings leave pages out; `draw` raises it where the file has no such page.
+            PageNotFound: the settings switch pages off; raised by `draw`: the file has no such page.
             FileRejected: raised by `draw`: the page cannot be drawn.
         """
         scope, original = await self._original(document_id)
@@ -229,22 +226,22 @@ class Library:
         )
 
     async def file(self, document_id: UUID) -> File:
-        """Return the file that citations refer to, as it was given.
+        """Return the original file.
 
-        Its parts raise DocumentNotFound where it is replaced or deleted while they are read.
+        Its parts raise DocumentNotFound if the document is replaced or deleted while they are read.
 
         Raises:
-            DocumentNotFound: also where a document was imported as chunks, without a file.
+            DocumentNotFound: also if the document was imported as chunks, without a file.
         """
         scope, original = await self._original(document_id, head=_PART)
         parts = self._parts(scope, document_id, original)
         return File(original.filename, original.size_bytes, parts)
 
     async def _original(self, document_id: UUID, head: int = _MARK) -> tuple[Scope, Original]:
-        """Return the knowledge base and the file of a document.
+        """Return the scope and the original file of a document.
 
         Raises:
-            DocumentNotFound: also where a document was imported as chunks, without a file.
+            DocumentNotFound: also if the document was imported as chunks, without a file.
         """
         scope = await self._scope_of(document_id)
         original = await self._documents.original(scope, document_id, head=head)
@@ -266,7 +263,7 @@ class Library:
             )
 
     async def retry(self, document_id: UUID) -> Registered:
-        """Queue a document again that could not be taken in.
+        """Queue a document again whose ingestion failed.
 
         Raises:
             ConflictError: it is ready.
@@ -284,14 +281,14 @@ class Library:
         await self._uploads.cancel(await self._scope_of(document_id), document_id)
 
     async def delete(self, document_id: UUID, name: str | None = None) -> str | None:
-        """Remove a document with everything that came from it; a worker then refreshes the graph.
+        """Delete a document with everything derived from it; a worker then refreshes the graph.
 
         Args:
             document_id: the document.
-            name: which of its names goes, where copies of its file have others; by default its own.
+            name: the name to remove if files of the same bytes have other names; by default its own.
 
         Returns:
-            The name under which it stays, that of another file of the same bytes; None where it is gone.
+            The name under which the document stays, that of another file of the same bytes; None if it is deleted.
         """
         scope = await self._scope_of(document_id)
         stays_as = await self._documents.delete(scope, document_id, name)
@@ -299,7 +296,7 @@ class Library:
         return stays_as
 
     async def _queue(self, jobs: Sequence[UUID]) -> None:
-        """Wake a worker. If this broke off, the workers' own sweep would find the jobs."""
+        """Wake a worker; if this fails, the workers' sweep finds the jobs."""
         if not jobs:
             return
         await self._jobs.hurry(self._user_id, jobs)

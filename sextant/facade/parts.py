@@ -1,6 +1,6 @@
-"""What a `Sextant` works with: each part is opened when something first needs it, and then shared.
+"""The parts of a `Sextant`, each opened when it is first needed and then shared.
 
-Listing documents loads no model, ingesting no workflow.
+So listing documents loads no model, and ingesting no workflow.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Python looks for cycles among young objects whenever 700 more were made than freed. A document or a
-# question makes tens of thousands, and next to no cycle: ingestion takes a tenth less CPU (docs/speed.md), and one
-# collection holds a server's event loop for 17 ms, seldom 80.
+# Python collects the youngest generation after 700 new objects. A document or a question makes tens of thousands
+# without cycles, so a higher threshold saves a tenth of the CPU of ingestion (docs/speed.md); one collection then
+# blocks a server's event loop for 17 ms.
 _YOUNG_OBJECTS = 10_000
 
 
 def _collect_less_often() -> None:
-    """Raise the collector's first threshold, unless somebody has chosen one (0: switched it off)."""
+    """Raise the collector's first threshold, unless the collector is off or the threshold is higher."""
     young, *older = gc.get_threshold()
     if 0 < young < _YOUNG_OBJECTS:
         gc.set_threshold(_YOUNG_OBJECTS, *older)
 
 
 def _read_dictionaries() -> None:
-    """Read those of Chinese, which the first Chinese question would hold up everybody's for."""
+    """Load the Chinese dictionaries, which would block the event loop at the first Chinese question."""
     from sextant.text.characters import plain_of
     from sextant.text.segmenter import words_of
 
@@ -64,10 +64,10 @@ class Parts:
     """The parts over one database.
 
     Args:
-        database: where everything is.
-        embedder: which all vectors come from.
-        stack: closes what is opened here.
-        chat_models: the chat models by role, which whoever made them closes.
+        database: holds all data.
+        embedder: makes all vectors.
+        stack: closes the parts.
+        chat_models: the chat models by role; closed by the caller.
     """
 
     def __init__(
@@ -92,17 +92,17 @@ class Parts:
         _collect_less_often()
 
     async def check_space(self) -> None:
-        """Load the embedding model, and see that the stored vectors are its own.
+        """Load the embedding model, and check that it made the stored vectors.
 
         Raises:
-            EmbeddingModelChanged: they come from another one.
+            EmbeddingModelChanged: the vectors come from another model.
             ModelUnavailable: it cannot be loaded.
         """
         await self._embedder.warm_up()
         await check_space(self._database, self._embedder)
 
     async def warm_up(self) -> None:
-        """Load what a first question would wait for; a model that is not there is a warning."""
+        """Load models and dictionaries; a missing model is only logged."""
         try:
             dependencies, _ = await self.workflow()
             await asyncio.to_thread(_read_dictionaries)
@@ -114,14 +114,14 @@ class Parts:
             log.warning("not warmed up: %s", error)
 
     async def workflow(self) -> tuple[Dependencies, Workflow]:
-        """Return the dependencies of the workflow, and the workflow."""
+        """Return the workflow and its dependencies."""
         async with self._opening:
             if self._workflow is None:
                 self._workflow = await self._open_workflow()
         return self._workflow
 
     async def _open_workflow(self) -> tuple[Dependencies, Workflow]:
-        # The model loads beside the imports, which take a second and a half of CPU.
+        # The model loads during the imports, which take 1.5 s of CPU.
         importing = asyncio.to_thread(importlib.import_module, "sextant.graph.streaming")
         await asyncio.gather(self._check_space_if_possible(), importing)
         from sextant.graph.dependencies import dependencies_over
@@ -133,14 +133,13 @@ class Parts:
         return dependencies, create_query_workflow(dependencies=dependencies)
 
     async def _check_space_if_possible(self) -> None:
-        # Without its embedding model a search goes on by keywords, and says so: it is waited for as a
-        # question waits, not as a document does.
+        # Without the embedding model a search goes on by keywords, with a warning.
         with suppress(ModelUnavailable):
             await self._embedder.embed_query(WARM_UP)
             await self.check_space()
 
     async def chunk_search(self) -> ChunkSearch:
-        """Return the search of chunks by their metadata, with the workflow's reranker."""
+        """Return the chunk search, with the workflow's reranker."""
         dependencies, _ = await self.workflow()
         if self._chunk_search is None:
             from sextant.retrievers.chunk_search.search import ChunkSearch
@@ -150,10 +149,10 @@ class Parts:
         return self._chunk_search
 
     async def entity_search(self) -> EntitySearch:
-        """Return the search of entities, over the graph store and with the reranker that the settings name.
+        """Return the entity search, over the graph store and with the configured reranker.
 
         Raises:
-            SettingsInvalid: the reranker is of no known form, or no chat model is there for it.
+            SettingsInvalid: the reranker is of no known form, or needs a chat model and none is set.
         """
         async with self._opening:
             if self._entity_search is None:
@@ -180,7 +179,7 @@ class Parts:
     async def hybrid_retriever(
         self, scope: Scope, options: Mapping[str, object]
     ) -> AsyncIterator[HybridRetriever]:
-        """Provide LangChain's retriever over one knowledge base; all share their BM25 indexes.
+        """Provide a LangChain retriever over one knowledge base; all retrievers share their BM25 indexes.
 
         Raises:
             OptionInvalid: an option is unknown or out of range.
@@ -203,16 +202,16 @@ class Parts:
             yield retriever
 
     async def ingestor(self, *, working: bool = False) -> Ingestor:
-        """Return what takes documents in, as the settings say; its embedding model answers.
+        """Return an ingestor, after a check of the embedding model.
 
         Args:
-            working: it is a worker's: what extraction may cost bounds each document, not all of them.
+            working: whether it is a worker's: then the budget of extraction is for each document, not for all.
         """
         await self.check_space()
         return await self._open_ingestor(working=working)
 
     async def _open_ingestor(self, *, working: bool = False, reads: bool = True) -> Ingestor:
-        """Open it without a look at the embedding model; `reads`: see `importer`."""
+        """Open an ingestor without a check of the embedding model; `reads`: see `importer`."""
         from sextant.ingestion.graph.index import GraphIndexer
         from sextant.ingestion.pipeline import Ingestor
         from sextant.stores.documents.document_store import DocumentStore
@@ -234,7 +233,7 @@ class Parts:
         )
 
     def _ocr_reader(self) -> OcrReader | None:
-        """Return what reads scans, where the extra is installed; one for all, so that they share the cores."""
+        """Return the shared OCR reader; None if the extra is not installed."""
         from sextant.ingestion.ocr import open_reader
 
         if self._reader is None:
@@ -242,7 +241,7 @@ class Parts:
         return self._reader
 
     async def _captioner(self) -> Captioner | None:
-        """Return what describes images in documents, where a vision model is configured."""
+        """Return the captioner of images in documents; None without a vision model."""
         vision = await self.chat_models.vision()
         if vision is None:
             return None
@@ -252,10 +251,10 @@ class Parts:
         return Captioner(vision, CaptionStore(self._database), self._database.settings)
 
     async def importer(self, *, reads: bool = True) -> Importer:
-        """Return what imports a graph of the user's own, and looks at the embedding model where it is needed.
+        """Return an importer, which checks the embedding model when it needs one.
 
         Args:
-            reads: whether the chat model, where it extracts, reads a document before that is done.
+            reads: whether the chat model, if it extracts, reads a document before the import goes on.
         """
         from sextant.ingestion.importer import Importer
         from sextant.stores.graph.record import GraphRecord
@@ -264,11 +263,11 @@ class Parts:
         return Importer(ingestor, GraphRecord(self._database), self._check_model)
 
     async def _check_model(self, seconds: float | None) -> None:
-        """Look at the embedding model as `check_space` does, for at most so many seconds.
+        """Check the embedding model as `check_space` does, within so many seconds.
 
         Raises:
-            EmbeddingModelChanged: the stored vectors come from another one.
-            ModelUnavailable: it did not answer.
+            EmbeddingModelChanged: the stored vectors come from another model.
+            ModelUnavailable: the model did not answer in time.
         """
         name = self._embedder.name
         try:
@@ -291,7 +290,7 @@ class Parts:
             ) from error
 
     def page_pictures(self) -> PagePictures:
-        """Return what draws the pages of documents."""
+        """Return the renderer of document pages."""
         from sextant.facade.library import PagePictures
 
         if self._pictures is None:
@@ -299,7 +298,7 @@ class Parts:
         return self._pictures
 
     def _parser_hosts(self) -> ParserHosts:
-        """Process that parse; starting them costs as much as parsing dozens of small files."""
+        """Return the shared parser processes; starting them costs as much as parsing dozens of small files."""
         from sextant.ingestion.parsing.hosts import ParserHosts
 
         if self._hosts is None:
@@ -308,10 +307,10 @@ class Parts:
         return self._hosts
 
     async def extractor(self, *, renewed: bool = False) -> ModelExtractor:
-        """Return what reads passages for entities and relations: a budget of its own, one chat model for all.
+        """Return an extractor of entities and relations, with a budget of its own.
 
         Args:
-            renewed: the budget begins anew with each document.
+            renewed: whether the budget is for each document.
 
         Raises:
             SettingsInvalid: the settings name no chat model.

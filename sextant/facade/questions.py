@@ -1,4 +1,4 @@
-"""What can be asked of one user's knowledge bases: answers, and passages or entities without one."""
+"""The half of the facade that answers and searches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Options(TypedDict, total=False):
-    """What may be said beside a question; see `Sextant.stream`."""
+    """The options of a question; see `Sextant.stream`."""
 
     graph_id: str
     mode: str
@@ -43,7 +43,7 @@ class Options(TypedDict, total=False):
 
 
 class MultimodalOptions(TypedDict, total=False):
-    """What may be said beside a question about images and tables."""
+    """The options of a question about images and tables."""
 
     graph_id: str
     top_k: int | None
@@ -52,11 +52,11 @@ class MultimodalOptions(TypedDict, total=False):
 
 
 class Asking:
-    """The part of `Sextant` that answers and searches, and changes nothing.
+    """The part of `Sextant` that answers and searches.
 
     Args:
-        database: where everything is.
-        parts: what answers and searches, opened when it is first needed.
+        database: holds all data.
+        parts: opened when they are first needed.
     """
 
     def __init__(self, database: Database, parts: Parts) -> None:
@@ -67,20 +67,17 @@ class Asking:
         self._parts = parts
 
     async def find_graph(self, graph_id: str = DEFAULT_GRAPH) -> str:
-        """Return the knowledge base to ask: the one named; in place of a missing `default` the only one there is.
-
-        Where there are several, or none, `default` is returned, and asking it says which there are.
-        """
+        """Return the named knowledge base; instead of `default` the only one, if there is exactly one."""
         if graph_id != DEFAULT_GRAPH:
             return graph_id
-        there = [graph.graph_id for graph in await self._knowledge_bases.list(self.user_id)]
-        return there[0] if len(there) == 1 else graph_id
+        known = [graph.graph_id for graph in await self._knowledge_bases.list(self.user_id)]
+        return known[0] if len(known) == 1 else graph_id
 
     async def query(self, question: str, **options: Unpack[Options]) -> Answer:
         """Answer a question, with citations; takes the options of `stream`.
 
         Raises:
-            SextantError: what went wrong, as the error that says it best.
+            SextantError: the answer failed.
         """
         return await answer_of(self.stream(question, **options))
 
@@ -93,8 +90,8 @@ class Asking:
     ) -> Answer:
         """Answer a question about images and tables, together with the documents.
 
-        `img_path` may name any file that this process can read: this is for the caller's own files.
-        What came over a network goes to `query` or `stream`, which read none.
+        `img_path` may name any file that this process can read, so use this for your own files only. `query` and
+        `stream` read no files.
 
         Args:
             query: in Chinese or English.
@@ -104,7 +101,7 @@ class Asking:
             options: `graph_id`, `top_k`, `history` and `filters`, as for `stream`.
 
         Raises:
-            SextantError: what went wrong; an image or table that cannot be used is named by its field.
+            SextantError: the answer failed; the error of an invalid image or table names its field.
         """
         from sextant.nodes.multimodal.parts import with_local_images
 
@@ -120,7 +117,7 @@ class Asking:
     ) -> Answer:
         """Answer as `aquery_with_multimodal` does, for callers without an event loop.
 
-        It blocks the calling thread, which may have a running loop.
+        It blocks the calling thread, even one with a running loop.
 
         Raises:
             SextantError: as for `aquery_with_multimodal`.
@@ -145,7 +142,7 @@ class Asking:
         approve_sources: bool = False,
         effort: Effort = "medium",
     ) -> AsyncGenerator[Event]:
-        """Answer a question and tell what happens meanwhile.
+        """Answer a question, and yield events meanwhile.
 
         Args:
             question: in Chinese or English.
@@ -154,15 +151,14 @@ class Asking:
             top_k: passages the answer may use; default `settings.retrieval.top_k`.
             history: the conversation so far, as `{"role": …, "content": …}`.
             filters: bounds on what is searched.
-            multimodal_content: images and tables that belong to the question (docs/multimodal.md).
-                Files of this machine are not read, however they are named: see
-                `aquery_with_multimodal`.
+            multimodal_content: images and tables that belong to the question (docs/multimodal.md). Only
+                `aquery_with_multimodal` reads files of this machine.
             rerank: let the reranker, where one is configured, order the passages.
-            thread_id: the conversation that this is a turn of, of whatever name (docs/conversations.md).
+            thread_id: the conversation that the question belongs to (docs/conversations.md).
             interrupts: stop where a person should decide; `resume` goes on. Needs a `thread_id`.
-            approve_sources: stop before the answer is written, too.
-            effort: how much is done: `low`, one search; `medium`, searches until enough is found; `high`, a report
-                (docs/research.md), which with a `thread_id` can be resumed wherever it is stopped.
+            approve_sources: also stop before the answer is written.
+            effort: `low`: one search; `medium`: searches until enough is found; `high`: a report (docs/research.md),
+                which with a `thread_id` can be resumed after it was stopped.
 
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
@@ -170,7 +166,7 @@ class Asking:
 
         Raises:
             ConversationBusy: another question of the thread is being answered.
-            OptionInvalid: it may stop, but names no thread to go on with.
+            OptionInvalid: `interrupts` without a `thread_id`.
         """
         if interrupts and thread_id is None:
             raise OptionInvalid(
@@ -204,20 +200,20 @@ class Asking:
                 yield event
 
     async def resume(self, thread_id: str, decision: object = None) -> AsyncGenerator[Event]:
-        """Resume an answer that stopped for a decision, or a report that was stopped, and tell what happens.
+        """Resume an answer that waits for a decision, or a report that was stopped, and yield events.
 
         Args:
             thread_id: the conversation in which it stopped.
-            decision: `{"decisions": [{"type": "approve"}]}`, as agent-chat-ui has it (docs/studio.md); None: there is
-                nothing to decide.
+            decision: `{"decisions": [{"type": "approve"}]}`, as in agent-chat-ui (docs/studio.md); None: a stopped
+                report.
 
         Yields:
             As `stream`.
 
         Raises:
-            ConversationNotFound: there is no such conversation, or nothing in it is to be decided or resumed.
+            ConversationNotFound: there is no such conversation, or nothing to resume in it.
             ConversationBusy: another question of the thread is being answered.
-            OptionInvalid: the decision is none of those on offer; it may be made again.
+            OptionInvalid: the decision is not one of the choices; another may be made.
         """
         _, workflow = await self._parts.workflow()
         answering = self.conversations().resume(workflow, thread_id, decision)
@@ -226,7 +222,7 @@ class Asking:
                 yield event
 
     def conversations(self) -> Conversations:
-        """Return the conversations that questions with a `thread_id` make: to list, to read, to forget."""
+        """Return the conversations of the user, to list, read and delete."""
         from sextant.facade.conversations import Conversations
 
         return Conversations(self.database, self.user_id)
@@ -241,12 +237,12 @@ class Asking:
         filters: Mapping[str, Any] | None = None,
         rerank: bool = True,
     ) -> Retrieval:
-        """Return retrieve without answering: ranked items, warnings and times.
+        """Retrieve without answering: return ranked items, warnings and times.
 
         `rerank=False` leaves the reranking model out.
 
         Raises:
-            QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
+            QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is wrong.
             RetrievalError: every lane failed.
         """
         from sextant.retrievers.graph_retriever import MAX_TOP_K
@@ -274,11 +270,11 @@ class Asking:
         graph_id: str = DEFAULT_GRAPH,
         options: SearchOptions | None = None,
     ) -> SearchResponse:
-        """Search entities by meaning, words and the graph around the best (docs/entity-search.md).
+        """Search entities by meaning, words and the graph (docs/entity-search.md).
 
         Raises:
-            QuestionInvalid, OptionInvalid: the request is at fault.
-            RetrievalError: neither meaning nor words could be searched.
+            QuestionInvalid, OptionInvalid: the request is wrong.
+            RetrievalError: both the search by meaning and the one by words failed.
         """
         searching = await self._parts.entity_search()
         return await searching.search(question, self._scope(graph_id), options)
@@ -286,7 +282,7 @@ class Asking:
     async def search_chunks(
         self, request: SearchRequest, graph_id: str = DEFAULT_GRAPH
     ) -> ChunkSearchResponse:
-        """Search chunks with all that is known of them: `(await chunks()).search` in one step less."""
+        """Search chunks with their metadata; the same as `(await chunks()).search`."""
         return await self._chunks(graph_id).search(request)
 
     @asynccontextmanager
@@ -297,7 +293,7 @@ class Asking:
 
         Args:
             graph_id: the knowledge base.
-            options: those of `HybridRetrieverOptions`; by default what the settings say.
+            options: those of `HybridRetrieverOptions`; by default those of the settings.
 
         Raises:
             OptionInvalid: an option is unknown or out of range.
@@ -309,7 +305,7 @@ class Asking:
     async def examples(
         self, graph_id: str = DEFAULT_GRAPH, *, language: str = "", limit: int = 3
     ) -> list[Example]:
-        """Return questions to begin with, made from headings of the documents, each in its document's language.
+        """Return example questions made from headings of the documents, each in its document's language.
 
         Args:
             graph_id: the knowledge base.
@@ -328,7 +324,7 @@ class Asking:
         return Scope(self.user_id, graph_id)
 
     async def _require_scope(self, graph_id: str) -> Scope:
-        """Return the scope of a knowledge base that there is."""
+        """Return the scope of an existing knowledge base."""
         scope = self._scope(graph_id)
         await self._knowledge_bases.require(scope)
         return scope

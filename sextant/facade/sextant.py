@@ -48,20 +48,20 @@ if TYPE_CHECKING:
     from sextant.nodes.context import Dependencies
 
 
-# What a model that is loaded already needs at most to embed a word, however busy its machine.
-_EMBEDDING_PATIENCE = 5.0
+_EMBEDDING_PATIENCE = (
+    5.0  # seconds that a loaded model needs at most to embed a word on a busy machine
+)
 
 
 class Sextant(Asking):
     """One user's knowledge bases, opened by `Sextant.open`.
 
-    Documents come in by `ingest` and `import_graph`, answers out by `query` and `stream`, passages and
-    entities by `search`, `search_entities` and `hybrid_retriever`; `chunks`, `entities`, `communities`
-    and `graph` hand out what looks after these.
+    `ingest` and `import_graph` store documents; `query` and `stream` answer questions; `search`, `search_entities` and
+    `hybrid_retriever` find passages and entities. `chunks`, `entities`, `communities` and `graph` return objects for
+    the parts of one knowledge base.
 
-    Calls that need a knowledge base raise GraphNotFound where there is none; those that embed raise
-    EmbeddingModelChanged where the stored vectors come from another model; and any call may raise a
-    DependencyError when a service that it needs is down. What was stored stays.
+    Calls for an unknown knowledge base raise GraphNotFound; calls that embed raise EmbeddingModelChanged if the stored
+    vectors come from another model; any call may raise a DependencyError if a service is down.
     """
 
     def __init__(
@@ -90,19 +90,19 @@ class Sextant(Asking):
         chat: AnyChatModel | Mapping[str, AnyChatModel] | None = None,
         **overrides: object,
     ) -> AsyncIterator[Sextant]:
-        """Open the store and whatever else the settings name; close it at the end.
+        """Open the database and the models; close them at the end.
 
         Args:
             settings: all settings; by default those of the environment and `.env`.
-            embedder: what `build_embedder` makes of these settings, if it is there already.
-            chat: a LangChain chat model in place of the one that the settings name, or several by role: `answer`,
-                `judge`, `extract`, `vision`. That of `answer` does what no other is given or named for.
-            overrides: single settings by keyword, like `data_dir=` or `database_url=`, in place of `settings`.
+            embedder: the result of `build_embedder` with these settings, if it exists already.
+            chat: a LangChain chat model instead of that of the settings, or several by role: `answer`, `judge`,
+                `extract`, `vision`. The model of `answer` serves all roles without one.
+            overrides: single settings by keyword, like `data_dir=` or `database_url=`, instead of `settings`.
 
         Raises:
-            SettingsInvalid: a setting cannot be used.
-            OptionInvalid: what is given as `chat` is no chat model, or for no role; or `settings` and single ones
-                are given.
+            SettingsInvalid: a setting is invalid.
+            OptionInvalid: `chat` is not a chat model or names an unknown role; or `settings` and `overrides` are both
+                given.
             DatabaseUnavailable: PostgreSQL cannot be reached or started.
         """
         if settings is None:
@@ -127,29 +127,29 @@ class Sextant(Asking):
             yield rag
 
     def as_user(self, user_id: str) -> Sextant:
-        """Return a facade for the knowledge bases of another user, which shares all that is open.
+        """Return a facade for another user that shares database and models with this one.
 
         Raises:
-            OptionInvalid: the user id is no name.
+            OptionInvalid: the user id is not a valid name.
         """
         other = copy(self)
         other.user_id = Scope(user_id).user_id
         return other
 
     async def warm_up(self) -> None:
-        """Load what a first question would wait for; a model that is not there is a warning."""
+        """Load models and dictionaries now instead of at the first question; a missing model is only logged."""
         await self._parts.warm_up()
 
     async def dependencies(self) -> Dependencies:
         """Return the workflow's dependencies, for a graph of your own (`graph.create_query_workflow`).
 
-        A question that names no user is this one's.
+        A question without a user belongs to the user of this facade.
         """
         opened, _ = await self._parts.workflow()
         if opened.settings.user_id == self.user_id:
             return opened
-        own = opened.settings.model_copy(update={"user_id": self.user_id})
-        return replace(opened, settings=own)
+        settings = opened.settings.model_copy(update={"user_id": self.user_id})
+        return replace(opened, settings=settings)
 
     async def ingest(
         self,
@@ -159,18 +159,18 @@ class Sextant(Asking):
         *,
         sync: bool = False,
     ) -> IngestReport:
-        """Take files, and the readable files of folders, into a knowledge base.
+        """Ingest files, and the readable files of folders.
 
         Args:
-            paths: files and folders, or one.
-            graph_id: the knowledge base; made when it is new.
-            on_progress: called whenever a file gets further.
-            sync: whether documents are deleted whose files lay in these folders and are there no longer; a folder
-                in which nothing is found deletes none.
+            paths: files and folders, or one of them.
+            graph_id: the knowledge base; created if it is new.
+            on_progress: called with the progress of each file.
+            sync: whether to delete documents whose files have vanished from these folders; an empty folder deletes
+                none.
 
         Returns:
-            What became of each file, a list in order; a file that cannot be ingested carries its error and
-            stops no other. Its `warnings` say what of the descriptions and the graph did not follow.
+            A list with the result of each file, in order; a failed file has its error and stops no other. Its
+            `warnings` say which descriptions and which parts of the graph were not updated.
         """
         from sextant.ingestion.pipeline import IngestReport
 
@@ -186,10 +186,11 @@ class Sextant(Asking):
         return report
 
     def worker(self, concurrency: int | None = None) -> Worker:
-        """Return what ingests the documents that were queued, of all users; `Worker.run` does it.
+        """Return a worker, whose `run` ingests the queued documents of all users.
 
         Args:
-            concurrency: turns in hand at a time, all but one of them of one user; default `settings.worker.concurrency`.
+            concurrency: documents at a time, at most all but one of the same user; default
+                `settings.worker.concurrency`.
         """
         from sextant.facade.worker import Worker
 
@@ -200,16 +201,16 @@ class Sextant(Asking):
         )
 
     def library(self) -> Library:
-        """Return all documents of the user, in whatever knowledge base: to add, watch, retry and delete."""
+        """Return the documents of the user in all knowledge bases, to add, watch, retry and delete."""
         from sextant.facade.library import Library
 
         return Library(self.database, self.user_id, self._parts.page_pictures())
 
     async def _finish_embedding(self) -> None:
-        """Embed what was left without a vector, if the configured model is the one that was begun with.
+        """Embed the chunks without a vector.
 
         Raises:
-            EmbeddingModelChanged: it is another one.
+            EmbeddingModelChanged: the other vectors come from another model.
         """
         from sextant.ingestion.reembed import reembed
 
@@ -217,7 +218,7 @@ class Sextant(Asking):
         await reembed(self.database, self.embedder)
 
     async def _refresh(self, scope: Scope) -> None:
-        """Bring what derives from a graph up to date, whichever user it belongs to."""
+        """Update descriptions and the graph of a knowledge base of any user."""
         from sextant.facade.knowledge.chunks import Chunks
 
         chunks = Chunks(self.database, scope, self._parts.chunk_search, self.chat_models)
@@ -230,7 +231,7 @@ class Sextant(Asking):
             )
 
     async def _extract_waiting(self, scope: Scope) -> ExtractionReport | None:
-        """Let the chat model read the passages that an import left; None where the settings leave it out."""
+        """Let the chat model read the passages that an import left unread; None if the settings exclude it."""
         if self.settings.ingestion.graph != "llm":
             return None
         extractor = await self._parts.extractor(renewed=True)
@@ -246,31 +247,31 @@ class Sextant(Asking):
         on_progress: OnStage | None = None,
         patience: float | None = None,
     ) -> ImportReport:
-        """Bring documents, chunks, entities and relations of your own (docs/import.md).
+        """Import documents, chunks, entities and relations (docs/import.md).
 
-        Ids are yours and come back in every result; the same import again changes nothing.
+        Ids are your own and come back in every result; importing the same again changes nothing.
 
         Args:
-            source: a file of JSON Lines, plain or gzip-compressed, or its lines as bytes or dicts, which
-                may come asynchronously.
-            graph_id: the knowledge base; made when it is new.
-            strict: stop at the first line that cannot be used.
-            facts_as_passages: make a passage, which questions find and answers cite, of every relation
-                that no chunk states and of every entity's description and aliases.
-            on_progress: called with (stage, done, total; 0 where the total is not known).
-            patience: seconds to wait for a first sign of the embedding model (5 at least), and for what follows (extraction and descriptions by the chat model, names that are one,
-                vectors, communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
-                worker goes on. None: until it is done.
+            source: a file of JSON Lines, plain or gzip-compressed, or its lines as bytes or dicts, also as an
+                asynchronous iterable.
+            graph_id: the knowledge base; created if it is new.
+            strict: stop at the first invalid line.
+            facts_as_passages: make a passage, which questions find and answers cite, of every relation that no chunk
+                states and of every entity's description and aliases.
+            on_progress: called with (stage, done, total); total 0: not known.
+            patience: seconds to wait for the embedding model (at least 5), and for the updates after everything is
+                stored (extraction, descriptions, merged names, vectors, communities, reports, Neo4j). After that the
+                report is `pending` and a worker goes on. None: wait until all is done.
 
         Returns:
-            What was taken, and what was wrong with which line.
+            The numbers of imported things, and the problems by line.
 
         Raises:
-            OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
+            OptionInvalid: the file cannot be read, or with `strict` a line is invalid.
         """
         from sextant.stores.graph.record import GraphRecord
 
-        # What a chat model reads of the documents is waited for no longer than what follows from the graph.
+        # With `patience`, extraction by the chat model is one of the updates below.
         importer = await self._parts.importer(reads=patience is None)
         report = await importer.import_graph(
             self._scope(graph_id),
@@ -298,18 +299,18 @@ class Sextant(Asking):
         return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
-        """Return the lines that import a knowledge base again, one dict each."""
+        """Return the lines of an export, one dict each; `import_graph` takes them."""
         from sextant.ingestion.exporter import export_graph
 
         return export_graph(self.database, self._scope(graph_id))
 
     async def chunks(self, graph_id: str = DEFAULT_GRAPH) -> Chunks:
-        """Return the chunks: searched with their metadata, described, by section; the log of searches."""
+        """Return the chunks: search, descriptions, sections, and the log of searches."""
         await self._require_scope(graph_id)
         return self._chunks(graph_id)
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
-        """Return the communities: the hierarchy, their reports, building them."""
+        """Return the communities: the hierarchy, reports, and building them."""
         from sextant.facade.knowledge.graph import Communities
 
         return Communities(
@@ -317,7 +318,7 @@ class Sextant(Asking):
         )
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
-        """Return the entities, to look at, to merge and to extract."""
+        """Return the entities: show, merge and extract."""
         from sextant.facade.knowledge.entities import Entities
 
         scope = await self._require_scope(graph_id)
@@ -325,7 +326,7 @@ class Sextant(Asking):
         return Entities(self.database, scope, extractor=self._parts.extractor, refresh=refresh)
 
     async def graph(self, graph_id: str = DEFAULT_GRAPH) -> KnowledgeGraph:
-        """Return the graph: its size, its copy in Neo4j, a part of it to look at."""
+        """Return the graph: its size, its copy in Neo4j, and parts of it."""
         from sextant.facade.knowledge.graph import KnowledgeGraph
 
         return KnowledgeGraph(self.database, await self._require_scope(graph_id))
@@ -335,7 +336,7 @@ class Sextant(Asking):
         return await self._knowledge_bases.list(self.user_id)
 
     async def delete_graph(self, graph_id: str) -> None:
-        """Remove a knowledge base with everything in it; there is no way back."""
+        """Delete a knowledge base with everything in it, for good."""
         await self._knowledge_bases.delete(self._scope(graph_id))
         await self._refresher.forget_projection(self._scope(graph_id))
 

@@ -1,7 +1,7 @@
-"""A worker: takes turns from the queue and does the ingestion jobs of all users, one server or many.
+"""Workers, which ingest the queued documents of all users, on one server or many.
 
-What makes work survive a worker is in the jobs' table (heartbeats, claims, attempts); the queue only
-says who goes next (`sextant.stores.work.queue`). So a worker needs nothing but the database, and may die at any time.
+The table of jobs (heartbeats, claims, attempts) makes work survive a worker; the queue only decides whose turn is next
+(`sextant.stores.work.queue`). So a worker needs only the database and may die at any time.
 """
 
 from __future__ import annotations
@@ -29,21 +29,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A graph is refreshed once no documents have come for this long.
-_QUIET_SECONDS = 1.0
-# A turn costs more than a small document: a user's documents are done one after the other for so long.
-_TURN_SECONDS = 1.0
+_QUIET_SECONDS = 1.0  # without new documents, before a graph is refreshed
+_TURN_SECONDS = 1.0  # of one user's turn: taking a turn costs more than ingesting a small document
 
 
 class Worker:
-    """Ingests what is queued until it is stopped.
+    """Ingests queued documents until it is stopped.
 
     Args:
-        database: where jobs, documents and the queue are.
-        opened: opens what does a job; asked at the first one, because it loads the embedding model.
+        database: holds jobs, documents and the queue.
+        opened: opens the ingestor; called at the first job, because it loads the embedding model.
         refresh: brings a graph up to date.
-        reembed: gives passages their vectors; None: what was broken off stays so.
-        concurrency: turns in hand at a time; from two on, the last place is for somebody else than who has the others.
+        reembed: embeds chunks without vectors; None: they are left.
+        concurrency: turns at a time; from two on, one user gets all but one of them at most.
     """
 
     def __init__(
@@ -69,11 +67,11 @@ class Worker:
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """Take no more turns, finish what is in hand or give it back, and end."""
+        """Take no more turns, finish the current ones or give them back, and end."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Work until `stop`; goes on by itself when the database was gone for a while."""
+        """Work until `stop`; start again after the database was lost."""
         while not self._stopping.is_set():
             try:
                 await self._work()
@@ -82,12 +80,14 @@ class Worker:
             except Exception:
                 log.exception("the worker starts again")
             with suppress(TimeoutError):
-                # Pause before a worker that has lost the database starts again.
+                # A pause before the next start.
                 await asyncio.wait_for(self._stopping.wait(), 2.0)
 
     async def _work(self) -> None:
         """Take turns until `stop`, or until the queue's connection is lost."""
-        await self._jobs.backlog()  # starts an embedded server again, which the library does not
+        await (
+            self._jobs.backlog()
+        )  # restarts an embedded server, which the queue's library does not
         app = library(self._database)
         app.task(name=INGEST)(self._take_turn)
         app.task(name=REFRESH)(self._refresh)
@@ -97,7 +97,7 @@ class Worker:
                 taking = asyncio.create_task(
                     app.run_worker_async(
                         concurrency=self._concurrency,
-                        # A turn that becomes due without a notification is noticed after this.
+                        # Turns that become due later send no notification.
                         fetch_job_polling_interval=1.0,
                         shutdown_graceful_timeout=self._settings.worker.drain,
                         delete_jobs="always",
@@ -112,7 +112,7 @@ class Worker:
                 await _until_one_ends(taking, sweeping, embedding, stopping)
 
     async def _sweep(self, app: App) -> None:
-        """Put back what dead workers have, and offer missing turns: theirs, and those of jobs without one."""
+        """Release the jobs of dead workers, and offer missing turns."""
         stale = self._settings.ingestion.job_stale
         while True:
             with suppress(SextantError):
@@ -124,7 +124,7 @@ class Worker:
             await asyncio.sleep(self._settings.worker.sweep)
 
     async def _finish_embedding(self) -> None:
-        """Go on with embedding everything anew, where whoever began it was stopped or killed."""
+        """Go on with an interrupted re-embedding."""
         while True:
             try:
                 if self._reembed is not None and not await has_all_vectors(self._database):
@@ -136,33 +136,33 @@ class Worker:
             await asyncio.sleep(self._settings.worker.sweep)
 
     async def _take_turn(self, user_id: str) -> None:
-        """Do the next documents of a user; that user's next turn waits behind everybody else's."""
+        """Ingest the next documents of a user, whose next turn is then behind all others."""
         if self._user_slots.has_share(user_id):
             return  # whichever of the user's turns ends first offers it again
         with self._user_slots.slot(user_id):
             try:
                 ingestor = await self._ready()
             except SextantError as error:
-                _report(error)  # the sweep offers the turn again, after a while
+                _report(error)  # the sweep offers the turn again
                 return
             found = await self._work_off(ingestor, user_id)
         if found:
             await self._offer_next(user_id)
 
     async def _work_off(self, ingestor: Ingestor, user_id: str) -> bool:
-        """Do a user's next documents, one after the other, for a second; return whether there was any."""
+        """Ingest a user's next documents one after the other for a second; return whether there was any."""
         ends, found = time.monotonic() + _TURN_SECONDS, False
         while not (found and (time.monotonic() > ends or self._stopping.is_set())):
             try:
                 if not await ingestor.run_next(user_id, on_claimed=self._announce):
                     break
-            except Exception as error:  # noqa: BLE001 - of one job, and of no other
+            except Exception as error:  # noqa: BLE001 - one job must not stop others
                 _report(error)
             found = True
         return found
 
     async def _offer_next(self, user_id: str) -> None:
-        with suppress(SextantError):  # the sweep does it again
+        with suppress(SextantError):  # the sweep repeats it
             for backlog in await self._jobs.backlog(user_id):
                 await self._turns.offer_all(backlog)
 
@@ -173,11 +173,11 @@ class Worker:
         return self._ingestor
 
     async def _announce(self, scope: Scope) -> None:
-        """Queue the graph's refresh before the document is done: it is due even if this worker dies."""
+        """Queue the graph's refresh before the document is done, so it is due even if this worker dies."""
         await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
 
     async def _refresh(self, user_id: str, graph_id: str, since: float) -> None:
-        """Bring a graph up to date, once for all documents that are on their way now."""
+        """Bring a graph up to date, once for all documents that are being ingested."""
         scope = Scope(user_id, graph_id)
         late = time.time() - since > self._settings.worker.settle
         if self._user_slots.has_share(user_id):
@@ -192,7 +192,7 @@ class Worker:
 
 
 async def _until_one_ends(taking: asyncio.Task[None], *others: asyncio.Task[Any]) -> None:
-    """Wait for the first, then end all; the library takes being cancelled once as an order to stop gracefully."""
+    """Wait for the first task to end, then stop all; a first cancellation stops the queue's library gracefully."""
     try:
         await asyncio.wait([taking, *others], return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -205,7 +205,7 @@ async def _until_one_ends(taking: asyncio.Task[None], *others: asyncio.Task[Any]
 
 
 def _report(error: Exception) -> None:
-    """Log why a document was not ingested; a refused file or one that is gone is no operator's matter."""
+    """Log why a document was not ingested; refused files and conflicts are no matter of the operator."""
     if isinstance(error, SextantError):
         level = logging.INFO if isinstance(error, FileRejected | ConflictError) else logging.WARNING
         log.log(level, "a document was not ingested: %s", error)
@@ -215,7 +215,7 @@ def _report(error: Exception) -> None:
 
 @asynccontextmanager
 async def working(worker: Worker) -> AsyncIterator[None]:
-    """Let a worker work while the block runs."""
+    """Run a worker while the block runs."""
     task = asyncio.create_task(worker.run())
     try:
         yield

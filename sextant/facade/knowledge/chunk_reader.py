@@ -1,7 +1,4 @@
-"""A chunk in its place: what stands around it in its document, and what the graph joins it with.
-
-Also here: sentences that a graph rests on, and where they stand.
-"""
+"""Reads around a chunk in its document and in the graph, and quotes the sentences behind graph items."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ _LONGEST = 300
 class EntityQuote:
     """A sentence of a passage that mentions an entity or states a relation.
 
-    `sentence` is in one line and of at most 300 characters; `start` and `end` are where all of it stands, as
-    character offsets into the document's text; `kind` says who vouches for it, of a relation `states`.
+    `sentence` is on one line with at most 300 characters; `start` and `end` are the character offsets of the whole
+    sentence in the document's text; `kind` is the kind of the mention, or `states` for a relation.
     """
 
     __pydantic_config__ = CAMEL_CASE
@@ -53,8 +50,8 @@ class EntityQuote:
     end: int
 
 
-def mentioning(found: MentioningPassage) -> EntityQuote:
-    """Return the sentence of a mention; of a passage that is only titled so, the first."""
+def quote_mention(found: MentioningPassage) -> EntityQuote:
+    """Return the sentence of a mention, or the first one of a passage that has the entity in its title only."""
     spans = _spans(found.text)
     start, end = next((span for span in spans if span[0] <= found.start < span[1]), spans[0])
     return EntityQuote(
@@ -70,8 +67,8 @@ def mentioning(found: MentioningPassage) -> EntityQuote:
     )
 
 
-def stating(chunk: StoredChunk, names: Iterable[str]) -> EntityQuote:
-    """Return the sentence that names most of a relation's ends, the first of several."""
+def quote_relation(chunk: StoredChunk, names: Iterable[str]) -> EntityQuote:
+    """Return the first sentence with the most of the two ends of a relation."""
     wanted = [name.casefold() for name in names]
 
     def named(span: tuple[int, int]) -> int:
@@ -107,7 +104,7 @@ MOST_CHARS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class NeighbourChunk:
-    """A chunk beside another one: `previous`, `next`, `section`, `parent`, or only `linked`.
+    """A chunk near another one: `previous`, `next`, `section`, `parent`, or only `linked`.
 
     `shared` are the entities that both mention, the rarest first.
     """
@@ -134,8 +131,8 @@ class ChunkReader:
     """Reads around the chunks of one knowledge base.
 
     Args:
-        database: where they are.
-        scope: whose they are.
+        database: holds the chunks.
+        scope: the knowledge base.
     """
 
     def __init__(self, database: Database, scope: Scope) -> None:
@@ -156,13 +153,13 @@ class ChunkReader:
         return found[0]
 
     async def related(self, chunk_id: UUID | str, limit: int = 10) -> list[NeighbourChunk]:
-        """Return the chunks related to one, by the section tree first and nearest first, then by the graph.
+        """Return the chunks related to one: first the nearest in the section tree, then those linked by the graph.
 
-        The graph has a third of the places where there are enough of both.
+        The graph gets a third of the results if there are enough of both kinds.
 
         Args:
             chunk_id: the chunk.
-            limit: how many, 1 to 50.
+            limit: results at most, 1 to 50.
 
         Raises:
             ChunkNotFound: the knowledge base has no such chunk.
@@ -187,7 +184,7 @@ class ChunkReader:
         ]
 
     async def preview(self, chunk_id: UUID | str, chars: int = 1000) -> Preview:
-        """Return a chunk with its section and what is written around it.
+        """Return a chunk with its section and the text around it.
 
         Args:
             chunk_id: the chunk.
@@ -218,7 +215,7 @@ class ChunkReader:
         )
 
     async def text(self, document_id: UUID, chars: int) -> str:
-        """Return how a document begins: up to so many characters.
+        """Return the first characters of a document.
 
         Raises:
             DocumentNotFound: the knowledge base has no such document.
@@ -233,10 +230,10 @@ class ChunkReader:
     async def _shared_entities(
         self, chunk_id: UUID, others: Sequence[UUID]
     ) -> dict[UUID, tuple[str, ...]]:
-        """Return the entities that each of the others mentions as well, the rarest first."""
+        """Return the entities that each of the others shares with the chunk, the rarest first."""
         if not others:
             return {}
-        # Of each chunk, the rarest: two that share only what everything mentions are not related by it.
+        # The 50 rarest of each chunk, since entities that all chunks mention relate none.
         entities_in = await entities_of(self._database, self._scope, [chunk_id, *others], 50)
         return dict(_in_common(chunk_id, others, entities_in))
 
@@ -258,7 +255,7 @@ def _chunk_id(given: UUID | str) -> UUID:
 
 
 def _not_found(chunk_id: UUID | str) -> ChunkNotFound:
-    """Return one error for a chunk that does not exist and for one of another user, so that neither can be told."""
+    """Return the same error for an unknown chunk and for one of another user."""
     return ChunkNotFound(
         f"No passage {str(chunk_id)[:80]} in this knowledge base.",
         next_step="Search again, in the same knowledge base: a changed document has other passages.",

@@ -1,4 +1,4 @@
-"""A knowledge base's chunks as its owner looks at them: searched, described, and by their sections."""
+"""The chunks of a knowledge base: search, descriptions, sections, and the log of searches."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The name under which progress shows them.
+# The name in progress instead of a file's.
 _DESCRIPTIONS = "descriptions"
 
 
@@ -48,9 +48,9 @@ class Chunks:
     """The chunks of one knowledge base; `reading` reads around them.
 
     Args:
-        database: where they are.
-        scope: whose they are.
-        opened: opens the search, whose models take a while to load.
+        database: holds the chunks.
+        scope: the knowledge base.
+        opened: opens the search, which loads models.
         chat_models: the chat models by role.
     """
 
@@ -73,7 +73,7 @@ class Chunks:
         """Return the best chunks with their semantic metadata; see `sextant.retrievers.chunk_search.search`.
 
         Raises:
-            QuestionInvalid, OptionInvalid: the request is at fault.
+            QuestionInvalid, OptionInvalid: the request is wrong.
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: both lanes failed.
         """
@@ -100,12 +100,12 @@ class Chunks:
     async def hits_of_mode(
         self, items: Iterable[RetrievedItem], *, neighbors: bool = False, debug: bool = False
     ) -> tuple[tuple[SearchHit, ...], list[CodedWarning]]:
-        """Return chunks that a mode has found, as `search` shows its own; with warnings.
+        """Return chunks that a mode has found as hits of `search`, and warnings.
 
         Args:
-            items: what was found; reports are left out.
-            neighbors: with the chunks beside each and linked to it.
-            debug: with what each lane gave.
+            items: results of the mode; reports are left out.
+            neighbors: whether to add the chunks near each and linked to it.
+            debug: whether to add the scores of each lane.
         """
         warnings = list[CodedWarning]()
         found = [one for one in items if one.kind is ItemKind.CHUNK]
@@ -131,17 +131,17 @@ class Chunks:
         budget_cost: float | None = None,
         on_progress: OnStage | None = None,
     ) -> DescribedByModel:
-        """Let the chat model describe chunks and sections that it has not described, or failed at too often.
+        """Let the chat model describe the chunks and sections that it has not described.
 
         Args:
-            budget_tokens: stop before more are spent; by default as the settings say.
+            budget_tokens: tokens after which to stop; by default those of the settings.
             budget_cost: the same in money, by the prices in the settings.
-            on_progress: called with "passages" or "sections", those done and those to do.
+            on_progress: called with "passages" or "sections", the number done and the total.
 
         Raises:
-            SettingsInvalid: `ingestion.metadata` is not `llm`, or no chat model is named.
-            OptionInvalid: the budget is no amount, or there are no prices.
-            ModelUnavailable: the chat model gives no answers; what was described stays.
+            SettingsInvalid: `ingestion.metadata` is not `llm`, or no chat model is set.
+            OptionInvalid: the budget is invalid, or there are no prices.
+            ModelUnavailable: the chat model does not answer; finished descriptions stay.
         """
         if not self.by_model:
             raise SettingsInvalid(
@@ -153,7 +153,7 @@ class Chunks:
         return await self._describe(on_progress, budget_tokens, budget_cost)
 
     async def estimate_describing(self) -> DescriptionEstimate:
-        """About what `describe` will take of the chat model; nothing is sent anywhere."""
+        """Return an estimate of the tokens and cost of `describe`, without calling the model."""
         from sextant.ingestion.metadata.by_model import estimate_descriptions
 
         return await estimate_descriptions(self._database, self._scope, self._database.settings)
@@ -161,14 +161,14 @@ class Chunks:
     async def describe_ingested(
         self, on_progress: OnProgress | None = None, *, on_stage: OnStage | None = None
     ) -> tuple[CodedWarning, ...]:
-        """Let the chat model describe what is new, where configured; if it fails, what was extracted stays.
+        """Let the chat model describe new chunks, if configured; if it fails, extracted descriptions stay.
 
         Args:
-            on_progress: called with how far it is, and with the end.
-            on_stage: called with the stages instead, as `describe` does.
+            on_progress: called with the progress and at the end.
+            on_stage: called with the stages instead, as by `describe`.
 
         Returns:
-            What was not described, and why; () when all was.
+            Warnings about what was not described.
         """
         if not self.by_model:
             return ()
@@ -231,13 +231,13 @@ class Chunks:
         return await self._log.list(self._scope, limit)
 
     async def forget_searches(self) -> int:
-        """Empty the log of searches; says how many it had."""
+        """Empty the log of searches; return how many it had."""
         return await self._log.clear(self._scope)
 
     async def note_retrieval(
         self, query: str, options: Mapping[str, Any], found: Retrieval
     ) -> None:
-        """Log what a mode has found."""
+        """Log the results of a mode."""
         await self._note(
             query,
             options,
@@ -255,7 +255,7 @@ class Chunks:
         warnings: Iterable[str],
         milliseconds: float,
     ) -> None:
-        """Log a search where that is wanted; a log that fails costs no search."""
+        """Log a search if configured; a failure of the log does not fail the search."""
         try:
             await self._log.record(
                 self._scope, query, options, results, warnings=warnings, milliseconds=milliseconds

@@ -1,7 +1,4 @@
-"""The entities of one knowledge base: looking at them, deciding which are one, and extracting more.
-
-Also here: the pairs of entities that may be one thing, page by page, for their owner to decide.
-"""
+"""The entities of one knowledge base: show, merge, list possible duplicates, and extract more."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning
 from sextant.domain.wire import CAMEL_CASE
-from sextant.facade.knowledge.chunk_reader import EntityQuote, mentioning, stating
+from sextant.facade.knowledge.chunk_reader import EntityQuote, quote_mention, quote_relation
 from sextant.retrievers.cursor import ListingKey
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
@@ -56,15 +53,14 @@ class Duplicates:
     next_cursor: str | None
 
 
-# Passages that are shown of what states a relation.
-_MOST_EVIDENCE = 3
+_MOST_EVIDENCE = 3  # passages that are shown for a relation
 
 
 @dataclass(frozen=True, slots=True)
 class EntityRelation:
     """A relation of an entity, with the names of both ends.
 
-    `evidence` are some of the passages that state it; none where only the user's own word does.
+    `evidence` are some of the passages that state it; empty if only an import states it.
     """
 
     __pydantic_config__ = CAMEL_CASE
@@ -81,7 +77,7 @@ class EntityRelation:
 
 @dataclass(frozen=True, slots=True)
 class EntityView:
-    """All that a user may want to see of an entity."""
+    """An entity with its relations, mentions, merged names and communities."""
 
     entity: Entity
     relations: list[EntityRelation]
@@ -94,10 +90,10 @@ class Entities:
     """The entities of one knowledge base; see `Sextant.entities`.
 
     Args:
-        database: where they are.
+        database: holds the entities.
         scope: the knowledge base.
-        extractor: opens the chat model when extraction is asked for.
-        refresh: brings up to date what follows from the graph; returns what was not done.
+        extractor: opens the extractor with its chat model.
+        refresh: brings the graph up to date; returns warnings.
     """
 
     def __init__(
@@ -123,7 +119,7 @@ class Entities:
         """Return the entities with most relations.
 
         Raises:
-            OptionInvalid: the limit is no number that there can be; also in what follows.
+            OptionInvalid: the limit is out of range.
         """
         return await self._graph.top_entities(self._scope, in_range(limit, "limit"))
 
@@ -132,22 +128,22 @@ class Entities:
         return await self._graph.entities_by_text(self._scope, text, in_range(limit, "limit"))
 
     async def show(self, entity: str, limit: int = 20) -> EntityView:
-        """Return an entity with its relations, passages and what was merged into it.
+        """Return an entity with its relations, passages and merged names.
 
         Args:
             entity: a name, alias or id, or the user's own id of it.
-            limit: relations and passages at most, the heaviest and the first.
+            limit: most relations (the heaviest) and passages (the first).
 
         Raises:
-            OptionInvalid: no entity, or several, are called so.
+            OptionInvalid: no entity or several have this name.
         """
         return await self._view(await self._find(entity, "entity"), in_range(limit, "limit"))
 
     async def get(self, entity_id: UUID | str, limit: int = 20) -> EntityView:
-        """Do as `show`, by id alone.
+        """Return an entity as `show` does, by its id only.
 
         Raises:
-            EntityNotFound: there is no entity of that id, or it is none.
+            EntityNotFound: there is no entity of that id.
         """
         try:
             found = await self._graph.get_entities(self._scope, [UUID(str(entity_id))])
@@ -162,14 +158,14 @@ class Entities:
         return await self._view(found[0], in_range(limit, "limit"))
 
     async def duplicates(self, limit: int = 50, cursor: str | None = None) -> Duplicates:
-        """Pair that may be one thing, for `merge` to decide; likeliest first.
+        """Return pairs of entities that may be one thing, the likeliest first; `merge` decides.
 
         Args:
             limit: pairs on the page.
-            cursor: `next_cursor` of the page before; pairs that were decided meanwhile are not there.
+            cursor: `next_cursor` of the page before; pairs decided meanwhile are left out.
 
         Raises:
-            OptionInvalid: also of a cursor that is not one of this list.
+            OptionInvalid: the limit is out of range, or the cursor is not of this list.
         """
         from sextant.ingestion.graph.resolution.resolve import candidates
 
@@ -184,10 +180,10 @@ class Entities:
         )
 
     async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
-        """Decide that two entities are one; returns it. `unmerge` takes the decision back.
+        """Merge an entity into another and return it; `unmerge` undoes this.
 
         Raises:
-            OptionInvalid: no entity, or several, are called so, or both are one already.
+            OptionInvalid: no entity or several have one of the names, or both are one already.
             ConflictError: the last text that mentions them was deleted meanwhile.
         """
         one, other = await self._find(entity, "entity"), await self._find(into, "into")
@@ -215,10 +211,10 @@ class Entities:
         return merged[0]
 
     async def unmerge(self, entity: str) -> None:
-        """Take a merge back, for good: it is not made again by itself.
+        """Undo a merge for good: it is not repeated automatically.
 
         Args:
-            entity: the name or id of what was merged into another.
+            entity: the name or id of the entity that was merged into another.
 
         Raises:
             OptionInvalid: it is not merged into another.
@@ -240,7 +236,7 @@ class Entities:
         await self._refresh()
 
     async def estimate(self) -> CostEstimate:
-        """About what `extract` will take; nothing is sent anywhere."""
+        """Return an estimate of the tokens and cost of `extract`, without calling the model."""
         from sextant.ingestion.graph.extraction.extract_llm import estimate_extraction
 
         return await estimate_extraction(self._database, self._scope, self._database.settings)
@@ -252,10 +248,10 @@ class Entities:
         budget_cost: float | None = None,
         on_progress: OnCount | None = None,
     ) -> ExtractionReport:
-        """Let the chat model read the passages that it has not read, also those that failed.
+        """Let the chat model read the passages that it has not read or failed on.
 
         Args:
-            budget_tokens: stop before more are spent; by default as the settings say.
+            budget_tokens: tokens after which to stop; by default those of the settings.
             budget_cost: the same in money, by the prices in the settings.
             on_progress: called with (passages tried, passages to try).
 
@@ -279,7 +275,7 @@ class Entities:
             self._relations(found, limit),
             self._communities.holding(self._scope, found.id),
         )
-        return EntityView(found, relations, list(map(mentioning, mentions)), merged, communities)
+        return EntityView(found, relations, list(map(quote_mention, mentions)), merged, communities)
 
     async def _find(self, named: str, field: str) -> Entity:
         try:
@@ -313,7 +309,7 @@ class Entities:
         return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
 
     async def _resolve_id(self, named: str, found: Entity) -> UUID:
-        """Return the entity that bears the name itself, which may be merged into `found`."""
+        """Return the id of the named entity itself, which may be merged into `found`."""
         try:
             given_id = UUID(named)
         except ValueError:
@@ -355,7 +351,7 @@ def _describe_relation(
         hop.source_id,
         hop.target_id,
         tuple(
-            stating(passages[chunk_id], (source, target))
+            quote_relation(passages[chunk_id], (source, target))
             for chunk_id in chunk_ids
             if chunk_id in passages
         ),

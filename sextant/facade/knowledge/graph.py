@@ -1,4 +1,4 @@
-"""A knowledge base's graph as its owner looks at it: its size, its copy in Neo4j, a part of it, its communities."""
+"""The graph of a knowledge base: its size, its copy in Neo4j, parts of it, and its communities."""
 
 from __future__ import annotations
 
@@ -33,11 +33,8 @@ if TYPE_CHECKING:
 
 OnProgress = Callable[[int], None]
 
-# As far as anybody can follow a drawing, and as a walk costs.
-DEEPEST, MOST_ENTITIES = 2, 500
-# Of each of the entities with most relations so many heaviest relations are read, and those among these
-# entities kept.
-_BETWEEN = 50
+DEEPEST, MOST_ENTITIES = 2, 500  # of a part of a graph, for readable drawings and cheap walks
+_BETWEEN = 50  # heaviest relations that are read of each of the best connected entities
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +42,12 @@ class GraphStatus:
     """The sizes of a graph in the record and in Neo4j, where one is named.
 
     Attributes:
-        record: what PostgreSQL holds; that is what counts.
-        version: how often the graph has changed.
-        neo4j: version of the server; None where none is named or it does not answer.
-        projection: what Neo4j holds; None where it holds nothing of it.
-        waiting: changes that are still to be copied to Neo4j.
-        problem: why Neo4j could not be asked.
+        record: the sizes in PostgreSQL.
+        version: the number of changes of the graph.
+        neo4j: version of the Neo4j server; None if none is configured or it does not answer.
+        projection: the sizes in Neo4j; None if it does not have the graph.
+        waiting: changes that are not copied to Neo4j yet.
+        problem: why Neo4j does not answer.
     """
 
     record: GraphCounts
@@ -63,7 +60,7 @@ class GraphStatus:
 
 @dataclass(frozen=True, slots=True)
 class DrawnGraph:
-    """A part of a graph that can be drawn; `hops` join the entities, `cut`: there is more around them."""
+    """A part of a graph to draw; `hops` join its entities, `cut`: relations lead beyond it."""
 
     entities: tuple[Entity, ...]
     hops: tuple[Hop, ...]
@@ -87,7 +84,7 @@ class KnowledgeGraph:
         self._scope = scope
 
     async def status(self) -> GraphStatus:
-        """Return how large the graph is, and how far Neo4j has followed; if it is down, the reason."""
+        """Return the size of the graph and the state of Neo4j's copy."""
         record = GraphRecord(self._database)
         counts, version = await record.counts(self._scope), await record.version(self._scope)
         async with open_projector(self._database) as projector:
@@ -103,11 +100,11 @@ class KnowledgeGraph:
         )
 
     async def sync(self, on_progress: OnProgress | None = None) -> int:
-        """Copy the changes that wait to Neo4j; returns how many rows that were.
+        """Copy changes to Neo4j; return the number of rows.
 
         Raises:
-            OptionInvalid: the settings name no Neo4j server.
-            GraphStoreUnavailable: it does not answer; everything still waits.
+            OptionInvalid: no Neo4j server is configured.
+            GraphStoreUnavailable: Neo4j does not answer; the changes wait.
         """
         async with open_projector(self._database) as projector:
             return await _require_projector(projector).sync(self._scope, on_progress)
@@ -126,7 +123,7 @@ class KnowledgeGraph:
             per_node: relations of each entity, the heaviest.
 
         Raises:
-            EntityNotFound: no entity is called so.
+            EntityNotFound: no entity has this name.
         """
         async with open_graph_store(self._database.settings, self._database) as graph:
             center = (await self._find(graph, name, "entity"))[0]
@@ -140,16 +137,16 @@ class KnowledgeGraph:
     async def part(
         self, seed: str | None = None, *, depth: int = 1, limit: int = 100
     ) -> DrawnGraph:
-        """At most `limit` entities and the relations that join them.
+        """Return at most `limit` entities and the relations that join them.
 
         Args:
-            seed: what it is around: a name, an alias or an id. Without, the entities with most relations.
+            seed: the entity in the middle: a name, an alias or an id. None: the entities with most relations.
             depth: 1 or 2 relations away.
             limit: most entities, 1 to 500.
 
         Raises:
-            EntityNotFound: no entity is called so.
-            OptionInvalid: the depth or the limit is no such number.
+            EntityNotFound: no entity has this name.
+            OptionInvalid: the depth or the limit is out of range.
         """
         in_range(depth, "depth", most=DEEPEST)
         in_range(limit, "limit", most=MOST_ENTITIES)
@@ -159,7 +156,7 @@ class KnowledgeGraph:
         per_node = limit if seed else _BETWEEN
         hops = await graph.neighbourhood(self._scope, start_ids, depth=depth, per_node=per_node)
         entity_ids = dict.fromkeys(start_ids)
-        if seed:  # nearest and heaviest first, so that what is cut is the farthest
+        if seed:  # nearest and heaviest first; the farthest are cut
             entity_ids |= dict.fromkeys(
                 end for hop in hops for end in (hop.source_id, hop.target_id)
             )
@@ -175,7 +172,7 @@ class KnowledgeGraph:
         return (await self._find(graph, seed, "seed"))[:limit]
 
     async def _find(self, graph: GraphStore, named: str, field: str) -> list[Entity]:
-        """Return the entities of a name, an alias or an id; raises EntityNotFound where there is none."""
+        """Return the entities of a name, an alias or an id; raise EntityNotFound if there is none."""
         try:
             found = list(await graph.get_entities(self._scope, [UUID(named)]))
         except ValueError:
@@ -190,14 +187,14 @@ class KnowledgeGraph:
 
 
 def _each_once(entities: Sequence[Entity]) -> dict[UUID, Entity]:
-    """Return entities by their ids; one that was merged since its id was read is the one that it was merged into."""
+    """Return entities by id; several ids may have been merged into one entity meanwhile."""
     return {one.id: one for one in entities}
 
 
 def _between(hops: Sequence[Hop], ids: Collection[UUID]) -> tuple[Hop, ...]:
-    """Return the relations both of whose ends are there."""
-    there = frozenset(ids)
-    return tuple(hop for hop in hops if {hop.source_id, hop.target_id} <= there)
+    """Return the relations with both ends among `ids`."""
+    known = frozenset(ids)
+    return tuple(hop for hop in hops if {hop.source_id, hop.target_id} <= known)
 
 
 def _require_projector(projector: Projector | None) -> Projector:
@@ -212,10 +209,10 @@ def _require_projector(projector: Projector | None) -> Projector:
 
 @dataclass(frozen=True, slots=True)
 class CommunityView:
-    """A community with its report, the best connected members, and the passages it cites.
+    """A community with its report, its best connected members, and the cited passages.
 
-    `writer` is the chat model that wrote the report, empty for one of the documents' sentences; `note`
-    says why it is not what was asked for. `parts` are the communities directly inside it.
+    `writer` is the chat model that wrote the report, empty for a report of the documents' sentences; `note` says why it
+    was not written as configured. `parts` are the communities directly inside it.
     """
 
     community: Community
@@ -230,9 +227,9 @@ class Communities:
     """The communities of one knowledge base.
 
     Args:
-        database: where they are.
-        scope: whose they are.
-        upkeep: opens what brings them up to date.
+        database: holds the communities.
+        scope: the knowledge base.
+        upkeep: opens the upkeep of graphs.
     """
 
     def __init__(
@@ -249,10 +246,10 @@ class Communities:
         self._upkeep = upkeep
 
     async def all(self, level: int | None = None) -> list[Community]:
-        """Return those of a level (0 is the coarsest) or all, by level, rating falling, id.
+        """Return the communities of a level (0 is the coarsest) or all, by level, falling rating and id.
 
         Raises:
-            OptionInvalid: the level is no number that there can be.
+            OptionInvalid: the level is out of range.
         """
         if level is not None:
             level = in_range(level, "level", least=0)
@@ -266,10 +263,10 @@ class Communities:
         parent_id: UUID | None = None,
         after: CommunityCursor | None = None,
     ) -> list[ListedCommunity]:
-        """Return the next of `all` after a place, without their members; of a level, or directly inside one.
+        """Return a page of `all` after a cursor, without members; of a level, or directly inside a community.
 
         Raises:
-            OptionInvalid: the level or the limit is no number that there can be.
+            OptionInvalid: the level or the limit is out of range.
         """
         limit = in_range(limit, "limit")
         level = in_range(level, "level", least=0) if level is not None else None
@@ -278,10 +275,10 @@ class Communities:
         )
 
     async def show(self, named: str) -> CommunityView:
-        """Return one community by its id, or by as much of the id's beginning as no other has.
+        """Return a community by its id or a unique beginning of it.
 
         Raises:
-            OptionInvalid: there is none of that id, or more than one.
+            OptionInvalid: no community or several match.
         """
         known = await self.all()
         found = [one for one in known if str(one.id).startswith(named.lower())] if named else []
@@ -305,15 +302,15 @@ class Communities:
         )
 
     async def build(self, *, full: bool = False, on_progress: OnStage | None = None) -> Refreshed:
-        """Bring them up to date; done by itself after every ingestion, import and deletion.
+        """Bring the communities up to date, as every ingestion, import and deletion does.
 
         Args:
-            full: partition the whole graph again, and rewrite reports by another writer than the
-                settings now name.
-            on_progress: called with (stage, done, total; 0 where the total is not known).
+            full: partition the whole graph again, and rewrite reports that another writer than the configured one has
+                written.
+            on_progress: called with (stage, done, total); total 0: not known.
 
         Raises:
-            ModelUnavailable: the embedding model is gone; communities are there, some vectors not.
+            ModelUnavailable: the embedding model is down; communities are stored, some without vectors.
             DatabaseUnavailable: the next call goes on from there.
         """
         async with self._upkeep() as upkeep:

@@ -1,4 +1,4 @@
-"""Bringing up to date what follows from a graph, for the facade: communities, reports, Neo4j's copy."""
+"""Updates of a graph after a change: merged names, communities, reports, Neo4j's copy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# The name under which progress shows work that belongs to no single file.
+# The name in progress instead of a file's.
 _GRAPH = "knowledge graph"
 
 
@@ -38,7 +38,7 @@ def _because(code: WarningCode, error: Exception) -> CodedWarning:
 
 
 class Refresher:
-    """Refreshes the graphs of a database, with the chat model that reads documents where the settings want it."""
+    """Refreshes graphs, with the chat model of `extract` if the settings want it."""
 
     def __init__(self, database: Database, embedder: Embedder, chat_models: ChatModels) -> None:
         self._database = database
@@ -54,23 +54,23 @@ class Refresher:
         patient: bool = False,
         notes: Sequence[CodedWarning] = (),
     ) -> tuple[CodedWarning, ...]:
-        """Bring communities up to date; a failure costs no document, so it is a warning.
+        """Bring a graph up to date; a failure loses no document, so it is a warning.
 
-        While Neo4j is down, a worker tries again and again to bring its copy up to date.
+        While Neo4j is down, a worker repeats the update of its copy.
 
         Args:
-            scope: whose graph.
-            on_progress: called with every stage, and with the end.
+            scope: the knowledge base.
+            on_progress: called with each stage and at the end.
             on_stage: called with the stages instead.
-            patient: as `GraphUpkeep.refresh` has it.
-            notes: what else of the documents was not done, to be noted with it.
+            patient: see `GraphUpkeep.refresh`.
+            notes: further warnings to store with those of the refresh.
 
         Returns:
-            What was not done, and how to mend it; () when all was. `GraphInfo.warnings` has it, too.
+            The warnings, which `GraphInfo.warnings` has, too.
         """
         refreshed = await self._refresh(scope, on_progress, on_stage=on_stage, patient=patient)
         notes = (*notes, *refreshed)
-        with suppress(SextantError):  # whoever waits for this is told all the same
+        with suppress(SextantError):  # the caller gets the warnings in any case
             await KnowledgeBases(self._database).note_upkeep(scope, notes)
         return notes
 
@@ -101,13 +101,12 @@ class Refresher:
                 done = await upkeep.refresh(scope, on_stage or show, patient=patient)
         except GraphStoreUnavailable as error:
             warning = _because(WarningCode.GRAPH_NOT_PROJECTED, error)
-            with suppress(SextantError):  # the notes wait all the same, for the next change
-                # After so long a worker sees whether Neo4j is back.
+            with suppress(SextantError):  # else the next change updates Neo4j
                 await self.leave_to_worker(scope, wait=30.0)
             _log.warning("%s: %s", scope.graph_id, warning)
-        except GraphNotFound as error:  # deleted meanwhile, and what follows from it with it
+        except GraphNotFound as error:  # deleted meanwhile
             warning = _because(WarningCode.CAUSE, error)
-        except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
+        except Exception as error:  # noqa: BLE001 - the documents are stored in any case
             warning = _because(WarningCode.GRAPH_NOT_REFRESHED, error)
             unforeseen = None if isinstance(error, SextantError) else error
             _log.warning("%s: %s", scope.graph_id, warning, exc_info=unforeseen)
@@ -123,12 +122,12 @@ class Refresher:
         return (warning,)
 
     async def leave_to_worker(self, scope: Scope, *, wait: float = 0.0) -> None:
-        """Have a worker bring the graph up to date, in `wait` seconds at the earliest."""
+        """Let a worker bring the graph up to date, after `wait` seconds at the earliest."""
         await Turns(self._database).offer_refresh(scope, since=time.time(), wait=wait)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[GraphUpkeep]:
-        """Open what does the work, with the chat model where that writes reports."""
+        """Open the upkeep of graphs, with the chat model if that writes reports."""
         from sextant.ingestion.graph.upkeep import GraphUpkeep
 
         settings = self._database.settings
@@ -139,7 +138,7 @@ class Refresher:
         yield GraphUpkeep(self._database, self._embedder, chat)
 
     async def forget_projection(self, scope: Scope) -> None:
-        """Delete a knowledge base's copy from Neo4j; if Neo4j is down, the next of that name replaces it."""
+        """Delete a knowledge base's copy from Neo4j; if Neo4j is down, a later one of that name replaces it."""
         from sextant.stores.graph.neo4j.projector import open_projector
 
         async with open_projector(self._database) as projector:
