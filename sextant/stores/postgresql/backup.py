@@ -144,7 +144,7 @@ async def restore(
         )
     compared = await asyncio.to_thread(_require_undamaged, source)
     await _require_free(database, replace=replace)
-    oldest, newest = migrations()[0].version - 1, migrations()[-1].version
+    oldest, newest = migrations()[0].version, migrations()[-1].version
     async with (
         _program(None, "pg_restore", "--no-owner", "--file=-", str(source)) as reading,
         _program(database, "psql", "--quiet", "--no-psqlrc", "--single-transaction",

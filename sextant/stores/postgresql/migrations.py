@@ -1,8 +1,7 @@
 """Create the schema of this version in an empty database, or migrate an older one to it.
 
-`sql/schema/` is the schema, and what an empty database gets. `sql/migrations/` has the numbered steps by which older
-databases become equal to it, each applied once. An advisory lock serialises processes that start concurrently. The
-serving role is created here, too, since it belongs to the whole server.
+An empty database gets `sql/schema/`. An older one takes the steps of `sql/migrations/` that it has not taken yet.
+An advisory lock serialises processes that start at the same time. The serving role is created here, too.
 
 The tables of the queue library, procrastinate, lie in a schema of their own. Their scripts come from the installed
 library: first its whole schema, later the migrations of newer versions.
@@ -50,12 +49,14 @@ class Migration:
     sql: LiteralString
 
 
+_INITIAL = Migration(90, "initial schema", "")  # the oldest version that is opened
+
+
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Return the files of `sql/migrations/`, in order; the first leads from the oldest version that is migrated."""
-    return tuple(
-        Migration(int(name[:4]), name, text) for name, text in _read_files("migrations").items()
-    )
+    """Return the initial schema's version, without SQL, and the files of `sql/migrations/`, in order."""
+    steps = _read_files("migrations").items()
+    return (_INITIAL, *(Migration(int(name[:4]), name, text) for name, text in steps))
 
 
 @cache
@@ -201,10 +202,10 @@ def _require_known(version: int) -> None:
             f"The database has schema version {version}, which this Sextant does not know.",
             next_step="Install the newer Sextant that last used this database.",
         )
-    if version < first - 1:
+    if version < first:
         raise ConflictError(
             f"The database has schema version {version}, from before the first release; this Sextant "
-            f"migrates from version {first - 1} on.",
+            f"migrates from version {first} on.",
             next_step="Ingest the documents again into a new SEXTANT_DATA_DIR or DATABASE_URL.",
         )
 
