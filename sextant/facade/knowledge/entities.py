@@ -167,12 +167,10 @@ class Entities:
         Raises:
             OptionInvalid: the limit is out of range, or the cursor is not of this list.
         """
-        from sextant.ingestion.graph.resolution.resolve import candidates
-
         limit = in_range(limit, "limit")
         listing = ListingKey.of("duplicates", self._scope.user_id, self._scope.graph_id)
         after = listing.after(cursor, CandidateCursor) if cursor is not None else None
-        found = await candidates(self._names, self._scope, limit + 1, after=after)
+        found = await self._names.candidates(self._scope, limit + 1, after=after)
         page = found[:limit]
         more = len(found) > len(page)
         return Duplicates(

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
-import numpy as np
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.outputs import ChatResult
@@ -17,7 +16,7 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.graph.resolution.resolve import candidates, resolve
+from sextant.ingestion.graph.resolution.resolve import resolve
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.models.chat.factory import build_chat_model
@@ -25,11 +24,8 @@ from sextant.models.failures import Retries
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.record import EntityVectors, GraphRecord
+from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.comparison import (
-    SIMILAR_MEANING,
-    CandidateCursor,
-    MergeCandidate,
     Pair,
     ResolutionStore,
     note_pairs,
@@ -356,59 +352,6 @@ async def test_what_the_user_decides_while_a_model_judges_stands(
     assert ("who", "geneva") in await library.merged()
 
 
-async def test_near_vectors_propose_and_numbers_forbid(
-    library: Library, database: Database, scope: Scope
-) -> None:
-    for name in ("geneva", "band", "types", "types2"):
-        await library.add(name)
-    await library.refresh()
-    vectors = EntityVectors(database)
-    texts = await vectors.to_embed(scope)
-    alike = {"Geneva": 0, "Heroes Of Wales": 0, "Type 1 diabetes": 1, "Type-2 diabetes": 1}
-    places = [alike.get(text.text.split("\n")[0], 2 + at) for at, text in enumerate(texts)]
-    await vectors.store(scope, texts, np.eye(384, dtype=np.float32)[places])
-    store = ResolutionStore(database)
-    listed = await candidates(store, scope, 1000)
-    meant = [one for one in listed if one.reason == SIMILAR_MEANING]
-    assert [{one.one_name, one.other_name} for one in meant] == [{"Geneva", "Heroes Of Wales"}]
-    assert {"Type 1 diabetes"} < {one.one_name for one in await store.near(scope)} | {
-        one.other_name for one in await store.near(scope)
-    }
-    chat = as_chat_model(FakeListChatModel(responses=['{"same": []}']))
-    assert (await resolve(database, scope, chat)).judged >= len(listed)
-    assert await candidates(store, scope, 1000) == []
-
-
-async def test_pages_go_on_from_spelling_to_meaning_also_behind_a_pair_that_was_decided(
-    library: Library, database: Database, scope: Scope
-) -> None:
-    await pairs_of_three_alike(library, database, scope)
-    for name in ("geneva", "band", "who", "zh"):
-        await library.add(name)
-    await library.refresh()
-    vectors = EntityVectors(database)
-    texts = await vectors.to_embed(scope)
-    alike = dict.fromkeys(["Geneva", "Heroes Of Wales"], 0)
-    alike |= dict.fromkeys(["World Health Organization", "世界卫生组织"], 1)
-    places = [alike.get(text.text.split("\n")[0], 2 + at) for at, text in enumerate(texts)]
-    await vectors.store(scope, texts, np.eye(384, dtype=np.float32)[places])
-    store = ResolutionStore(database)
-    whole = await candidates(store, scope, 1000)
-    near = [one.reason == SIMILAR_MEANING for one in whole]
-    assert near == sorted(near)
-    assert near.count(True) >= 2
-    assert near.count(False) >= 2
-    seen, after = list[MergeCandidate](), None
-    while page := await candidates(store, scope, 1, after=after):
-        seen += page
-        after = CandidateCursor.of(page[-1])
-    assert seen == whole
-    decided = whole[near.index(True)]
-    await library.one(decided.one_name, decided.other_name)
-    rest = await candidates(store, scope, 1000, after=CandidateCursor.of(decided))
-    assert rest == whole[near.index(True) + 1 :]
-
-
 async def test_pairs_of_a_graph_without_statistics_are_looked_up_one_by_one(
     database: Database, scope: Scope
 ) -> None:
@@ -422,7 +365,7 @@ async def test_pairs_of_a_graph_without_statistics_are_looked_up_one_by_one(
         await note_pairs(writer, [Pair(*both, "open", "alike", 0.5) for both in pairs])
 
     async with asyncio.timeout(5):
-        found = await candidates(ResolutionStore(database), scope, 50)
+        found = await ResolutionStore(database).candidates(scope, 50)
 
     assert [(one.one_id, one.other_id) for one in found] == list(
         zip(ids[:100:2], ids[1:100:2], strict=True)
@@ -445,7 +388,7 @@ async def test_alike_names_with_ids_of_the_users_own_are_listed_and_only_he_make
     done = await resolve(database, scope, chat)
 
     assert (done.judged, done.merged) == (0, 0)
-    [listed] = await candidates(store, scope, 10)
+    [listed] = await store.candidates(scope, 10)
     assert {listed.one_name, listed.other_name} == set(own.values())
     await library.one(own["m2"], own["m1"])
-    assert await candidates(store, scope, 10) == []
+    assert await store.candidates(scope, 10) == []

@@ -27,7 +27,6 @@ from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.ingestion.graph.resolution.name_keys import (
     find_like_names,
     initials,
-    marks,
     spelling_key,
 )
 from sextant.ingestion.graph.resolution.name_merger import automatic_merges
@@ -39,9 +38,7 @@ from sextant.prompts import SAME, as_data
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.comparison import (
-    CandidateCursor,
     Decided,
-    MergeCandidate,
     NamedEntity,
     Names,
     Pair,
@@ -98,7 +95,7 @@ async def resolve(
     """
     store = ResolutionStore(database)
     version, compared_version = await store.versions(scope)
-    undecided = chat is not None and await candidates(store, scope, 1, both_owned=False)
+    undecided = chat is not None and await store.candidates(scope, 1, both_owned=False)
     if not version or (version == compared_version and not undecided):
         return Resolved()
     report = on_progress or silent
@@ -106,7 +103,7 @@ async def resolve(
     names = await store.names(scope)
     report("names", 0, len(names.named))
     compared = await asyncio.to_thread(_compare, names)
-    judged = await _judge_pairs(chat, store, scope, names, compared.kept)
+    judged = await _judge_pairs(chat, names, compared.kept)
     judged_names = replace(names, pairs=judged.known)
     wanted = await asyncio.to_thread(automatic_merges, scope, judged_names)
     old, new = _difference(names.merges, wanted)
@@ -135,51 +132,6 @@ def _version_of(writer: GraphWriter, scope: Scope) -> int:
             field="graph_id",
         )
     return writer.version
-
-
-async def candidates(
-    store: ResolutionStore,
-    scope: Scope,
-    limit: int,
-    *,
-    after: CandidateCursor | None = None,
-    both_owned: bool = True,
-) -> list[MergeCandidate]:
-    """Pair for the user to decide, those after a place: alike in spelling first, then in meaning.
-
-    With `both_owned` also those of which the user has given each an id, which nothing but his own
-    word can make one.
-    """
-    alike = list[MergeCandidate]()
-    if after is None or not after.near:
-        alike = await store.candidates(scope, limit, after=after, both_owned=both_owned)
-    if len(alike) == limit:
-        return alike
-    near = await _near(store, scope, both_owned=both_owned)
-    return [*alike, *_following(near, after)][:limit]
-
-
-def _following(
-    near: Sequence[MergeCandidate], after: CandidateCursor | None
-) -> Sequence[MergeCandidate]:
-    """Return those after a place; a pair that is still there is gone by itself, since cosines are taken anew."""
-    if after is None or not after.near:
-        return near
-    pair_ids = (after.first_id, after.second_id)
-    for index, one in enumerate(near, start=1):
-        if (one.first_id, one.second_id) == pair_ids:
-            return near[index:]
-    return [one for one in near if CandidateCursor.of(one).follows(after)]
-
-
-async def _near(store: ResolutionStore, scope: Scope, *, both_owned: bool) -> list[MergeCandidate]:
-    """Return pairs alike in meaning of which nothing is known yet, without those whose marks tell them apart."""
-    near = await store.near(scope, both_owned=both_owned)
-    return [one for one in near if marks(one.one_name) == marks(one.other_name)]
-
-
-def _open(one: MergeCandidate) -> Pair:
-    return Pair(one.one_id, one.other_id, "open", one.reason, one.score)
 
 
 def _by_ids(pairs: Iterable[Pair]) -> dict[tuple[UUID, UUID], Pair]:
@@ -288,24 +240,17 @@ class _Judged:
     warnings: tuple[CodedWarning, ...] = ()
 
 
-async def _judge_pairs(
-    chat: ChatModel | None,
-    store: ResolutionStore,
-    scope: Scope,
-    names: Names,
-    pairs: list[Pair],
-) -> _Judged:
-    """Have the chat model judge pairs that are alike or near, the likeliest first.
+async def _judge_pairs(chat: ChatModel | None, names: Names, pairs: list[Pair]) -> _Judged:
+    """Have the chat model judge similar names, the likeliest first.
 
     A batch without a usable answer, or that is refused, is passed over: it comes first in the next run too,
     and must not keep others from being judged. Others wait for their turn at the graph meanwhile.
     """
     if chat is None:
         return _Judged(pairs)
-    near = await _near(store, scope, both_owned=False)
-    known = _by_ids(map(_open, near)) | _by_ids(pairs)
+    known = _by_ids(pairs)
     named = {one.id: one for one in names.named}
-    waiting = _waiting(named, known.values())
+    waiting = _waiting(named, pairs)
     judged, failures, refusals = list[Pair](), list[CodedWarning](), Refusals()
     for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
         try:
@@ -322,13 +267,12 @@ async def _judge_pairs(
 
 
 def _waiting(named: Mapping[UUID, NamedEntity], pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the pairs that a chat model may decide; near ones were read a moment later than the names."""
+    """Return the pairs that a chat model may decide, the likeliest first."""
     return sorted(
         (
             pair
             for pair in pairs
             if pair.verdict == "open"
-            and named.keys() >= {pair.one_id, pair.other_id}
             and None in {named[pair.one_id].external_id, named[pair.other_id].external_id}
         ),
         key=lambda pair: (-pair.score, pair.one_id, pair.other_id),

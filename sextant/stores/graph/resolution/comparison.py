@@ -3,70 +3,30 @@
 Merges and distinctions by the user stay until the user undoes them. Automatic merges are a function
 of the current names and these decisions. They are recomputed after every change (`replace_merges`), so
 they do not depend on the order in which documents were added and deleted.
-
-Also here: find entities with similar vectors, by one matrix product.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-import numpy as np
 from psycopg.rows import class_row, tuple_row
 
 from sextant.domain.scope import Scope
-from sextant.stores.graph.arrays import NIL, IdTable, halves_of
+from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.values import read_embedded
 from sextant.stores.postgresql.watched import Connection
 from sextant.stores.scopes import find_scope, rows_of
-
-# The least cosine similarity of a pair, and the number of pairs of each entity.
-_MIN_COSINE, _MAX_NEIGHBOURS = 0.96, 3
-
-
-def near_pairs(entity_ids: Sequence[UUID], blocks: Sequence[bytes]) -> dict[str, list[Any]]:
-    """Return each of `entity_ids` with its nearest by cosine, as columns: lower id, higher id, cosine.
-
-    `blocks` hold all vectors. One matrix product is much faster than a scan for each entity.
-    """
-    if not entity_ids:
-        return {"ones": [], "others": [], "scores": []}
-    known = read_embedded(blocks)
-    order = np.lexsort((known.ids[:, 1], known.ids[:, 0]))
-    table = IdTable(known.ids[order])
-    unit = known.vectors[order]
-    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
-    rows = table.rows_of(halves_of(entity_ids))
-    cosines = unit[rows] @ unit.T
-    cosines[np.arange(len(rows)), rows] = -1.0
-    pairs: dict[tuple[UUID, UUID], float] = {}
-    for index, row in enumerate(rows.tolist()):
-        near = np.flatnonzero(cosines[index] >= _MIN_COSINE)
-        best = near[np.argsort(-cosines[index, near], kind="stable")][:_MAX_NEIGHBOURS]
-        for other in best.tolist():
-            one_id, other_id = sorted((table[row], table[other]))
-            pairs[one_id, other_id] = min(1.0, float(cosines[index, other]))
-    return {
-        "ones": [one for one, _ in pairs],
-        "others": [other for _, other in pairs],
-        "scores": list(pairs.values()),
-    }
-
 
 _SQL = load_queries("graph_resolution")
 T = TypeVar("T")
 
 # The type of a relation between an abbreviation and its full form, where a text defines it.
 ABBREVIATES = "ABBREVIATES"
-
-SIMILAR_MEANING = "similar meaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +71,8 @@ class MergeCandidate:
 
 @dataclass(frozen=True, slots=True)
 class CandidateCursor:
-    """The position of a candidate in the list: similar spellings first, by descending score and ids."""
+    """The position of a candidate in the list, which is ordered by descending score and ids."""
 
-    near: bool
     score: float
     first_id: UUID
     second_id: UUID
@@ -121,19 +80,7 @@ class CandidateCursor:
     @classmethod
     def of(cls, candidate: MergeCandidate) -> CandidateCursor:
         """Return the cursor of a candidate."""
-        return cls(
-            candidate.reason == SIMILAR_MEANING,
-            candidate.score,
-            candidate.first_id,
-            candidate.second_id,
-        )
-
-    def follows(self, other: CandidateCursor) -> bool:
-        """Return whether this position is after the other."""
-        return self._key() > other._key()
-
-    def _key(self) -> tuple[bool, float, UUID, UUID]:
-        return self.near, -self.score, self.first_id, self.second_id
+        return cls(candidate.score, candidate.first_id, candidate.second_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,24 +161,6 @@ class ResolutionStore:
         return await rows_of(
             self._database, scope, class_row(MergeCandidate), _SQL["candidates"], **key
         )
-
-    async def near(self, scope: Scope, *, both_owned: bool = True) -> list[MergeCandidate]:
-        """Return undecided pairs of frequently mentioned entities with similar vectors.
-
-        Similarity alone proves nothing: 共產黨 and 共和黨 are different entities with nearly the same vector.
-        """
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return []
-            # The most mentioned entities, whose neighbours are searched.
-            key = {"scope_id": found.scope_id, "most": 300, "reason": SIMILAR_MEANING}
-            key |= {"both_owned": both_owned}
-            entity_ids = [row[0] for row in await _tuples(connection, "most_mentioned", key)]
-            cursor = await connection.execute(_SQL["vectors"], key, binary=True)
-            blocks = [row[0] async for row in cursor]
-            pairs = await asyncio.to_thread(near_pairs, entity_ids, blocks)
-            return await _rows(connection, "near", MergeCandidate, key | pairs)
 
 
 async def note_compared(

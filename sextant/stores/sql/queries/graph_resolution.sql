@@ -133,44 +133,6 @@ where %(after_one)s::uuid is null or (-score, first_id, second_id)
   > (-%(after_score)s::float8, %(after_one)s::uuid, %(after_other)s::uuid)
 order by score desc, first_id, second_id limit %(limit)s;
 
--- name: most_mentioned
--- The entities with a vector that are mentioned most.
-select e.id from entities e
-join entity_vectors v on v.scope_id = e.scope_id and v.entity_id = e.id
-where e.scope_id = %(scope_id)s and e.shown
-order by e.mention_count desc, e.id limit %(most)s;
-
--- name: vectors
--- All vectors of names, in blocks.
-select string_agg(uuid_send(entity_id) || vector_send(embedding), '') from entity_vectors
-where scope_id = %(scope_id)s group by get_byte(uuid_send(entity_id), 0);
-
--- name: near
--- Pairs with near vectors, those of which nothing is known yet under any of their names; looked up as above.
-with near as materialized (
-  select %(scope_id)s::int as scope_id, *
-  from unnest(%(ones)s::uuid[], %(others)s::uuid[], %(scores)s::float8[]) as pair (one_id, other_id, score)
-), known as (
-  select least(one.id, other.id) as one_id, greatest(one.id, other.id) as other_id from (
-    select scope_id, one_id, other_id from entity_pairs where scope_id = %(scope_id)s
-    union all select scope_id, one_id, other_id from entity_distinctions where scope_id = %(scope_id)s) k
-  cross join lateral (select coalesce((select g.root_id from entity_merges g
-    where g.scope_id = k.scope_id and g.from_id = k.one_id), k.one_id) as id) as one
-  cross join lateral (select coalesce((select g.root_id from entity_merges g
-    where g.scope_id = k.scope_id and g.from_id = k.other_id), k.other_id) as id) as other
-)
-select p.one_id, p.other_id, %(reason)s as reason, p.score, one.name as one_name,
-  other.name as other_name, p.one_id as first_id, p.other_id as second_id
-from near p
-cross join lateral (select * from entities e
-  where e.scope_id = p.scope_id and e.id = p.one_id offset 0) as one
-cross join lateral (select * from entities e
-  where e.scope_id = p.scope_id and e.id = p.other_id offset 0) as other
-where (one.entity_type = other.entity_type or 'TERM' in (one.entity_type, other.entity_type))
-  and (%(both_owned)s or one.external_id is null or other.external_id is null)
-  and (p.one_id, p.other_id) not in (select one_id, other_id from known)
-order by p.score desc, p.one_id, p.other_id;
-
 -- name: distinguish
 -- The user says that the two of each pair are two.
 insert into entity_distinctions (scope_id, one_id, other_id, user_id)
