@@ -158,12 +158,6 @@ async def _save(out: Path, *, as_json: bool) -> int:
             return await save(database, out, count)
 
 
-_NOT_COMPARED = (
-    "The file has no checksum: an older version made it, or its end was cut off."
-    " Nothing says whether the rest is as it was written."
-)
-
-
 @app.command("restore")
 def restore(
     source: Annotated[
@@ -179,17 +173,14 @@ def restore(
 
     Stop servers and workers before.
     """
-    graphs, compared = run_interruptible(_bring(source, replace=replace, as_json=as_json))
-    warnings = [] if compared else [_NOT_COMPARED]
+    graphs = run_interruptible(_bring(source, replace=replace, as_json=as_json))
     if as_json:
-        terminal.emit({"source": source, "graphs": graphs, "warnings": warnings})
+        terminal.emit({"source": source, "graphs": graphs})
     else:
-        for warning in warnings:
-            terminal.warn(f"! {warning}")
         terminal.note(f"Restored {count_noun(graphs, 'knowledge base')} from {source}.")
 
 
-async def _bring(source: Path, *, replace: bool, as_json: bool) -> tuple[int, bool]:
+async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
     import asyncio
 
     from sextant.cli.progress import count_bytes
@@ -201,9 +192,9 @@ async def _bring(source: Path, *, replace: bool, as_json: bool) -> tuple[int, bo
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:
         with count_bytes("restored", quiet=as_json) as count:
-            compared = await bring(database, source, replace=replace, on_bytes=count)
+            await bring(database, source, replace=replace, on_bytes=count)
     async with await Database.open(settings) as database:  # migrates an older schema
-        return await count_graphs(database), compared
+        return await count_graphs(database)
 
 
 @app.command("reembed")

@@ -136,23 +136,13 @@ class GraphEvidence:
     aliases: Sequence[AliasRow] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RowProblem:
-    """The reason why a row was rejected; `table` is mentions, relations or aliases."""
-
-    table: str
-    index: int
-    reason: str
-
-
 @dataclass(slots=True)
 class Added:
-    """The outcome of adding evidence: numbers of new or changed rows, and the rejected rows."""
+    """Numbers of new or changed rows."""
 
     mentions: int = 0
     relations: int = 0
     aliases: int = 0
-    problems: list[RowProblem] = field(default_factory=list)
 
 
 def one_line(text: str) -> str:
@@ -171,11 +161,10 @@ class Accepted:
     mentions: list[tuple[Any, ...]] = field(default_factory=list)
     relations: list[tuple[Any, ...]] = field(default_factory=list)
     aliases: list[tuple[Any, ...]] = field(default_factory=list)
-    problems: list[RowProblem] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
 
     def add(self, evidence: GraphEvidence) -> None:
-        """Add the rows that can be stored; add the others to `problems`."""
+        """Add the rows that can be stored, and skip the others."""
         tidy = cache(one_line)
         self._add_mentions(evidence.mentions, tidy)
         self._add_relations(evidence.relations, tidy)
@@ -186,8 +175,8 @@ class Accepted:
             entity, chunk, kind, name, entity_type, description, external_id, *span = row
             name, entity_type = tidy(name), tidy(entity_type)
             surface = name_digest(normalise_name(name)) if kind is MentionKind.ALIAS else 0
-            if fault := _mention_fault(row, name, entity_type):
-                self.problems.append(RowProblem("mentions", index, fault))
+            is_stored = _is_name(name) and _is_type(entity_type)
+            if not is_stored or (chunk is None and kind is not MentionKind.IMPORT):
                 continue
             self.names.add(name)
             texts = (name, entity_type, clean_text(description))
@@ -201,18 +190,16 @@ class Accepted:
             source, target, kind, chunk, weight, description = row
             kind = tidy(kind)
             same = source.int == target.int  # faster than comparing the objects
-            if same or not 0 < weight <= HEAVIEST or not 0 < len(kind) <= LONGEST_TYPE:
-                self.problems.append(RowProblem("relations", index, _relation_fault(row, kind)))
+            if same or not 0 < weight <= HEAVIEST or not _is_type(kind):
                 continue
             text = description and clean_text(description)
             append((first + index, source, target, kind, chunk or NIL, float(weight), text))
         self.ordinal += len(rows)
 
     def _add_aliases(self, rows: Sequence[AliasRow]) -> None:
-        for index, (entity, spelling, source, document_id) in enumerate(rows):
+        for entity, spelling, source, document_id in rows:
             name = one_line(spelling)
-            if fault := name_fault(name):
-                self.problems.append(RowProblem("aliases", index, fault))
+            if not _is_name(name):
                 continue
             self.names.add(name)
             norm = normalise_name(name)
@@ -220,31 +207,9 @@ class Accepted:
         self.ordinal += len(rows)
 
 
-def _mention_fault(row: MentionRow, name: str, entity_type: str) -> str:
-    """Return why a row cannot be stored, as a sentence for the user; empty if it can."""
-    if row.chunk_id is None and row.kind is not MentionKind.IMPORT:
-        return f"A mention of kind {row.kind} needs a chunk."
-    return name_fault(name) or type_fault(entity_type)
+def _is_name(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_NAME
 
 
-def _relation_fault(row: RelationRow, relation_type: str) -> str:
-    if row.source_id == row.target_id:
-        return "The relation joins an entity to itself."
-    if not 0 < row.weight <= HEAVIEST:  # also true of NaN
-        return f"The weight is {row.weight}; it must be greater than 0 and at most {HEAVIEST:g}."
-    return type_fault(relation_type)
-
-
-def name_fault(name: str) -> str:
-    """Return why a name from `one_line` cannot be stored; empty if it can."""
-    if not name:
-        return "The name is empty."
-    too_long = len(name) > LONGEST_NAME
-    return f"The name is longer than {LONGEST_NAME} characters." if too_long else ""
-
-
-def type_fault(name: str) -> str:
-    """Return why a type from `one_line` cannot be stored; empty if it can."""
-    if not name:
-        return "The type is empty."
-    return f"The type is longer than {LONGEST_TYPE} characters." if len(name) > LONGEST_TYPE else ""
+def _is_type(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_TYPE

@@ -22,7 +22,6 @@ from sextant.stores.graph.evidence import (
     Added,
     AliasRow,
     GraphEvidence,
-    RowProblem,
     name_digest,
     name_tokens,
     one_line,
@@ -71,8 +70,8 @@ class GraphWriter:
     _loaded: bool = False
     _many: bool = False
 
-    async def add(self, evidence: GraphEvidence) -> list[RowProblem]:
-        """Add evidence; return the rejected rows with reasons.
+    async def add(self, evidence: GraphEvidence) -> None:
+        """Add evidence; skip rows that cannot be stored.
 
         Existing rows are skipped or, if they differ, replaced; of equal keys the last one counts.
         Evidence of unknown chunks or documents, and mentions of unknown aliases, is dropped: their
@@ -80,12 +79,7 @@ class GraphWriter:
         """
         accepted = Accepted(self._ordinal)
         await asyncio.to_thread(accepted.add, evidence)
-        self._ordinal, problems = accepted.ordinal, accepted.problems
-        self.added.problems += problems
-        await self._send(accepted)
-        return problems
-
-    async def _send(self, accepted: Accepted) -> None:
+        self._ordinal = accepted.ordinal
         new_names = accepted.names - self._names
         self._names |= new_names
         words = await asyncio.to_thread(self._words, new_names)

@@ -31,7 +31,7 @@ from sextant.stores.postgresql.watched import require_answer, server_answers
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes
-# A backup ends with a mark and the SHA-256 of everything before the mark; pg_restore ignores both.
+# A backup ends with this mark and the SHA-256 of everything before it; pg_restore ignores both.
 _SEAL = b"\nSEXTANT-SHA256\n"
 _SEAL_BYTES = len(_SEAL) + 32
 _SCHEMAS = ("sextant", QUEUE)
@@ -118,7 +118,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
 
 async def restore(
     database: Database, source: Path, *, replace: bool = False, on_bytes: OnBytes | None = None
-) -> bool:
+) -> None:
     """Replace the content of the database by that of `source`.
 
     Reopen the database afterwards, since the backup may come from an older version.
@@ -128,9 +128,6 @@ async def restore(
         source: a file written by `backup` of this or an older version.
         replace: whether existing knowledge bases may be deleted.
         on_bytes: called with the bytes of SQL sent so far.
-
-    Returns:
-        Whether the file has a checksum; one of an older version, or whose end was cut off, has none.
 
     Raises:
         OptionInvalid: the file is no backup, is truncated or damaged.
@@ -142,7 +139,7 @@ async def restore(
         raise OptionInvalid(
             f"There is no file {source}.", next_step="Name a backup.", field="source"
         )
-    compared = await asyncio.to_thread(_require_undamaged, source)
+    await asyncio.to_thread(_require_undamaged, source)
     await _require_free(database, replace=replace)
     oldest, newest = migrations()[0].version, migrations()[-1].version
     async with (
@@ -162,42 +159,26 @@ async def restore(
         await _require_readable(reading, source)
         writing.stdin.close()
         await _check_exit(writing, "Nothing was restored")
-    return compared
 
 
-def _require_undamaged(source: Path) -> bool:
-    """Check the checksum at the end of a backup; backups of older versions have none.
-
-    Returns:
-        Whether the file has a checksum.
+def _require_undamaged(source: Path) -> None:
+    """Compare a backup with its checksum.
 
     Raises:
-        OptionInvalid: the file is damaged.
+        OptionInvalid: they differ, or the file has none.
     """
+    digest, remaining = hashlib.sha256(), source.stat().st_size - _SEAL_BYTES
     with source.open("rb") as file:
-        size = file.seek(0, os.SEEK_END) - _SEAL_BYTES
-        if size < 0:
-            return False
-        file.seek(max(0, size - _PIECE))
-        tail = file.read()
-        seal = tail[-_SEAL_BYTES:]
-        # The mark itself may be damaged, or bytes may be missing or follow it. None of this makes it a
-        # backup of an older version.
-        matching = sum(one == other for one, other in zip(seal, _SEAL, strict=False))
-        if matching < len(_SEAL) // 2 and _SEAL[1:8] not in tail:
-            return False
-        file.seek(0)
-        digest, remaining = hashlib.sha256(), size
-        while remaining and (piece := file.read(min(_PIECE, remaining))):
+        while remaining > 0 and (piece := file.read(min(_PIECE, remaining))):
             digest.update(piece)
             remaining -= len(piece)
-    if digest.digest() != seal[len(_SEAL) :]:
+        seal = file.read(_SEAL_BYTES + 1)
+    if seal != _SEAL + digest.digest():
         raise OptionInvalid(
-            f"{source} is damaged: its checksum does not match its content.",
+            f"{source} is damaged or no backup: its checksum does not match its content.",
             next_step="Use another copy of it, or an earlier backup. Nothing was changed.",
             field="source",
         )
-    return True
 
 
 async def _require_free(database: Database, *, replace: bool) -> None:
