@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import PurePosixPath
 from typing import Any
@@ -77,73 +77,21 @@ class Registered:
     same_name_as: UUID | None = None
 
 
-@dataclass(slots=True)
-class _New:
-    """Uploads whose name and bytes are new to the scope and differ from earlier uploads."""
-
-    uploads: dict[str, Upload] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def among(cls, uploads: Iterable[tuple[str, Upload]], known: set[str]) -> _New:
-        new = cls()
-        for sha256, upload in uploads:
-            if not {sha256, upload.source} & known:
-                new.uploads[upload.source] = upload
-                new.digests[upload.source] = sha256
-            known |= {sha256, upload.source}
-        return new
-
-
 async def register(
     connection: Connection, scope: Scope, uploads: Sequence[Upload]
 ) -> list[Registered]:
-    """Register files in order: new ones in bulk, then the others one by one."""
+    """Register files in order."""
     digests = await asyncio.to_thread(lambda: [upload.digest for upload in uploads])
     row = await lock_scope(connection, scope)
-    sources = [upload.source for upload in uploads]
-    key = {"scope_id": row.scope_id, "sources": sources, "sha256": digests}
-    cursor = await connection.execute(_SQL["known"], key)
-    known = {name async for (name,) in cursor}
-    new = _New.among(zip(digests, uploads, strict=True), known)
-    created = await _create_documents(connection, scope, row, new)
     return [
-        created.pop(upload.source)
-        if new.uploads.get(upload.source) is upload
-        else await _Intake(connection, scope, row, upload, digest).take()
+        await _Intake(connection, scope, row, upload, digest).take()
         for upload, digest in zip(uploads, digests, strict=True)
     ]
 
 
-async def _create_documents(
-    connection: Connection, scope: Scope, row: ScopeRow, new: _New
-) -> dict[str, Registered]:
-    """Create documents for new uploads; return the outcomes by source."""
-    if not new.uploads:
-        return {}
-    key = {
-        "scope_id": row.scope_id,
-        "user_id": scope.user_id,
-        "sources": list(new.uploads),
-        "parents": [upload.parent_id for upload in new.uploads.values()],
-    }
-    cursor = await connection.execute(_SQL["create_documents"], key)
-    ids = {source: document_id async for document_id, source in cursor}
-    async with connection.cursor() as adding:
-        await adding.executemany(
-            _SQL["add_version"],
-            [
-                {**key, "document_id": ids[source], **_version(upload, 1, new.digests[source])}
-                for source, upload in new.uploads.items()
-            ],
-        )
-    jobs = await _queue(connection, scope, row, list(ids.values()))
-    return {source: Registered(id_, jobs[id_], unchanged=False) for source, id_ in ids.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class _Intake:
-    """The registration of an upload whose name or bytes are known to the scope."""
+    """The registration of an upload."""
 
     connection: Connection
     scope: Scope
@@ -203,9 +151,7 @@ class _Intake:
         if named is None or (
             same is None and await hand_over(self.connection, self.row, named["id"])
         ):
-            new = _New.among([(self.sha256, self.upload)], set())
-            created = await _create_documents(self.connection, self.scope, self.row, new)
-            return created[self.upload.source]
+            return await self._create()
         return await self._open_version(named["id"])
 
     async def _recognise(self, named: dict[str, Any] | None, same: dict[str, Any]) -> Registered:
@@ -225,19 +171,28 @@ class _Intake:
         result = await open_again(self.connection, self.scope, self.row, same["id"], live=is_live)
         return replace(result, same_as=same["source"] if is_other else None)
 
+    async def _create(self) -> Registered:
+        """Create a document with the upload as its first version."""
+        key = self._key | {"parent_id": self.upload.parent_id}
+        created = await fetch_one(self.connection, "create_document", key)
+        assert created is not None  # noqa: S101 - an insert returns its row
+        return await self._add_version(created["id"], 1)
+
     async def _open_version(self, document_id: UUID) -> Registered:
         """Open the next version of a document with the upload's bytes."""
         key = {**self._key, "document_id": document_id}
         await drop_pending(self.connection, self.row, document_id)
-        await self.connection.execute(
-            _SQL["close_job"], key
-        )  # the job of a version in its last stage
+        # Close the job of a version in its last stage.
+        await self.connection.execute(_SQL["close_job"], key)
         opened = await fetch_one(self.connection, "next_version", key)
         assert opened is not None  # noqa: S101 - an update of that row
-        version = _version(self.upload, opened["pending_version"], self.sha256)
-        await self.connection.execute(_SQL["add_version"], key | version)
-        jobs = await _queue(self.connection, self.scope, self.row, [document_id])
-        return Registered(document_id, jobs[document_id], unchanged=False)
+        return await self._add_version(document_id, opened["pending_version"])
+
+    async def _add_version(self, document_id: UUID, version: int) -> Registered:
+        """Store the upload's bytes as a version, and queue its ingestion."""
+        values = _version(self.upload, version, self.sha256) | {"document_id": document_id}
+        await self.connection.execute(_SQL["add_version"], self._key | values)
+        return await _queue(self.connection, self.scope, self.row, document_id)
 
 
 def _around_alternative(source: str) -> tuple[str, str]:
@@ -344,17 +299,17 @@ async def open_again(
     if job is not None:
         return Registered(document_id, job["id"], unchanged=False)
     await connection.execute(_SQL["set_pending"], key)
-    jobs = await _queue(connection, scope, row, [document_id])
-    return Registered(document_id, jobs[document_id], unchanged=False)
+    return await _queue(connection, scope, row, document_id)
 
 
 async def _queue(
-    connection: Connection, scope: Scope, row: ScopeRow, document_ids: Sequence[UUID]
-) -> dict[UUID, UUID]:
-    """Queue the ingestion of pending versions; return the jobs by document."""
-    key = {"scope_id": row.scope_id, "graph_id": scope.graph_id, "document_ids": list(document_ids)}
-    cursor = await connection.execute(_SQL["create_jobs"], key)
-    return {document_id: job_id async for job_id, document_id in cursor}
+    connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID
+) -> Registered:
+    """Queue the ingestion of a document's pending version."""
+    key = {"scope_id": row.scope_id, "graph_id": scope.graph_id, "document_id": document_id}
+    job = await fetch_one(connection, "create_job", key)
+    assert job is not None  # noqa: S101 - an insert returns its row
+    return Registered(document_id, job["id"], unchanged=False)
 
 
 def _version(upload: Upload, version: int, sha256: str) -> dict[str, Any]:

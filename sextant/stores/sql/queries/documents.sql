@@ -97,22 +97,11 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s;
 update documents set source = %(source)s, parent_id = %(parent_id)s, updated_at = now()
 where scope_id = %(scope_id)s and id = %(document_id)s;
 
--- name: known
--- Which of some names and digests of bytes this scope has.
-select source from documents where scope_id = %(scope_id)s and source = any(%(sources)s)
-union all
-select source from document_copies where scope_id = %(scope_id)s and source = any(%(sources)s)
-union all
-select v.sha256 from document_versions v
-where v.scope_id = %(scope_id)s and v.sha256 = any(%(sha256)s);
-
--- name: create_documents
--- New names, each with its first version open; one after the other, as lists show them.
+-- name: create_document
+-- A new name, with its first version open. Lists are in the order of creation, also within a transaction.
 insert into documents (user_id, scope_id, source, parent_id, last_version, pending_version, created_at)
-select %(user_id)s, %(scope_id)s, source, parent_id, 1, 1, clock_timestamp()
-from unnest(%(sources)s::text[], %(parents)s::uuid[]) with ordinality as named (source, parent_id, place)
-order by place
-returning id, source;
+values (%(user_id)s, %(scope_id)s, %(source)s, %(parent_id)s, 1, 1, clock_timestamp())
+returning id;
 
 -- name: next_version
 -- Opens a new version; numbers are never used twice, so a late worker can be told apart.
@@ -132,13 +121,13 @@ values (%(document_id)s, %(version)s, %(user_id)s, %(scope_id)s, %(filename)s, %
 select id from ingestion_jobs
 where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in ('done', 'failed');
 
--- name: create_jobs
+-- name: create_job
 -- Work for any worker.
 insert into ingestion_jobs (user_id, scope_id, graph_id, document_id, version, filename, created_at)
 select d.user_id, d.scope_id, %(graph_id)s, d.id, v.version, v.filename, clock_timestamp()
 from documents d join document_versions v on v.document_id = d.id and v.version = d.pending_version
-where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s)
-order by d.created_at returning id, document_id;
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s
+returning id;
 
 -- name: close_job
 -- The version that a job worked on is gone or replaced.
