@@ -10,7 +10,6 @@ of a document is in the graph before this begins, and stays whatever happens her
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -28,6 +27,7 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.tasks import run_together
 from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
 from sextant.ingestion.graph.extraction.cost import (
     CostBudget,
@@ -174,31 +174,23 @@ class ModelExtractor:
             while run.stopped is None:
                 async with self._limit.slot() as slot:
                     passages = await run.queue.take(self._call_tokens)
-                    if not passages or not await self._read(run, slot, passages):
-                        return
+                    outcome = await self._read(run, slot, passages) if passages else None
+                if outcome is None:
+                    return
+                if outcome.found or outcome.errors:
+                    await self._store_outcome(run, outcome)
 
-        async def readers() -> None:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(self._settings.extraction.concurrency):
-                        group.create_task(read())
-            finally:
-                run.outcomes.put_nowait(None)
+        await run_together(read() for _ in range(self._settings.extraction.concurrency))
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(readers())
-                group.create_task(self._keep(run))
-        except BaseExceptionGroup as errors:
-            raise _first(errors) from None
-
-    async def _read(self, run: ExtractionRun, slot: Slot, passages: Sequence[PendingChunk]) -> bool:
-        """Read passages and hand the outcome on; False when the budget does not allow it."""
+    async def _read(
+        self, run: ExtractionRun, slot: Slot, passages: Sequence[PendingChunk]
+    ) -> PassagesOutcome | None:
+        """Read passages and return the outcome; None if the budget does not allow it."""
         shown = join_small(passages)
         prompt = extraction_prompt(shown, self._types)
         need = estimate_extraction_call(shown, prompt, self._settings)
         if not run.budget.reserve(need):
-            return False
+            return None
         usage, began = Usage(), time.monotonic()
         found: dict[int, ModelExtraction] = {}
         error: SextantError | None = None
@@ -215,10 +207,8 @@ class ModelExtractor:
         if error is None:
             slot.note_answer(time.monotonic() - began, usage)
             self._adapt_size(time.monotonic() - began)
-            run.take_found(passages, spread_found(found, shown), usage)
-        else:
-            self._take_error(run, slot, passages, error, usage)
-        return True
+            return run.take_found(passages, spread_found(found, shown), usage)
+        return self._take_error(run, slot, passages, error, usage)
 
     def _adapt_size(self, seconds: float) -> None:
         """Let calls become longer again, up to the usual length, where there is time for it."""
@@ -232,7 +222,7 @@ class ModelExtractor:
         passages: Sequence[PendingChunk],
         error: SextantError,
         usage: Usage,
-    ) -> None:
+    ) -> PassagesOutcome:
         """Ask again about half as many, for one may be at fault or they are too long; one alone has failed."""
         is_silent = (
             isinstance(error, ModelUnavailable) and error.usage is None and not error.unreachable
@@ -250,16 +240,15 @@ class ModelExtractor:
             run.unanswered = 0
         if run.unanswered >= _GONE_AFTER:
             run.stopped = error
+            run.reasons.setdefault(error.code, error)
+        errors = dict[int, SextantError]()
         if not is_single:
             run.queue.ask_again(passages, parts=2)
-            run.hand_on(PassagesOutcome(passages, usage))
         elif was_crowded and run.may_repeat(passages):
             run.queue.ask_again(passages)
-            run.hand_on(PassagesOutcome(passages, usage))
         else:
-            run.hand_on(PassagesOutcome(passages, usage, errors={0: error}))
-        if run.stopped is not None:
-            run.reasons.setdefault(error.code, error)
+            errors[0] = error
+        return run.end_call(PassagesOutcome(passages, usage, errors=errors))
 
     async def _find(
         self, shown: Sequence[Shown], prompt: Messages
@@ -302,35 +291,22 @@ class ModelExtractor:
             answer_tokens=answer_limit(tokens, number, self._settings),
         )
 
-    async def _keep(self, run: ExtractionRun) -> None:
-        """Store outcomes as they come, all that have come in one transaction."""
-        while (outcome := await run.outcomes.get()) is not None:
-            batch, last = [outcome], False
-            while not run.outcomes.empty() and not last:
-                more = run.outcomes.get_nowait()
-                last = more is None
-                batch += [more] if more is not None else []
-            await self._store_outcomes(run, batch)
-            if last:
-                return
-
-    async def _store_outcomes(self, run: ExtractionRun, batch: list[PassagesOutcome]) -> None:
-        async with self._record.writing(run.scope, bare=False) as writer:
-            for outcome in batch:
-                read = [_read_passage(passage) for passage in outcome.passages]
-                await writer.add(model_evidence(run.scope, read, outcome.found, self._types))
-                noted = [*outcome.found, *outcome.errors]
-                usage = outcome.usage  # noted with the first: what counts is their sum
-                for at in noted:
-                    chunk_id, error = outcome.passages[at].id, outcome.errors.get(at)
-                    if error is None:
-                        await note_done(writer, chunk_id, usage, PROMPT_VERSION)
-                    else:
-                        run.reasons.setdefault(error.code, error)
-                        await note_failed(writer, chunk_id, usage, PROMPT_VERSION, error)
-                    usage = Usage()
-        run.failed += sum(len(outcome.errors) for outcome in batch)
-        run.done += sum(len(outcome.found) for outcome in batch)
+    async def _store_outcome(self, run: ExtractionRun, outcome: PassagesOutcome) -> None:
+        """Store what was found, with the note that the passages were read."""
+        usage = outcome.usage  # noted with the first passage: what counts is their sum
+        async with run.storing, self._record.writing(run.scope, bare=False) as writer:
+            read = [_read_passage(passage) for passage in outcome.passages]
+            await writer.add(model_evidence(run.scope, read, outcome.found, self._types))
+            for at in (*outcome.found, *outcome.errors):
+                chunk_id, error = outcome.passages[at].id, outcome.errors.get(at)
+                if error is None:
+                    await note_done(writer, chunk_id, usage, PROMPT_VERSION)
+                else:
+                    run.reasons.setdefault(error.code, error)
+                    await note_failed(writer, chunk_id, usage, PROMPT_VERSION, error)
+                usage = Usage()
+        run.failed += len(outcome.errors)
+        run.done += len(outcome.found)
         run.on_progress(run.done + run.failed, run.total)
 
     def _warnings(self, run: ExtractionRun, left: int) -> list[CodedWarning]:
@@ -380,9 +356,3 @@ def _difference(after: Usage, before: Usage) -> Usage:
         after.completion_tokens - before.completion_tokens,
         after.estimated,
     )
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error that a person should see of those that ended a group of tasks."""
-    inner = errors.exceptions[0]
-    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner

@@ -90,7 +90,6 @@ class ExtractionRun:
     total: int
     on_progress: OnCount
     queue: PassageQueue
-    outcomes: asyncio.Queue[PassagesOutcome | None] = field(default_factory=asyncio.Queue)
     done: int = 0
     failed: int = 0
     unanswered: int = 0
@@ -98,6 +97,7 @@ class ExtractionRun:
     reasons: dict[str, SextantError] = field(default_factory=dict)
     repeated: set[UUID] = field(default_factory=set[UUID])  # passages that get no further chance
     unnoted: Usage = field(default_factory=Usage)  # of calls that no passage stands for
+    storing: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that one connection is used
 
     def may_repeat(self, passages: Sequence[PendingChunk]) -> bool:
         """Return whether passages may be asked about once more, the first time they are."""
@@ -110,8 +110,8 @@ class ExtractionRun:
         passages: Sequence[PendingChunk],
         found: Mapping[int, ModelExtraction],
         usage: Usage,
-    ) -> None:
-        """Hand on what was found; what an answer leaves out is asked for again, once where it was not cut off."""
+    ) -> PassagesOutcome:
+        """Ask again for what an answer leaves out, once where it was not cut off; return the outcome."""
         self.unanswered = 0
         missing = {at: one for at, one in enumerate(passages) if at not in found}
         left_out = list(missing.values())
@@ -120,16 +120,14 @@ class ExtractionRun:
             self.queue.ask_again(left_out)
         elif missing:
             errors = dict.fromkeys(missing, _omission_error(usage))
-        self.hand_on(PassagesOutcome(passages, usage, found, errors))
+        return self.end_call(PassagesOutcome(passages, usage, found, errors))
 
-    def hand_on(self, outcome: PassagesOutcome) -> None:
-        """Have the outcome stored; of a call that nothing came of, what it took is noted with the next."""
-        if outcome.found or outcome.errors:
-            outcome = replace(outcome, usage=outcome.usage + self.unnoted)
-            self.unnoted = Usage()
-            self.outcomes.put_nowait(outcome)
-        else:
-            self.unnoted += outcome.usage
+    def end_call(self, outcome: PassagesOutcome) -> PassagesOutcome:
+        """Add the usage of calls without an outcome; that of such a call is noted with the next one."""
+        usage, self.unnoted = outcome.usage + self.unnoted, Usage()
+        if not (outcome.found or outcome.errors):
+            self.unnoted = usage
+        return replace(outcome, usage=usage)
 
 
 def _omission_error(usage: Usage) -> ModelOutputInvalid:
