@@ -144,7 +144,7 @@ class Importer:
                 evidence = EvidenceWriter(scope, writer, lines, with_subjects=facts_as_passages)
                 done = 0
                 total = lines.document_count()
-                total += sum(map(lines.count, ("entity", "relation", "decision")))
+                total += lines.count("entity", "relation", "decision")
                 async for problems, count in evidence.write_all():
                     done += count
                     run.note(problems)

@@ -1,9 +1,9 @@
-"""Where the lines of an import wait until all are known: a temporary SQLite file.
+"""Store the lines of an import in a temporary SQLite file until all have been read.
 
-Lines come in any order, and a relation may name what only a later line brings; the file holds them
-sorted, so that memory stays flat however large the import is.
+Lines come in any order, and a relation may name what a later line brings. The file sorts them, and memory stays
+flat however large the import is.
 
-Also here: reading from files and spools without keeping the loop waiting.
+Also here: take batches from a file or a spool without blocking the event loop.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ T = TypeVar("T")
 async def next_of(
     items: Iterator[T], number: int, size: Callable[[T], int] = lambda _: 0, budget: int = 0
 ) -> list[T]:
-    """Return the next items, fetched off the loop; empty at the end.
+    """Return the next items, read in a thread; an empty list at the end.
 
     Args:
-        items: from these.
-        number: so many at most.
-        size: of an item; none is added to what has more than `budget` together.
-        budget: as large as a batch may be before its last item.
+        items: the source.
+        number: the largest number of items.
+        size: returns the size of an item.
+        budget: a batch whose items are larger together gets no further one.
     """
 
-    def taken() -> list[T]:
+    def take() -> list[T]:
         batch, size_so_far = list[T](), 0
         while len(batch) < number and size_so_far <= budget:
             try:
@@ -56,21 +56,19 @@ async def next_of(
             size_so_far += size(batch[-1])
         return batch
 
-    return await asyncio.to_thread(taken)
+    return await asyncio.to_thread(take)
 
 
 _TABLES = """
 pragma journal_mode = off; pragma synchronous = off;
-create table document (id text primary key, line int, body blob);
-create table chunk (id text primary key, line int, document_id text, body blob, uuid blob);
-create index chunk_of on chunk (document_id, line);
-create table entity (key text primary key, line int, norm text, body blob);
-create index entity_norm on entity (norm, key);
-create table relation (line int primary key, body blob);
-create table decision (line int primary key, body blob);
+create table line (type text, key text, number int, parent text, name text, body blob, uuid blob,
+  primary key (type, key));
+create index in_order on line (type, parent, number);
+create index by_name on line (type, name, key);
 """
 
 
+L = TypeVar("L", DocumentLine, ChunkLine, EntityLine, RelationLine, DecisionLine)
 L_co = TypeVar("L_co", covariant=True)
 
 
@@ -81,7 +79,7 @@ class Numbered(NamedTuple, Generic[L_co]):
     line: L_co
 
 
-# Characters of the documents that are read from here at a time: some of 50 MB are not in memory together.
+# Characters of a batch of documents, so that several of 50 MB are not in memory together.
 DOCUMENTS_CHARS = 4_000_000
 
 
@@ -95,71 +93,64 @@ class Spool:
     """The lines of one import; every method blocks, so call them in a thread.
 
     Attributes:
-        size: how many lines there are; one that replaces another is not counted again.
+        size: the number of lines; one that replaces another is not counted again.
     """
 
     def __init__(self) -> None:
         self.size = 0
-        # A file without a name, so that nothing is left of it even by a process that is killed.
+        # The file has no name, so it is gone even if the process is killed.
         self._rows = sqlite3.connect("", check_same_thread=False, isolation_level=None)
         self._rows.executescript(_TABLES)
 
     def close(self) -> None:
-        """Close the file, which is its end."""
+        """Close and delete the file."""
         self._rows.close()
 
     def add(self, lines: Sequence[Numbered[Line]]) -> list[LineProblem]:
-        """Keep lines; one that repeats the id of another replaces it, which is reported."""
+        """Store lines; one that repeats the id of another replaces it, which is reported."""
         self._rows.execute("begin")
-        problems = [problem for one in lines for problem in self._add(*one)]
+        problems = [problem for one in lines if (problem := self._add(*one)) is not None]
         self._rows.execute("commit")
         return problems
 
-    def _add(self, number: int, line: Line) -> Iterator[LineProblem]:
-        before = None
+    def _add(self, number: int, line: Line) -> LineProblem | None:
+        key, parent, name = str(number), None, None
         match line:
             case DocumentLine():
-                before = self._put("document", line.id, (number, _body(line)))
+                key = line.id
             case ChunkLine():
-                before = self._put("chunk", line.id, (number, line.document_id, _body(line), None))
+                key, parent = line.id, line.document_id
             case EntityLine():
-                norm = normalise_name(line.name)
-                key = f"id {line.id}" if line.id else f"name {norm}"
-                before = self._put("entity", key, (number, norm, _body(line)))
-            case RelationLine() | DecisionLine():
-                self._rows.execute(f"insert into {line.type} values (?, ?)", (number, _body(line)))
+                name = normalise_name(line.name)
+                key = f"id {line.id}" if line.id else f"name {name}"
+        before = self._one("select number from line where type = ? and key = ?", line.type, key)
+        self._rows.execute(
+            "insert or replace into line values (?, ?, ?, ?, ?, ?, null)",
+            (line.type, key, number, parent, name, orjson.dumps(line.wire())),
+        )
         if before is None:
             self.size += 1
-        else:
-            remark = CodedWarning(WarningCode.LINE_REPLACES, {"before": before})
-            yield LineProblem(number, remark, kept=True)
-
-    def _put(self, table: str, key: str, values: tuple[object, ...]) -> int | None:
-        """Keep a line under its key; returns the line that had it before."""
-        marks = ", ".join("?" * (len(values) + 1))
-        insert = f"insert or {{}} into {table} values ({marks})"
-        if self._rows.execute(insert.format("ignore"), (key, *values)).rowcount:
             return None
-        name = "key" if table == "entity" else "id"
-        found = self._one(f"select line from {table} where {name} = ?", key)
-        self._rows.execute(insert.format("replace"), (key, *values))
-        return found[0] if found else None
+        remark = CodedWarning(WarningCode.LINE_REPLACES, {"before": before[0]})
+        return LineProblem(number, remark, kept=True)
 
-    def count(self, table: str) -> int:
-        """Return how many lines of a kind there are."""
-        found: int = self._rows.execute(f"select count(*) from {table}").fetchone()[0]
-        return found
+    def count(self, *types: str) -> int:
+        """Return how many lines of these types there are."""
+        marks = ", ".join("?" * len(types))
+        found = self._one(f"select count(*) from line where type in ({marks})", *types)
+        return int(found[0]) if found else 0
 
     def document_count(self) -> int:
         """Return how many documents there are, lone chunks included."""
-        lone = self._rows.execute("select count(*) from chunk where document_id is null")
-        return self.count("document") + int(lone.fetchone()[0])
+        lone = self._one("select count(*) from line where type = 'chunk' and parent is null")
+        return self.count("document") + (int(lone[0]) if lone else 0)
 
     def orphans(self) -> list[LineProblem]:
-        """Take out the chunks of documents that no line describes."""
+        """Remove the chunks whose documents no line describes; return why."""
         gone = self._rows.execute(
-            "delete from chunk where document_id is not null and not exists "
-            "(select 1 from document d where d.id = chunk.document_id) returning line, document_id"
+            "delete from line as chunk where type = 'chunk' and parent is not null and not exists "
+            "(select 1 from line d where d.type = 'document' and d.key = chunk.parent) "
+            "returning number, parent"
         ).fetchall()
         return [
             LineProblem(
@@ -171,66 +162,56 @@ class Spool:
 
     def documents(self) -> Iterator[tuple[Numbered[DocumentLine], list[ChunkLine]]]:
         """Yield each document with its chunks in the order of their lines; lone chunks come last."""
-        for number, body in self._rows.execute("select line, body from document order by line"):
-            document = DocumentLine.model_validate(orjson.loads(body))
-            chunks = self._rows.execute(
-                "select body from chunk where document_id = ? order by line", (document.id,)
-            )
-            yield (
-                Numbered(number, document),
-                [ChunkLine.model_validate(orjson.loads(chunk)) for (chunk,) in chunks],
-            )
-        query = "select line, body from chunk where document_id is null order by line"
-        for number, body in self._rows.execute(query):
-            chunk = ChunkLine.model_validate(orjson.loads(body))
+        for document in self._read(DocumentLine, "order by number"):
+            chunks = self._read(ChunkLine, "and parent = ? order by number", document.line.id)
+            yield document, [chunk for _, chunk in chunks]
+        for number, chunk in self._read(ChunkLine, "and parent is null order by number"):
             yield Numbered(number, DocumentLine(id=chunk.id, title=chunk.title)), [chunk]
 
     def note_stored(self, ids: dict[str, UUID]) -> None:
         """Note under which ids chunks were stored."""
         self._rows.executemany(
-            "update chunk set uuid = ? where id = ?",
+            "update line set uuid = ? where type = 'chunk' and key = ?",
             [(uuid.bytes, external_id) for external_id, uuid in ids.items()],
         )
 
     def entities(self) -> Iterator[list[Numbered[EntityLine]]]:
         """Yield the entities of each name in turn, ordered by id."""
-        rows = self._rows.execute("select norm, line, body from entity order by norm, key")
-        for _, group in groupby(rows, key=lambda row: row[0]):
-            yield [
-                Numbered(number, EntityLine.model_validate(orjson.loads(body)))
-                for _, number, body in group
-            ]
+        lines = self._read(EntityLine, "order by name, key")
+        for _, group in groupby(lines, key=lambda one: normalise_name(one.line.name)):
+            yield list(group)
 
     def relations(self) -> Iterator[Numbered[RelationLine]]:
         """Yield all relations, in order."""
-        for number, body in self._rows.execute("select line, body from relation order by line"):
-            yield Numbered(number, RelationLine.model_validate(orjson.loads(body)))
+        return self._read(RelationLine, "order by number")
 
     def decisions(self) -> Iterator[Numbered[DecisionLine]]:
         """Yield all decisions, in order."""
-        for number, body in self._rows.execute("select line, body from decision order by line"):
-            yield Numbered(number, DecisionLine.model_validate(orjson.loads(body)))
+        return self._read(DecisionLine, "order by number")
 
     def chunk(self, external_id: str) -> UUID | None:
         """Return the id of a chunk of this import."""
-        found = self._one("select uuid from chunk where id = ?", external_id)
+        found = self._one("select uuid from line where type = 'chunk' and key = ?", external_id)
         return UUID(bytes=found[0]) if found and found[0] else None
 
-    def _one(self, query: str, key: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._rows.execute(query, (key,)).fetchone()
+    def _read(self, form: type[L], which: str, *values: str) -> Iterator[Numbered[L]]:
+        """Yield the lines of one form; `which` is the rest of the query."""
+        query = f"select number, body from line where type = ? {which}"
+        line_type = form.model_fields["type"].default
+        for number, body in self._rows.execute(query, (line_type, *values)):
+            yield Numbered(number, form.model_validate_json(body))
+
+    def _one(self, query: str, *values: str) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._rows.execute(query, values).fetchone()
         return row
-
-
-def _body(line: Line) -> bytes:
-    return orjson.dumps(line.wire())
 
 
 @contextmanager
 def spool() -> Iterator[Spool]:
-    """Provide a spool that is gone afterwards.
+    """Provide a spool, and delete it at the end.
 
     Raises:
-        DependencyError: where temporary files are kept is no room left.
+        DependencyError: the disk of temporary files is full.
     """
     opened = Spool()
     try:
