@@ -1,7 +1,4 @@
-"""What a graph says of one entity as a document: a passage for its description, and for what it does to others.
-
-Also here: facts in words.
-"""
+"""Write a document of what a graph says of an entity: its description, other names, and relations as sentences."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ from sextant.text.characters import has_cjk, normalise, remember_short
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import end_sentence, is_ended, sentence_spans
 
-# What separates the words of a type: TREATS_WITH, born-in; and humps: bornIn, HTTPServer.
+# Between the words of a type: TREATS_WITH, born-in, bornIn, HTTPServer.
 _GAPS = re.compile(r"[_\s-]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # http://schema.org/birthPlace, wdt:P57, schema:birthPlace.
 _NAMESPACE = re.compile(r"^(?:\w+://\S*[/#]|[\w.-]+:)(?=[^/#:\s]+$)")
 
-# Verbs that neither -s nor -ed tells, and participles that want a form of "to be" before their preposition.
+# Verbs without -s or -ed, and participles that need a form of "to be" before their preposition.
 _VERBS = frozenset(
     ("is", "are", "was", "were", "has", "have", "had", "can", "may", "must", "does", "do", "did",
      "wrote", "made", "won", "led", "built", "sold", "bought", "taught", "met", "held", "ran", "began",
@@ -40,7 +37,7 @@ _PREPOSITIONS = frozenset(
     ("in", "at", "by", "to", "for", "with", "from", "on", "as", "under", "into", "near", "of", "about",
      "over", "against", "after", "before")
 )  # fmt: skip
-# Words for persons and what they are to others, which the dictionary takes for verbs.
+# Nouns that the segmenter tags as verbs.
 _CHINESE_NOUNS = frozenset(
     ["导演", "導演", "编剧", "編劇", "主编", "教练", "领导", "代表", "配偶", "禁忌", "总监"]
 )
@@ -54,7 +51,7 @@ def sentence(
 ) -> str:
     """Return what relations of one type from one subject say, as one sentence.
 
-    What a description adds stands in brackets where it is a phrase; whole sentences follow.
+    A description follows in brackets if it is a phrase, else as it stands.
 
     >>> sentence("Insulin", "TREATS", ["type 1 diabetes", "type 2 diabetes"])
     'Insulin treats type 1 diabetes and type 2 diabetes.'
@@ -72,10 +69,10 @@ def sentence(
 
 
 def also_called(name: str, aliases: Sequence[str]) -> str:
-    """Return what else an entity is called, as a sentence."""
+    """Return the other names of an entity, as a sentence."""
     if has_cjk(name):
         return end_sentence(
-            _together(name, "又称", _join_names(aliases, chinese=True)), chinese=True
+            _join_words(name, "又称", _join_names(aliases, chinese=True)), chinese=True
         )
     return end_sentence(
         f"{name} is also called {_join_names(aliases, chinese=False)}", chinese=False
@@ -83,7 +80,7 @@ def also_called(name: str, aliases: Sequence[str]) -> str:
 
 
 def describe_entity(name: str, description: str) -> str:
-    """Return a description that says of whom it is: as it stands where it names its entity."""
+    """Return a description with the name before it, unless it contains the name."""
     name_pattern = re.escape(normalise(name))
     if re.search(
         name_pattern if has_cjk(name) else rf"(?<!\w){name_pattern}(?!\w)", normalise(description)
@@ -95,9 +92,9 @@ def describe_entity(name: str, description: str) -> str:
 
 @remember_short(4096)
 def readable(relation_type: str) -> str:
-    """Return a relation's type as one would say it: `ACTED_IN` is "acted in", `birthPlace` "birth place".
+    """Return a relation's type in words: "acted in" for `ACTED_IN`, "birth place" for `birthPlace`.
 
-    What has spaces is somebody's words already and stays; so do Chinese, and codes like P57.
+    Types with spaces, Chinese types and codes like P57 stay as they are.
     """
     spelling = relation_type.strip()
     if has_cjk(spelling):
@@ -117,7 +114,7 @@ def readable(relation_type: str) -> str:
 def _clause(subject: str, verb: str, objects: str) -> str:
     if has_cjk(verb):
         particles = ("", "") if _is_chinese_verb(verb) else ("的", "是")
-        return _together(subject + particles[0], verb + particles[1], objects)
+        return _join_words(subject + particles[0], verb + particles[1], objects)
     if verbal := _predicate(verb):
         return f"{subject} {verbal} {objects}"
     return f"{subject}，{verb}：{objects}" if has_cjk(subject) else f"{subject}, {verb}: {objects}"
@@ -125,7 +122,7 @@ def _clause(subject: str, verb: str, objects: str) -> str:
 
 @remember_short(4096)
 def _predicate(verb: str) -> str:
-    """Return an English type as it stands between subject and object; empty for a noun."""
+    """Return an English type as a predicate between subject and object; empty for a noun."""
     words = verb.lower().split()
     first, last = words[0], words[-1]
     if first in _PARTICIPLES and last in _PREPOSITIONS and len(words) > 1:
@@ -143,7 +140,7 @@ def _predicate(verb: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _is_chinese_verb(verb: str) -> bool:
-    """Return whether a Chinese type stands between subject and object (治疗, 毕业于), or is what the subject has."""
+    """Return whether a Chinese type is a verb (治疗, 毕业于) and not a noun (好友)."""
     if verb.endswith(_CHINESE_JOINTS):
         return True
     word, tag = cut_tagged_words(verb)[-1]
@@ -161,8 +158,8 @@ def _join_names(names: Sequence[str], *, chinese: bool) -> str:
     return f"{comma.join(names[:-1])} and {names[-1]}"
 
 
-def _together(*parts: str) -> str:
-    """Return Chinese parts without spaces between them, others with one: 张三毕业于 MIT."""
+def _join_words(*parts: str) -> str:
+    """Join parts with a space beside Latin letters only: 张三毕业于 MIT."""
     text = ""
     for part in parts:
         gap = text and part and (_is_latin(text[-1]) or _is_latin(part[0]))
@@ -177,21 +174,19 @@ def _is_latin(char: str) -> bool:
 # The tag of these documents, by which a search can take only them.
 TAG = "graph"
 
-# Facts that one passage tells together: a question for all of a kind finds them in few passages, and
-# none of them is lost among the others.
+# Facts in one passage: a list is found in few passages, and none of its items is lost among the others.
 _TOGETHER = 8
-_NAMES_CHARS = 400  # characters of their names together
-_LONGEST = 1000  # characters of a passage that tells a description
-_LONGEST_KEY = 800  # of a document's id: keys are up to 100,000 characters long
-_LONGEST_STEM = 200  # of a file name, before what says that it is of a graph
+_NAMES_CHARS = 400  # of the names in one passage
+_LONGEST = 1000  # characters of a passage with a description
+_LONGEST_KEY = 800  # characters of a document's id; names have up to 100,000
+_LONGEST_STEM = 200  # characters of a file name
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An entity of which a graph says something.
+    """An entity with facts.
 
-    `key` tells it from all others and stays from import to import; `plain`: its name alone means it, and not
-    another of that name.
+    `key` identifies it in every import; `plain`: it is the first entity of its name, not a homonym.
     """
 
     key: str
@@ -202,7 +197,7 @@ class Subject:
 
 
 class Fact(NamedTuple):
-    """What a subject is to another entity; `target` is that one's key, `name` what it is called."""
+    """A relation of a subject to another entity, given by its key (`target`) and `name`."""
 
     relation_type: str
     target: str
@@ -213,14 +208,14 @@ class Fact(NamedTuple):
 
 
 class FactPassage(NamedTuple):
-    """A passage, and the facts that it states."""
+    """A passage with the facts that it states."""
 
     line: ChunkLine
     facts: Sequence[Fact]
 
 
 def document_of(subject: Subject) -> DocumentLine:
-    """Return the document that has the passages of an entity; its id is the same in every import."""
+    """Return the document for the passages of an entity; its id is the same in every import."""
     key = subject.key
     if len(key) > _LONGEST_KEY:
         key = sha256(key.encode()).hexdigest()
@@ -236,12 +231,12 @@ def document_of(subject: Subject) -> DocumentLine:
 def passages_of(
     subject: Subject, facts: Iterable[Fact], aliases: Sequence[str] = ()
 ) -> Iterator[FactPassage]:
-    """Yield the passages of an entity: its description, its other names, then its facts in the order of their types.
+    """Yield the passages of an entity: its description, its other names, then its facts by type.
 
     Args:
         subject: the entity.
-        facts: what it is to others, those of one type together and each once.
-        aliases: what else it is called; a question by these words alone would find them in no passage.
+        facts: its relations, ordered by type, each once.
+        aliases: its other names, so that a question by one of them finds the entity.
     """
     document = document_of(subject).id
     shown_names = [subject.name] if subject.plain else []
@@ -263,7 +258,7 @@ def passages_of(
 
 
 def _in_passages(facts: Iterable[Fact]) -> Iterator[list[Fact]]:
-    """Yield facts of one type as passages tell them: one with a description by itself, others together."""
+    """Group facts of one type by passage; one with a description has its own."""
     some, length = list[Fact](), 0
     for fact in facts:
         if fact.description.strip():
@@ -279,7 +274,7 @@ def _in_passages(facts: Iterable[Fact]) -> Iterator[list[Fact]]:
 
 
 def _chunk(document: str, text: str, stated: str, entities: Sequence[str] = ()) -> ChunkLine:
-    """Return a passage whose id is made from all that it says: if a fact of it changes, it is another one."""
+    """Return a passage; its id is a hash of its content."""
     digest = sha256(f"{stated}\0{text}".encode()).hexdigest()[:16]
     return ChunkLine(
         id=f"{document} {digest}", document_id=document, text=text, entities=[*entities]
@@ -287,7 +282,7 @@ def _chunk(document: str, text: str, stated: str, entities: Sequence[str] = ()) 
 
 
 def _pieces(description: str) -> list[str]:
-    """Return a description as passages of whole sentences, each on one line; a longer sentence is cut."""
+    """Cut a description into passages of whole sentences; a sentence longer than a passage is cut."""
     text = " ".join(description.split())
     pieces, start, end = list[str](), 0, 0
     for begin, stop in sentence_spans(text):
