@@ -1,7 +1,6 @@
-"""A whole knowledge base as the lines that would import it again.
+"""Export a knowledge base as lines that import it again.
 
-Exported is what users and models said. What an offline extractor finds in the text, an import finds
-again by itself.
+Evidence of users and models is exported. An import finds again what extraction without a model found.
 """
 
 from __future__ import annotations
@@ -32,16 +31,14 @@ from sextant.stores.graph.transfer import ExportedContent, GraphPages, Row
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 
-# Passages that are read in one go; a document is read as a whole.
-_TOGETHER = 1000
+_TOGETHER = 1000  # passages of the documents that are read in one transaction
 
 
 async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[str, Any]]:
-    """Yield the lines of docs/import.md, one dict each.
+    """Yield the lines of docs/import.md as dicts: documents with their chunks, entities, relations, decisions.
 
-    Documents come with their chunks, then entities, relations and decisions. Some documents at a time
-    are read in a transaction of their own, so that a slow reader holds up nobody; one that is changed
-    meanwhile comes as it was or as it is.
+    Documents are read in several transactions, so that a slow reader blocks nobody; one that changes meanwhile
+    is exported as it was or as it is.
 
     Raises:
         GraphNotFound: there is no such knowledge base.
@@ -92,7 +89,7 @@ async def _decisions(pages: GraphPages) -> list[DecisionLine]:
     lines = list[DecisionLine]()
     for row in _keep_named(rows, names):
         ends = [names[row["source_id"]], names[row["target_id"]]]
-        # Which of two that are not one comes first says nothing.
+        # The order of two different entities has no meaning.
         source, target = ends if row["same"] else sorted(ends)
         lines.append(
             DecisionLine(source=source, target=target, same=row["same"], reason=row["reason"])
@@ -101,15 +98,14 @@ async def _decisions(pages: GraphPages) -> list[DecisionLine]:
 
 
 def _keep_named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:
-    """Return rows whose ends both have names: an entity without one has no evidence left."""
+    """Return the rows whose ends both have a name; an entity without one has no evidence left."""
     return [row for row in rows if row["source_id"] in names and row["target_id"] in names]
 
 
 def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
-    """Return the ids of documents in an export: the user's own, else the name of the file.
+    """Return the ids of documents in an export: the external id, else the name of the file.
 
-    Of several that would have one id the first keeps it; the others get a piece of the hash of the
-    path that they were read from, which says nothing of the machine.
+    If several files have one name, the later ones get a part of the hash of their path, which reveals no path.
     """
     taken = {one.external_id for one in documents if one.external_id}
     ids = dict[UUID, str]()
@@ -129,11 +125,11 @@ def _document(
     content: ExportedContent,
     names: dict[UUID, str],
 ) -> list[Line]:
-    """Return a document's line, its chunks', and those of relations that a triple cannot say."""
+    """Return the lines of a document, its chunks, and the relations that a triple cannot express."""
     mentions = defaultdict[UUID, list[Row]](list)
     spelled = dict[tuple[UUID, UUID], str]()
     for row in content.mentions:
-        # A name alone means the first entity of that name; homonyms come with their relations.
+        # A name means the first entity of that name; homonyms are exported with their relations.
         if row["entity_id"] == entity_id(scope, row["name"]):
             mentions[row["chunk_id"]].append(row)
             spelled[row["chunk_id"], row["entity_id"]] = row["name"]
@@ -165,7 +161,7 @@ def _document(
 def _split_relations(
     stated: Sequence[Row], spelled: dict[tuple[UUID, UUID], str]
 ) -> tuple[dict[UUID, list[tuple[str, str, str]]], list[Row]]:
-    """Return relations that a triple says completely, by chunk, and the others."""
+    """Return the relations that are triples, by chunk, and the others."""
     triples, others = defaultdict[UUID, list[tuple[str, str, str]]](list), list[Row]()
     for row in stated:
         chunk = row["chunk_id"]

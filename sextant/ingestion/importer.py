@@ -1,8 +1,8 @@
-"""Bring your own graph: documents, chunks, entities and relations from JSON Lines.
+"""Import documents, chunks, entities and relations from JSON Lines.
 
-All lines are read into a spool first, so that they may come in any order. Then each document is
-ingested as a durable job of its own, and what the lines say about entities becomes evidence in one
-transaction. Everything goes by the user's own ids: the same import again changes nothing.
+All lines are read into a spool first, so they may come in any order. Then each document is ingested by a durable job,
+and entities and relations are written to the graph in one transaction. The user's ids identify everything, so the
+same import again changes nothing.
 """
 
 from __future__ import annotations
@@ -41,20 +41,22 @@ from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 
 _BATCH = 20  # documents at a time: two groups of small ones
-# A file of nothing but bad lines is a wrong file: the first so many say so.
-_MOST_PROBLEMS = 1000
+_MOST_PROBLEMS = 1000  # that a report lists
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import brought: lines that were taken, by kind, and what was wrong with others.
+    """The numbers of imported lines by type, and the problems of others.
 
-    `unchanged` counts the documents that were there already; `relations` includes triples;
-    `problem_count` also counts the problems beyond the first thousand, which are not listed, and
-    `left_out` those of all whose line, or the part named, was left out;
-    `warnings` say what of the graph did not follow, and how to mend it, `coded_warnings` the same as data; `pending`: it is still to follow, which
-    a worker does; `graph` is how large the whole graph is then, with what was found in the texts;
-    `graph_alone`: the knowledge base has no passage, so that no question finds anything in it.
+    Attributes:
+        unchanged: documents that were stored already.
+        relations: triples count, too.
+        problem_count: counts also the problems beyond the first thousand, which are not listed.
+        left_out: problems whose line, or the part named, was left out.
+        warnings: parts of the graph's update that failed; `coded_warnings`: the same as data.
+        pending: whether a worker has to update the graph yet.
+        graph: the size of the whole graph, with the entities found in texts.
+        graph_alone: the knowledge base has no passages, so questions find nothing.
     """
 
     documents: int = 0
@@ -78,13 +80,13 @@ class ImportReport:
 
 
 class Importer:
-    """Imports into knowledge bases: documents through the ingestor, the graph into its record.
+    """Import documents through the ingestor, and the graph into its record.
 
     Args:
-        ingestor: takes the documents in.
-        record: takes what is said of the graph.
-        check_model: called before anything is stored that needs the embedding model, with the seconds in
-            which it must answer; None: nothing is.
+        ingestor: ingests the documents.
+        record: stores the graph.
+        check_model: checks the embedding model before anything is stored that needs it, within a number of seconds;
+            None: it is not checked.
     """
 
     def __init__(
@@ -107,28 +109,23 @@ class Importer:
         on_progress: OnStage | None = None,
         patience: float | None = None,
     ) -> ImportReport:
-        """Take a whole knowledge base in.
+        """Import lines into a knowledge base.
 
         Args:
-            scope: the knowledge base; made when it is new and there is something to put in.
-            source: a file of JSON Lines (docs/import.md), plain or gzip-compressed, or dicts as they come.
-            strict: stop at the first line that cannot be used. Such a line stops the import before
-                anything is stored, except one that names what is neither in the import nor stored,
-                which stops it after the documents, and sections beyond a text that only the chunks
-                make, which stop it at their document.
-            facts_as_passages: tell in passages what the graph then says of each entity of the lines: its
-                description and aliases, and by the user's own word what it is to others, where no chunk
-                states that. So questions find it: a document for each entity (`sextant/ingestion/facts`).
-            on_progress: called with (`lines`, `documents`, `graph`, `storing` or `facts`, done, total; 0 = not
-                known).
-            patience: seconds in which the embedding model must have answered once, before anything is stored; None:
-                as long as a call of it may take.
+            scope: the knowledge base; created if it is new and a line is imported.
+            source: a file of JSON Lines (docs/import.md), plain or gzip-compressed, or an iterable of dicts.
+            strict: stop at the first invalid line. Most stop the import before anything is stored. One that names
+                an unknown entity or chunk stops it after the documents, and sections beyond the text of chunks
+                stop it at their document.
+            facts_as_passages: write a document for each entity of the lines, so that questions find its facts:
+                description, aliases, and relations that the user asserts (`sextant/ingestion/facts`).
+            on_progress: called with (`lines`, `documents`, `graph`, `storing` or `facts`, done, total; 0: unknown).
+            patience: seconds within which the embedding model must answer first; None: the usual timeout.
 
         Raises:
-            OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
+            OptionInvalid: the file cannot be read; with `strict`, a line is invalid.
             GraphNotFound: the knowledge base was deleted meanwhile.
-            DependencyError: the database or the embedding model is gone; the same import again goes
-                on from there.
+            DependencyError: the database or the embedding model failed; the same import again continues.
         """
         upkeep = ImportUpkeep(scope, self._record)
         run = _ImportRun(ImportReport(), strict, on_progress or silent, upkeep)
@@ -195,7 +192,7 @@ class Importer:
         stored: Ingested,
         run: _ImportRun,
     ) -> None:
-        """Take down under which ids a document was stored, or why it was not."""
+        """Note the ids of a stored document, or the reason why it was not stored."""
         if isinstance(stored.error, FileRejected):
             reason = {"reason": describe_reason(stored.error)}
             run.note([LineProblem(number, CodedWarning(WarningCode.LINE_REJECTED, reason))])
@@ -231,7 +228,7 @@ class _ImportRun:
 
 
 def _stopped_at(problem: LineProblem) -> OptionInvalid:
-    """Return why an import with `strict` ends at a line."""
+    """Return the error that ends an import with `strict`."""
     reasons = {language: problem.coded.in_language(language) for language in ("en", "zh")}
     error = OptionInvalid.worded(
         {
@@ -252,7 +249,7 @@ def _stopped_at(problem: LineProblem) -> OptionInvalid:
 def _is_usable(
     document: Numbered[DocumentLine], chunks: Sequence[ChunkLine], run: _ImportRun
 ) -> bool:
-    """Return whether a document can be stored; what is wrong with it is noted."""
+    """Return whether a document can be stored; note its problems."""
     line = document.line
     if fault := _fault(line, chunks):
         run.note([LineProblem(document.number, fault)])
@@ -281,8 +278,8 @@ def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> CodedWarning | No
 
 
 def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[CodedWarning]:
-    """Yield a remark on each chunk that names a section or a place which its document does not have."""
-    for chunk, start in _elsewhere(line.text or "", chunks):
+    """Report chunks with a wrong `start` or an unknown section."""
+    for chunk, start in _misplaced(line.text or "", chunks):
         params = {"chunk": f"{chunk.id!r:.80}", "said": chunk.start, "start": start}
         yield CodedWarning(WarningCode.LINE_CHUNK_ELSEWHERE, params)
     for chunk in chunks:
@@ -292,8 +289,8 @@ def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iter
             yield CodedWarning(WarningCode.LINE_SECTION_UNKNOWN, params)
 
 
-def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, int]]:
-    """Return the chunks that lie elsewhere than they say, and where."""
+def _misplaced(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, int]]:
+    """Return the chunks whose `start` is wrong, with the position that they get."""
     if all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
         return []
     _, starts = align_chunks(text, chunks)
@@ -302,7 +299,7 @@ def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, 
 
 
 def _unused_warnings(line: DocumentLine) -> Iterator[CodedWarning]:
-    """Yield a remark on what is said only of a document that comes with its chunks."""
+    """Report fields that are used only for a document with chunks."""
     fields_given = {
         "sections": line.sections,
         "filename": line.filename,

@@ -131,7 +131,6 @@ class WarningCode(StrEnum):
     LINE_JOINS_ITSELF = auto()
     LINE_SECTION_ENDS_BEFORE = auto()
     LINE_SECTION_BEYOND_TEXT = auto()
-    LINE_SECTION_OVERLAPS = auto()
     LINE_KEY_MISSPELT = auto()
     LINE_KEY_UNKNOWN = auto()
     LINE_PASSAGE_TOO_LONG = auto()

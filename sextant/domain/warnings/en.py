@@ -238,7 +238,6 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.LINE_JOINS_ITSELF: "The {type} joins {entity} to itself.",
     WarningCode.LINE_SECTION_ENDS_BEFORE: "sections[{index}].start: {start} lies behind its end, {end}. Give both as offsets into the document's text, the smaller one first.",
     WarningCode.LINE_SECTION_BEYOND_TEXT: "sections[{index}].end: {end} lies beyond the document's text, which has {length} characters. Count characters, not bytes, and end at {length} at most.",
-    WarningCode.LINE_SECTION_OVERLAPS: "sections[{index}].start: {start} lies inside sections[{other}], which ends at {end} and has the same level. Both are kept; if it is a part of that one, give it level {level}.",
     WarningCode.LINE_KEY_MISSPELT: "{where}The key {key} is not known and was passed over. Did you mean {meant}?",
     WarningCode.LINE_KEY_UNKNOWN: "{where}The key {key} is not known and was passed over. Keys: {keys}.",
     WarningCode.LINE_PASSAGE_TOO_LONG: "text: {length} characters are much for one passage: by meaning it is found by about its first {most} tokens only. Cut it into several chunks.",

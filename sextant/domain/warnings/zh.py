@@ -231,7 +231,6 @@ WORDINGS: Mapping[str, str] = {
     WarningCode.LINE_JOINS_ITSELF: "这条 {type} 把 {entity} 与其自身相连。请给出两个不同的实体。",
     WarningCode.LINE_SECTION_ENDS_BEFORE: "sections[{index}].start：{start} 位于其结尾 {end} 之后。两者都应是在文档文本中的字符位置，小的在前。",
     WarningCode.LINE_SECTION_BEYOND_TEXT: "sections[{index}].end：{end} 超出文档文本，文本共 {length} 个字符。请按字符而不是字节计数，最多到 {length}。",
-    WarningCode.LINE_SECTION_OVERLAPS: "sections[{index}].start：{start} 位于同级的 sections[{other}] 之内，后者到 {end} 结束。两者都已保留；若它是后者的一部分，请把 level 设为 {level}。",
     WarningCode.LINE_KEY_MISSPELT: "{where}没有 {key} 这个键，已略过。是否指 {meant}？",
     WarningCode.LINE_KEY_UNKNOWN: "{where}没有 {key} 这个键，已略过。可用的键：{keys}。",
     WarningCode.LINE_PASSAGE_TOO_LONG: "text：一个段落有 {length} 个字符，过长，按语义检索只能覆盖其前约 {most} 个词元。请切成几个 chunk。",

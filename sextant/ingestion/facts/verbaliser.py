@@ -1,9 +1,8 @@
-"""Verbalises the facts that the user alone states: each becomes a sentence of a passage that questions can find.
+"""Write facts that the user asserts as passages, so that questions find them.
 
-What they say is read from the graph, after the lines of an import have gone into it: so it is all that
-imports have said of an entity, and not the last one's part. Passages are ordinary documents and chunks; each
-relation is then stated by its passage instead of by the user alone. Should an import be broken off in between, the
-relations stand by the user's own word, and the next import makes their passages.
+The facts are read from the graph after an import, so they are those of all imports. The passages are ordinary chunks.
+Each relation is then stated by its passage instead of the user's assertion. If an import is interrupted, the
+assertion stays, and the next import writes the passages.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ from sextant.stores.graph.transfer import (
 from sextant.text.characters import normalise_name
 
 _BATCH = 200  # entities at a time
-_RELATIONS = 20_000  # of theirs together, but for one that has more
-# Errors of a document in whose place another import has put its own, or which it has taken away.
+_RELATIONS = 20_000  # of the entities of one batch
+# Errors of a document that another import has replaced or deleted.
 _OVERTAKEN = (Superseded, DocumentNotFound)
 
 
 @dataclass(slots=True)
 class FactsReport:
-    """What verbalising brought: documents, those of them that were there already, their passages.
+    """The numbers of documents, of unchanged ones among them, and of passages.
 
-    `warnings` name entities whose passages cannot be stored, and say why.
+    `warnings` name entities whose passages cannot be stored, with the reason.
     """
 
     documents: int = 0
@@ -59,34 +58,34 @@ class FactsReport:
 
 
 class EntityFacts(NamedTuple):
-    """An entity with its document and passages; none where the user says nothing of it.
+    """An entity with the document and passages to store; there are no passages if the user asserts nothing.
 
-    `there` is the document as it is stored, `others` those it had under another name.
+    `stored` is the stored document, `others` those stored under another name.
     """
 
     id: UUID
     subject: Subject
     document: DocumentLine
     passages: Sequence[FactPassage]
-    there: FactsDocument | None
+    stored: FactsDocument | None
     others: Sequence[FactsDocument]
 
     @property
     def unchanged(self) -> bool:
-        """Return whether all is stored already: ids of passages are made from all that they say."""
+        """Return whether exactly these passages are stored; their ids are hashes of their content."""
         wanted = {passage.line.id for passage in self.passages}
-        return self.there is not None and wanted == set(self.there.passages)
+        return self.stored is not None and wanted == set(self.stored.passages)
 
-    def holds(self, now: EntityFacts | None) -> bool:
-        """Return whether this is still what the graph says, and all of it stored; `now`: as it is read anew."""
+    def is_current(self, now: EntityFacts | None) -> bool:
+        """Return whether the facts are those read `now`, and stored; None: the entity is gone."""
         if now is None:
-            return True  # nobody speaks of the entity any more
-        stored = now.unchanged if now.passages else now.there is None
-        return stored and (self.subject, self.passages) == (now.subject, now.passages)
+            return True
+        is_stored = now.unchanged if now.passages else now.stored is None
+        return is_stored and (self.subject, self.passages) == (now.subject, now.passages)
 
 
 class Stored(NamedTuple):
-    """The facts of an entity and the document that holds them; None where there are none."""
+    """The facts of an entity and the document that states them, if any."""
 
     facts: EntityFacts
     document: UUID | None
@@ -94,12 +93,12 @@ class Stored(NamedTuple):
 
     @property
     def id(self) -> UUID:
-        """Return the entity's."""
+        """Return the entity's id."""
         return self.facts.id
 
 
 class FactVerbaliser:
-    """Verbalises what the graph of `scope` says of entities."""
+    """Write the facts of a knowledge base's entities as passages."""
 
     def __init__(
         self,
@@ -109,19 +108,19 @@ class FactVerbaliser:
         upkeep: ImportUpkeep,
     ) -> None:
         self._scope = scope
-        self._require_progress = upkeep
+        self._upkeep = upkeep
         self._record = record
         self._ingestor = ingestor
 
     async def verbalise(
         self, subjects: Sequence[UUID], on_done: Callable[[int], None]
     ) -> FactsReport:
-        """Bring the passages of all of them up to date; `on_done` hears how many entities are."""
+        """Update the passages of entities; `on_done` is called with the number of entities done."""
         report = FactsReport()
         for start in range(0, len(subjects), _BATCH):
             ids = subjects[start : start + _BATCH]
             async with self._record.reading(self._scope) as graph:
-                self._require_progress.found(graph.scope_id)
+                self._upkeep.found(graph.scope_id)
                 found = await profiles(graph, ids)
             there = [found[one] for one in ids if one in found]
             for some in runs_of(there, lambda one: one.degree, _RELATIONS):
@@ -130,9 +129,8 @@ class FactVerbaliser:
         return report
 
     async def _verbalise(self, ids: Sequence[UUID], report: FactsReport) -> None:
-        """Verbalise these, and once more those that another import has changed meanwhile."""
-        # How often an entity is verbalised anew because another import changed it meanwhile.
-        for _ in range(10):
+        """Update the passages of entities, and again of those that another import changes meanwhile."""
+        for _ in range(10):  # attempts
             async with self._record.reading(self._scope) as graph:
                 entities = await self._read(graph, ids)
             left = await self._state(await self._store(entities, report), report)
@@ -145,7 +143,7 @@ class FactVerbaliser:
         ]
 
     async def _read(self, graph: GraphTransaction, ids: Collection[UUID]) -> list[EntityFacts]:
-        self._require_progress.found(graph.scope_id)
+        self._upkeep.found(graph.scope_id)
         found = await profiles(graph, ids)
         subjects = {one: self._subject(found[one]) for one in ids if one in found}
         documents = {one: self._documents_of(subject) for one, subject in subjects.items()}
@@ -177,14 +175,14 @@ class FactVerbaliser:
         return Subject(_key(one), one.name, one.external_id, one.description.strip(), plain)
 
     def _documents_of(self, subject: Subject) -> list[str]:
-        """Return the name of its document; and that of the one which it had before the user gave it an id."""
+        """Return the name of its document, and the name before the user gave it an id."""
         names = [document_of(subject).id]
         if subject.external_id and subject.plain:
             names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
         return names
 
     async def _store(self, entities: Sequence[EntityFacts], report: FactsReport) -> list[Stored]:
-        """Bring their documents up to date; those that cannot be stored get a warning, and are left out."""
+        """Update the documents; those that cannot be stored are left out, with a warning."""
         fresh = [one for one in entities if one.passages and not one.unchanged]
         results = dict(zip((one.id for one in fresh), await self._ingest(fresh), strict=True))
         stored = list[Stored]()
@@ -195,12 +193,12 @@ class FactVerbaliser:
                 params = {"entity": names([one.subject.name]), "reason": describe_reason(error)}
                 report.warnings.append(CodedWarning(WarningCode.FACTS_NOT_STORED, params))
             elif error is not None and not isinstance(error, _OVERTAKEN):
-                await self._require_progress.fail(error)
+                await self._upkeep.fail(error)
             else:
-                document_id = result.document_id if result else one.there and one.there.id
+                document_id = result.document_id if result else one.stored and one.stored.id
                 stored.append(Stored(one, document_id, result is None or result.unchanged))
         for one in entities:
-            gone = [*one.others, *([one.there] if one.there and not one.passages else [])]
+            gone = [*one.others, *([one.stored] if one.stored and not one.passages else [])]
             for document in gone:
                 await self._ingestor.documents.withdraw(self._scope, document.id)
         return stored
@@ -214,14 +212,14 @@ class FactVerbaliser:
         return await self._ingestor.ingest_uploads(self._scope, uploads)
 
     async def _state(self, stored: Sequence[Stored], report: FactsReport) -> list[EntityFacts]:
-        """Let passages state their facts, and mention the entities that they are about.
+        """Add the evidence of the passages to the graph; return the entities that have changed meanwhile.
 
-        All is read once more while nobody else writes: another import may have said more, or stored in the
-        place of these passages what it had read before. Returns those entities; their passages state nothing yet.
+        The facts are read again under the writer's lock, since another import may have changed them or the passages.
+        Passages of changed entities state nothing yet.
         """
         async with self._record.writing(self._scope, bare=False) as writer:
             now = {one.id: one for one in await self._read(writer, [one.id for one in stored])}
-            unchanged = [one for one in stored if one.facts.holds(now.get(one.id))]
+            unchanged = [one for one in stored if one.facts.is_current(now.get(one.id))]
             evidence = await asyncio.to_thread(_evidence, unchanged)
             await writer.add(evidence)
             await replace_user_statements(writer, evidence.relations)
@@ -237,7 +235,7 @@ class FactVerbaliser:
 def _facts(
     words: Sequence[UserStatement], targets: dict[UUID, Profile]
 ) -> defaultdict[UUID, list[Fact]]:
-    """Return what each entity is to others, by type and name."""
+    """Return the facts of each entity, by type and name."""
     facts = defaultdict[UUID, list[Fact]](list)
     for word in words:
         if (target := targets.get(word.target_id)) is not None:
@@ -254,7 +252,7 @@ def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
-    """Return what passages state, and the entities that they mention."""
+    """Return the relations that passages state, and the entities that they mention."""
     mentions, relations = list[MentionRow](), list[RelationRow]()
     for one, document, _ in stored:
         if document is None:
@@ -282,5 +280,5 @@ def _key(one: Profile) -> str:
 
 
 def _key_of(external_id: str, name: str) -> str:
-    """Return what tells an entity from all others: the user's own id, else its name."""
+    """Return the key of an entity: the external id, else the name."""
     return f"id {external_id}" if external_id else f"name {normalise_name(name)}"

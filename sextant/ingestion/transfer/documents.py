@@ -1,7 +1,6 @@
-"""Documents that come as ready-made chunks: their one text, and the bytes they are stored as.
+"""Pack documents that are imported with their chunks into bytes for the store, and unpack them.
 
-Also here: which entity a line of an import speaks of; whether the knowledge base that an import
-goes into is still the one that it began with.
+Also here: identify the entities of an import's lines; check that an import's knowledge base still exists.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from sextant.text.characters import estimate_tokens, language_of
 
 
 class Identified(NamedTuple):
-    """A line as it was said and as it counts, and its entity; None: its id is that of another name."""
+    """A line as given and as completed from the stored entity; `entity_id` is None if another name has its id."""
 
     number: int
     given: EntityLine
@@ -52,18 +51,20 @@ def identify_entities(
     owners: Mapping[UUID, Known],
     known: Mapping[str, Known],
 ) -> Iterator[Identified]:
-    """Yield the lines of one name; the first of them, stored or in this import, has the name's id.
+    """Identify the entities of the lines of one name.
+
+    The first entity of the name has the id that follows from the name alone; further ones are homonyms.
 
     Args:
         scope: the knowledge base.
-        named: the id of whoever has the name alone.
+        named: the id that follows from the name alone.
         group: the lines, ordered by id.
         owners: the stored entities that the user has asserted.
-        known: the stored entities by the user's own ids.
+        known: the stored entities by external id.
     """
     owner = owners.get(named)
     for number, given in group:
-        line = _of_owner(given, owner)
+        line = _complete(given, owner)
         before = known.get(line.id) if line.id else None
         entity = _entity_of(scope, named, line, owner, before)
         if before is not None and before.id != entity:
@@ -75,7 +76,7 @@ def identify_entities(
 
 
 def id_taken(known: Mapping[str, Known], line: EntityLine) -> CodedWarning:
-    """Return why a line whose id is another entity's is left out."""
+    """Return the problem of a line whose id another entity has."""
     before = known[line.id or ""]
     params = {
         "id": f"{before.external_id!r:.80}",
@@ -85,8 +86,8 @@ def id_taken(known: Mapping[str, Known], line: EntityLine) -> CodedWarning:
     return CodedWarning(WarningCode.LINE_ID_TAKEN, params)
 
 
-def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:
-    """Return a line without an id speaks of the entity of that name; what it leaves open stays as it was said."""
+def _complete(line: EntityLine, owner: Known | None) -> EntityLine:
+    """Complete a line without an id from the stored entity of its name."""
     if line.id or owner is None or owner.external_id is None:
         return line
     kind = owner.entity_type if line.entity_type == "TERM" else line.entity_type
@@ -111,9 +112,9 @@ def _entity_of(
 
 
 class ImportUpkeep:
-    """Looked after between the steps of an import.
+    """Check between the steps of an import that its knowledge base was not deleted.
 
-    A knowledge base that is deleted meanwhile would come into being again, with what is left of the import.
+    Otherwise the rest of the import would create it again.
     """
 
     def __init__(self, scope: Scope, record: GraphRecord) -> None:
@@ -123,11 +124,11 @@ class ImportUpkeep:
 
     @property
     def is_there(self) -> bool:
-        """Return whether it was there when last looked at."""
+        """Return whether the knowledge base existed at the last check."""
         return bool(self._begun)
 
     async def check(self) -> None:
-        """Look whether it is there as it was.
+        """Check that the knowledge base is the one that the import began with.
 
         Raises:
             GraphNotFound: it was deleted meanwhile.
@@ -136,13 +137,13 @@ class ImportUpkeep:
             self.found(stored.scope_id)
 
     def found(self, scope_id: int) -> None:
-        """Take note of its number, 0 before it is made; raises as `check` does."""
+        """Check the number of the knowledge base, 0 before it is created; raises as `check` does."""
         if self._begun and scope_id != self._begun:
             raise self._deleted()
         self._begun = scope_id
 
     async def fail(self, error: SextantError) -> NoReturn:
-        """Raise what went wrong with a document, or why: the knowledge base is not there any more."""
+        """Raise `error`, or `GraphNotFound` if that is its cause."""
         await self.check()
         raise error if self._begun else self._deleted()
 
@@ -161,7 +162,7 @@ _MARK = b'{"format":"sextant-document"}\n'
 
 
 def pack(document: DocumentLine, chunks: Sequence[ChunkLine]) -> bytes:
-    """Return a document with its chunks as bytes for the store; equal content gives equal bytes."""
+    """Return a document with its chunks as bytes; equal content gives equal bytes."""
     lines = [document, *chunks]
     return _MARK + b"\n".join(
         orjson.dumps(line.wire(), option=orjson.OPT_SORT_KEYS) for line in lines
@@ -169,11 +170,11 @@ def pack(document: DocumentLine, chunks: Sequence[ChunkLine]) -> bytes:
 
 
 def upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
-    """Return a document as the store takes it: with its chunks, or as the text that it is."""
+    """Return a document to upload: packed with its chunks, or as a text file."""
     named = PurePath(line.filename).name or line.title or line.id
     if chunks:
         filename = named[:LONGEST_FILENAME]
-    else:  # what stands before the last full stop is its title, if its text has none
+    else:  # the parser takes a title from the file's name if the text has none
         titled = (line.title or line.id)[: LONGEST_FILENAME - len(_TEXT)]
         filename = f"{titled.replace('/', _SLASH)}{_TEXT}"
     return Upload(
@@ -188,15 +189,15 @@ def upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
 
 
 def is_packed(content: bytes) -> bool:
-    """Return whether `pack` made these bytes."""
+    """Return whether these bytes come from `pack`."""
     return content.startswith(_MARK)
 
 
 def unpack(content: bytes, document_id: UUID) -> ParsedDocument:
-    """Return what `pack` was given, as a parsed document.
+    """Return the packed document.
 
     Raises:
-        FileBroken: these are not such bytes.
+        FileBroken: the bytes are damaged.
     """
     try:
         first, *rest = [orjson.loads(line) for line in content[len(_MARK) :].split(b"\n")]
@@ -207,7 +208,7 @@ def unpack(content: bytes, document_id: UUID) -> ParsedDocument:
 
 
 def apply_dates(parsed: ParsedDocument, metadata: Mapping[str, Any]) -> ParsedDocument:
-    """Return a document whose chunks are as old as its metadata say it is, where they do."""
+    """Return the document with the time of creation of its metadata, if any, in its chunks."""
     written = created_at(metadata)
     if written is None:
         return parsed
@@ -223,11 +224,10 @@ def chunk_id(document_id: UUID, external_id: str) -> UUID:
 def join_chunks(
     document: DocumentLine, chunks: Sequence[ChunkLine], document_id: UUID
 ) -> ParsedDocument:
-    """Return a document of these chunks, with the sections that it names.
+    """Return a document of these chunks with its sections.
 
-    If it names none, titled chunks are sections of their own under the root. Chunks lie where they
-    say, else where the document's text has them, looked for in order; those that it does not have
-    are appended, so that `text[chunk.start:chunk.end]` is every chunk's text.
+    Without sections, chunks with a title are sections under the root. A chunk lies at its `start`, else where it is
+    found in the text; chunks that are not found are appended. So `text[chunk.start:chunk.end]` is every chunk's text.
     """
     text, starts = align_chunks(document.text or "", chunks)
     title = document.title or document.id
@@ -259,7 +259,7 @@ def join_chunks(
 
 
 def align_chunks(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
-    """Return a document's text with the chunks that it does not have appended, and where each chunk starts in it."""
+    """Return a document's text, with missing chunks appended, and the start of each chunk."""
     starts, parts, length, cursor = list[int](), [text] if text else [], len(text), 0
     for line in chunks:
         piece, start = line.text, -1 if line.start is None else line.start
@@ -278,7 +278,7 @@ def align_chunks(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]
 
 
 def _tree(document: DocumentLine, document_id: UUID, root: Section) -> Iterator[Section]:
-    """Yield the sections that a document names; each lies in the last before it of a lower level."""
+    """Yield the sections of a document; the parent is the last section before of a lower level."""
     above = [root]
     for ordinal, line in enumerate(document.sections):
         while above[-1].level >= line.level:
@@ -321,7 +321,7 @@ def _chunk(
     ordinal, start = position
     title = line.title or document.title
     has_span = line.start is not None
-    # A title that the text does not repeat is embedded and searched with it.
+    # A title that the text does not contain is embedded and searched with the text.
     context = line.context if has_span or line.context else "" if title in line.text else title
     return Chunk(
         id=id_,

@@ -1,7 +1,4 @@
-"""What the lines of an import say about entities, written as evidence.
-
-Also here: which entities the ends of relations and decisions are.
-"""
+"""Write the lines of an import to the graph as evidence; find the entities that they name."""
 
 from __future__ import annotations
 
@@ -61,14 +58,14 @@ from sextant.text.characters import normalise_name
 
 
 class End(NamedTuple):
-    """An entity that a line names, and what it is called."""
+    """An entity that a line names, with its name."""
 
     id: UUID
     name: str
 
 
 class Ends:
-    """Finds entities of the graph by whatever fits first, of id, name and alias."""
+    """Find entities of the graph by id, else by name, else by alias."""
 
     def __init__(self, scope: Scope, writer: GraphWriter) -> None:
         self._scope = scope
@@ -76,15 +73,15 @@ class Ends:
         self._shared: set[str] = set()
 
     async def find(self, named: Collection[str]) -> dict[str, End]:
-        """Return the entities of these names or ids that are there."""
+        """Return the entities with these ids, names or aliases; unknown ones are left out."""
         ends = dict[str, End]()
-        for look in (self._by_id, self._by_name, self._by_alias):
-            if lost := [end for end in named if end not in ends]:
-                ends |= await look(lost)
+        for find in (self._by_id, self._by_name, self._by_alias):
+            if missing := [end for end in named if end not in ends]:
+                ends |= await find(missing)
         return ends
 
-    def lost(self, end: str) -> CodedWarning:
-        """Return why an end is none of what was found."""
+    def explain_missing(self, end: str) -> CodedWarning:
+        """Return why an end was not found."""
         is_shared = end in self._shared
         code = WarningCode.LINE_ALIAS_SHARED if is_shared else WarningCode.LINE_ENTITY_UNKNOWN
         return CodedWarning(code, {"entity": f"{end!r:.80}"})
@@ -99,7 +96,7 @@ class Ends:
         return {name: End(one, there[one] or name) for name, one in ids.items() if one in there}
 
     async def _by_alias(self, names: Sequence[str]) -> dict[str, End]:
-        """Return the entities that have one of these aliases from the user; an alias of several means none of them."""
+        """Return the entities with these aliases of the user's; an alias of several entities is left out."""
         norms = {name: normalise_name(name) for name in names}
         found = defaultdict[str, list[End]](list)
         for norm, entity, name in await find_entities_by_name(self._writer, list(norms.values())):
@@ -112,9 +109,9 @@ _BATCH = 2000  # rows at a time
 
 
 class EvidenceWriter:
-    """Writes the evidence of one import; the spool knows by then where its chunks are stored.
+    """Write the evidence of an import whose documents are stored already.
 
-    `subjects`: the entities of which it says something, where `with_subjects` wants them.
+    `subjects`: the entities that the lines describe or relate; collected if `with_subjects` is set.
     """
 
     def __init__(
@@ -132,7 +129,7 @@ class EvidenceWriter:
         self._ends = Ends(scope, writer)
 
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
-        """Write batch by batch; yields the problems of each, and how many lines it had."""
+        """Write in batches; yield the problems of each batch and its number of lines."""
         documents = self._lines.documents()
         while stored := await next_of(documents, _BATCH // 10, size_of, DOCUMENTS_CHARS):
             await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
@@ -140,7 +137,7 @@ class EvidenceWriter:
         names = self._lines.entities()
         while groups := await next_of(names, _BATCH):
             yield await self._add_entities(groups), sum(map(len, groups))
-        await self._writer.derive()  # relations and decisions name what came before them
+        await self._writer.derive()  # so that relations and decisions find the new entities
         relations = self._lines.relations()
         while batch := await next_of(relations, _BATCH):
             yield await self._add_relations(batch), len(batch)
@@ -151,12 +148,12 @@ class EvidenceWriter:
             yield await self._decide(decided), len(decided)
 
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
-        evidence = await asyncio.to_thread(self._evidence_of, chunks)
+        evidence = await asyncio.to_thread(self._chunk_evidence, chunks)
         self.relations += len(evidence.relations)
         self._note(row.source_id for row in evidence.relations)
         await self._writer.add(evidence)
 
-    def _evidence_of(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
+    def _chunk_evidence(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
         mentions, relations = list[MentionRow](), list[RelationRow]()
         for line in chunks:
             chunk = self._lines.chunk(line.id)
@@ -171,10 +168,10 @@ class EvidenceWriter:
     ) -> list[LineProblem]:
         external = [line.id for group in groups for _, line in group if line.id]
         known = await entities_by_external_id(self._writer, external)
-        plain = await asyncio.to_thread(self._plain, groups)
+        plain = await asyncio.to_thread(self._plain_ids, groups)
         owners = await find_user_entities(self._writer, plain)
         evidence, whole, problems = await asyncio.to_thread(
-            self._entities, groups, plain, owners, known
+            self._entity_evidence, groups, plain, owners, known
         )
         self.entities += len(evidence.mentions)
         await self._note_entities(evidence.mentions)
@@ -183,20 +180,17 @@ class EvidenceWriter:
         await self._writer.add(evidence)
         return problems
 
-    def _plain(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> list[UUID]:
+    def _plain_ids(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> list[UUID]:
         return [entity_id(self._scope, group[0].line.name) for group in groups]
 
-    def _entities(
+    def _entity_evidence(
         self,
         groups: Sequence[Sequence[Numbered[EntityLine]]],
         plain: Sequence[UUID],
         owners: Mapping[UUID, Known],
         known: Mapping[str, Known],
     ) -> tuple[GraphEvidence, list[UUID], list[LineProblem]]:
-        """Return entities as the user names them.
-
-        In between: those of which a line says all that there is to say, also what else they are called.
-        """
+        """Return the evidence of entities, and the entities whose line lists all their aliases."""
         problems, mentions, aliases = list[LineProblem](), list[MentionRow](), list[AliasRow]()
         whole = list[UUID]()
         for named, group in zip(plain, groups, strict=True):
@@ -213,15 +207,15 @@ class EvidenceWriter:
         return GraphEvidence(mentions, (), aliases), whole, problems
 
     async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
-        """Remember names that are new, by which passages are to be linked."""
+        """Note new names, to link passages by them."""
         if aliases and self._known is None:
             self._known = {Bearer(*row) for row in await read_names(self._writer)}
         named = [Bearer(alias.entity_id, alias.name) for alias in aliases]
         self._fresh += [bearer for bearer in named if bearer not in (self._known or ())]
 
     async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[LineProblem]:
-        ends, chunks = await self._resolved(batch)
-        evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
+        ends, chunks = await self._resolve(batch)
+        evidence, problems = await asyncio.to_thread(self._relation_evidence, batch, ends, chunks)
         self._note(row.source_id for row in evidence.relations)
         known = await find_stated_mentions(self._writer, [row[:2] for row in evidence.mentions])
         mentions = [row for row in evidence.mentions if row[:2] not in known]
@@ -230,7 +224,7 @@ class EvidenceWriter:
         return problems
 
     async def _with_passages(self, evidence: GraphEvidence) -> GraphEvidence:
-        """Return relations by the user's own word, each with the passage that states it, if one does."""
+        """Give relations that the user asserts the generated passages that state them, if any."""
         chunk_rows = {
             relation_id(row.source_id, row.target_id, row.relation_type): row
             for row in evidence.relations
@@ -248,7 +242,7 @@ class EvidenceWriter:
         return replace(evidence, relations=relations)
 
     async def _note_entities(self, asserted: Sequence[MentionRow]) -> None:
-        """Note these entities; of one that is called otherwise from now on, also those whose facts name it."""
+        """Note these entities, and those whose facts name one of them that is renamed."""
         if self._with_subjects and self._writer.version:
             names = {row.entity_id: row.name for row in asserted}
             before = await profiles(self._writer, names)
@@ -260,16 +254,16 @@ class EvidenceWriter:
         if self._with_subjects:
             self.subjects.update(subjects)
 
-    def _asserted(
+    def _relation_evidence(
         self,
         batch: Sequence[Numbered[RelationLine]],
         ends: Mapping[str, End],
         chunks: Mapping[str, UUID],
     ) -> tuple[GraphEvidence, list[LineProblem]]:
-        """Return what relations say, and that their passages mention both ends."""
+        """Return the evidence of relations, and mentions of both ends in their passages."""
         problems, mentions, relations = list[LineProblem](), list[MentionRow](), list[RelationRow]()
         for number, line in batch:
-            rows, reasons = self._stated(line, ends, chunks)
+            rows, reasons = self._relation_rows(line, ends, chunks)
             problems += [LineProblem(number, reason) for reason in reasons]
             relations += rows
             self.relations += bool(rows)
@@ -282,7 +276,7 @@ class EvidenceWriter:
         return GraphEvidence(mentions, relations), problems
 
     async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[LineProblem]:
-        """Take the user's word that entities are one, or two; the same word again changes nothing."""
+        """Record the user's decisions that entities are one, or differ."""
         await self._writer.derive()
         found = await self._ends.find(_collect_names(batch))
         ends = {end: one.id for end, one in found.items()}
@@ -290,12 +284,12 @@ class EvidenceWriter:
         problems, merges, pairs = list[LineProblem](), list[Merge](), list[tuple[UUID, UUID]]()
         for number, line in batch:
             missing = [end for end in (line.source, line.target) if end not in ends]
-            problems += [LineProblem(number, self._ends.lost(end)) for end in missing]
+            problems += [LineProblem(number, self._ends.explain_missing(end)) for end in missing]
             if missing:
                 continue
             source, target = ends[line.source], ends[line.target]
             if not line.same and source == target:
-                problems.append(LineProblem(number, _one_entity(line)))
+                problems.append(LineProblem(number, _same_entity(line)))
             elif not line.same:
                 pairs.append((source, target))
             elif roots.get(source, source) != roots.get(target, target):
@@ -306,15 +300,15 @@ class EvidenceWriter:
             await decide_pairs_two(self._writer, pairs)
         return problems
 
-    def _stated(
+    def _relation_rows(
         self, line: RelationLine, ends: Mapping[str, End], chunks: Mapping[str, UUID]
     ) -> tuple[list[RelationRow], list[CodedWarning]]:
         missing = [end for end in (line.source, line.target) if end not in ends]
         if missing:
-            return [], [self._ends.lost(end) for end in missing]
+            return [], [self._ends.explain_missing(end) for end in missing]
         source, target = ends[line.source].id, ends[line.target].id
         if source == target:
-            return [], [_one_entity(line)]
+            return [], [_same_entity(line)]
         reasons = [
             CodedWarning(WarningCode.LINE_CHUNK_UNKNOWN, {"chunk": f"{one!r:.80}"})
             for one in line.chunk_ids
@@ -326,17 +320,17 @@ class EvidenceWriter:
             for passage in (passages if line.chunk_ids else [None])
         ], reasons
 
-    async def _resolved(
+    async def _resolve(
         self, batch: Sequence[Numbered[RelationLine]]
     ) -> tuple[Mapping[str, End], dict[str, UUID]]:
-        """Return the entities and chunks that relations name: of this import, else stored before."""
+        """Return the entities and chunks that relations name; chunks of this import come first."""
         named = list({one for _, line in batch for one in line.chunk_ids})
         ends = await self._ends.find(_collect_names(batch))
         chunks = await asyncio.to_thread(
             lambda: {one: chunk for one in named if (chunk := self._lines.chunk(one))}
         )
-        if lost := [one for one in named if one not in chunks]:
-            chunks |= await chunks_by_external_id(self._writer, lost)
+        if missing := [one for one in named if one not in chunks]:
+            chunks |= await chunks_by_external_id(self._writer, missing)
         return ends, chunks
 
 
@@ -344,7 +338,7 @@ def _collect_names(batch: Sequence[Numbered[RelationLine | DecisionLine]]) -> se
     return {end for _, line in batch for end in (line.source, line.target)}
 
 
-def _one_entity(line: RelationLine | DecisionLine) -> CodedWarning:
+def _same_entity(line: RelationLine | DecisionLine) -> CodedWarning:
     params = {"source": f"{line.source!r:.80}", "target": f"{line.target!r:.80}"}
     return CodedWarning(WarningCode.LINE_ONE_ENTITY, params)
 

@@ -1,4 +1,4 @@
-"""Read the lines of an import, from a file or as they come, into a spool; say why one is refused."""
+"""Read the lines of an import from a file or an iterable into a spool, and report invalid ones."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ from sextant.ingestion.transfer.lines import (
 from sextant.ingestion.transfer.spool import Numbered, Spool, next_of
 from sextant.text.characters import estimate_tokens, normalise_name
 
-# Lines that are read, checked and kept in one go, off the loop.
+# Lines, and bytes of them, that are validated in one call of a thread.
 _BATCH = 500
-# And bytes of them, so that long lines do not add up in memory.
 _BATCH_BYTES = 8_000_000
 
 Raw = bytes | Mapping[str, Any]
@@ -53,16 +52,16 @@ Source = str | Path | Rows
 
 
 async def read_into(spool: Spool, source: Source) -> AsyncIterator[list[LineProblem]]:
-    """Keep every usable line of `source`; yields the problems of each batch of lines.
+    """Store the valid lines of `source`; yield the problems of each batch.
 
     Raises:
         OptionInvalid: the file cannot be read.
     """
     async for batch in _batches(source):
-        yield await asyncio.to_thread(_keep, spool, batch)
+        yield await asyncio.to_thread(_store, spool, batch)
 
 
-def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[LineProblem]:
+def _store(spool: Spool, batch: list[tuple[int, Raw]]) -> list[LineProblem]:
     lines, problems = [], list[LineProblem]()
     for number, raw in batch:
         try:
@@ -92,10 +91,10 @@ async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
 
 
 def _read(path: Path) -> Iterator[tuple[int, Raw]]:
-    """Yield the lines of a file or a pipe, with their numbers; it is closed with this generator."""
+    """Yield the lines of a file or a pipe with their numbers."""
     with path.open("rb") as raw:
-        packed = raw.peek(2).startswith(b"\x1f\x8b")  # RFC 1952
-        with gzip.GzipFile(fileobj=raw) if packed else raw as file:
+        is_gzip = raw.peek(2).startswith(b"\x1f\x8b")  # RFC 1952
+        with gzip.GzipFile(fileobj=raw) if is_gzip else raw as file:
             yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
 
 
@@ -104,8 +103,8 @@ async def _each(rows: Rows) -> AsyncIterator[Raw]:
         async for row in rows:
             yield row
     else:
-        for one in rows:
-            yield one
+        for row in rows:
+            yield row
 
 
 async def _gather_lines(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
@@ -124,21 +123,18 @@ async def _gather_lines(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
         yield batch
 
 
-# Of these lists, what cannot be used is left out by itself: the rest of the line says as much without it.
+# An invalid item of these lists is left out; the rest of the line is imported.
 _LISTS = ("entities", "triples", "aliases")
-
-
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
 
 def read_line(raw: bytes | Mapping[str, Any], number: int = 1) -> tuple[Line, list[LineProblem]]:
-    """Return line number `number`, and what was passed over in it.
+    """Validate a line; return it with the problems of parts that are left out.
 
-    A triple whose ends are one entity is left out, and so are triples, entities and aliases that cannot be
-    used; a key that is not known is too, with the known key that it resembles.
+    Left out are invalid triples, entities and aliases, triples that join an entity to itself, and unknown keys.
 
     Raises:
-        LineInvalid: the line says nothing that can be used; why.
+        LineInvalid: the line cannot be imported.
     """
     line, lost = _check_line(_object(raw), number)
     if isinstance(line, RelationLine | DecisionLine) and line.source == line.target:
@@ -150,7 +146,6 @@ def read_line(raw: bytes | Mapping[str, Any], number: int = 1) -> tuple[Line, li
         check_sections(line.sections, len(line.text) if line.text else None)
         for index, section in enumerate(line.sections):
             remarks += _unknown_keys(section, f"sections[{index}]: ")
-        remarks += _overlaps(line.sections)
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
         remarks += [*loops, *_too_long(line.text)]
@@ -158,7 +153,7 @@ def read_line(raw: bytes | Mapping[str, Any], number: int = 1) -> tuple[Line, li
 
 
 def _check_line(values: Mapping[str, Any], number: int) -> tuple[Line, list[LineProblem]]:
-    """Return the line without those items of its lists that cannot be used, and what is wrong with each."""
+    """Return the line without invalid items of its lists, and the problems of these."""
     try:
         return _LINES.validate_python(values), []
     except ValidationError as error:
@@ -166,22 +161,22 @@ def _check_line(values: Mapping[str, Any], number: int) -> tuple[Line, list[Line
     lost = dict[tuple[str, int], LineProblem]()
     for fault in faults:
         match fault["loc"]:
-            case _, str(key), int(place), *_ if key in _LISTS:
-                lost.setdefault((key, place), LineProblem(number, _fault_of(fault)))
+            case _, str(key), int(index), *_ if key in _LISTS:
+                lost.setdefault((key, index), LineProblem(number, _fault_of(fault)))
             case _:
                 raise LineInvalid(WarningCode.LINE_FAULT, **_fault_of(fault).params)
     left = {
-        key: [one for index, one in enumerate(values[key]) if (key, index) not in lost]
+        key: [item for index, item in enumerate(values[key]) if (key, index) not in lost]
         for key, _ in lost
     }
     return _LINES.validate_python({**values, **left}), list(lost.values())
 
 
 def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
-    """Check that sections end after their start and within a text of `length` (None: not known yet).
+    """Check that sections end after their start and within a text of `length` (None: unknown).
 
     Raises:
-        LineInvalid: the first that does not, and the way out.
+        LineInvalid: of the first one that does not.
     """
     for index, section in enumerate(sections):
         if section.start > section.end:
@@ -197,26 +192,6 @@ def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
             )
 
 
-def _overlaps(sections: Sequence[SectionLine]) -> Iterator[CodedWarning]:
-    """Yield a remark on each section that begins inside the one before it on its level.
-
-    No fault: passages that overlap, each with a title, are stored as such sections, and exported so.
-    """
-    before = dict[int, tuple[int, SectionLine]]()  # by level, inside what is above
-    for index, section in enumerate(sections):
-        before = {level: one for level, one in before.items() if level <= section.level}
-        other, before_it = before.get(section.level, (0, None))
-        before[section.level] = index, section
-        if (
-            before_it is not None
-            and section.start < before_it.end
-            and before_it.start < section.end
-        ):
-            params = {"index": index, "start": section.start, "other": other}
-            params |= {"end": before_it.end, "level": section.level + 1}
-            yield CodedWarning(WarningCode.LINE_SECTION_OVERLAPS, params)
-
-
 def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(raw, Mapping):
         return raw
@@ -230,7 +205,7 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
         raise LineInvalid(WarningCode.LINE_NOT_UTF8, place=error.start + 1) from None
     except RecursionError:
         raise LineInvalid(WarningCode.LINE_TOO_DEEP) from None
-    except ValueError:  # the one that is left: Python's limit against slow conversions
+    except ValueError:  # Python's limit of the digits of a number
         most = f"{sys.get_int_max_str_digits():,}"
         raise LineInvalid(WarningCode.LINE_NUMBER_TOO_LONG, most=most) from None
     if not isinstance(found, dict):
@@ -246,10 +221,10 @@ _UNKNOWN_TYPE = {
 
 
 def _fault_of(fault: Mapping[str, Any]) -> CodedWarning:
-    """Return a fault with the key it is in."""
+    """Return an error of pydantic as a warning that names the key."""
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return CodedWarning(WarningCode.LINE_FAULT, {"where": "type: ", "fault": _UNKNOWN_TYPE})
-    # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
+    # The path begins with the line's type, and an entity's tag follows its index.
     name = field_at([step for step in fault["loc"][1:] if step not in (NAMED, DESCRIBED)])
     reasons = {"en": describe_error(fault), "zh": describe_error(fault, "zh")}
     where = f"{name}: " if name else ""
@@ -262,7 +237,7 @@ def _unknown_keys(line: ImportLine, where: str = "") -> Iterator[CodedWarning]:
     known = [field.alias or name for name, field in type(line).model_fields.items()]
     for key in line.model_extra:
         params = {"where": where, "key": f"{key!r:.80}"}
-        # difflib's likeness of a key to the one that was meant, at least; `parent` is 0.6 like `page`.
+        # The similarity of `parent` and `page` is 0.6, which is too little.
         if near := difflib.get_close_matches(key, known, n=1, cutoff=0.7):
             yield CodedWarning(WarningCode.LINE_KEY_MISSPELT, params | {"meant": repr(near[0])})
         else:
@@ -270,8 +245,8 @@ def _unknown_keys(line: ImportLine, where: str = "") -> Iterator[CodedWarning]:
 
 
 def _too_long(text: str) -> Iterator[CodedWarning]:
-    """Yield a remark on a passage whose vector cannot stand for all of it."""
-    # Most have fewer characters than that, and so fewer tokens.
+    """Report a passage of which an embedding model reads only the beginning."""
+    # The number of tokens is at most that of characters, and slower to compute.
     if len(text) > LONG_PASSAGE and estimate_tokens(text) > LONG_PASSAGE:
         params = {"length": f"{len(text):,}", "most": f"{LONG_PASSAGE:,}"}
         yield CodedWarning(WarningCode.LINE_PASSAGE_TOO_LONG, params)

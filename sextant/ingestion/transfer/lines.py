@@ -1,4 +1,4 @@
-"""The lines of an import or export: what each may say, and what a chunk's line is as evidence."""
+"""The lines of an import or export as pydantic models; a chunk's line as evidence of the graph."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from sextant.text.characters import clean_text
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What is wrong with line number `line` (from 1).
+    """A problem of a line.
 
     Attributes:
-        line: its number.
-        coded: what is wrong, as data.
-        kept: the line was taken all the same; otherwise it, or the part named, was left out.
-        reason: the sentence in English.
+        line: its number, from 1.
+        coded: the problem as data.
+        kept: the line was imported; otherwise it, or the part named, was left out.
+        reason: the problem as an English sentence.
     """
 
     line: int
@@ -55,16 +55,12 @@ class LineProblem:
     reason: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        """Word the reason."""
+        """Set the reason."""
         object.__setattr__(self, "reason", str(self.coded))
 
 
 class LineInvalid(ValueError):
-    """A line cannot be used.
-
-    Attributes:
-        coded: why, for its author.
-    """
+    """A line cannot be imported; `coded` says why."""
 
     def __init__(self, code: WarningCode, **params: Any) -> None:  # noqa: ANN401 - JSON
         self.coded = CodedWarning(code, params)
@@ -79,8 +75,7 @@ def _check_text(text: str) -> str:
     return line
 
 
-# Where a document's metadata keeps when its author says that it was made.
-_CREATED = "createdAt"
+_CREATED = "createdAt"  # key of a document's metadata
 
 
 def _check_filled(text: str) -> str:
@@ -90,13 +85,12 @@ def _check_filled(text: str) -> str:
 
 
 def _number(value: object) -> object:
-    """Return JSON's true and false are no numbers, which Python takes them for."""
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # a number in Python, but not in JSON
         raise ValueError("must be a number")  # noqa: TRY004 - what pydantic reports
     return value
 
 
-LONGEST_TITLE = 1000  # characters: a title is shown with each of its passages
+LONGEST_TITLE = 1000  # characters
 
 Text = Annotated[str, AfterValidator(clean_text)]
 Title = Annotated[str, Field(max_length=LONGEST_TITLE), AfterValidator(clean_text)]
@@ -105,19 +99,18 @@ Id = Annotated[
 ]
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_check_text)]
 Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_check_text)]
-# An id, or a name or an alias, which may be longer.
+# An end of a relation: an id, a name or an alias.
 End = Annotated[
     str, Field(max_length=LONGEST_NAME), AfterValidator(clean_text), AfterValidator(_check_filled)
 ]
 
-# Tokens that an embedding model reads of a passage at most: what those of OpenAI take, and the packaged one.
-LONG_PASSAGE = 8_000
+LONG_PASSAGE = 8_000  # tokens that embedding models read of a passage
 WholeNumber = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(_number)]
 _A_DAY = timedelta(days=1)
 
 
 def _check_zone(time: datetime) -> datetime:
-    """Return a time without zone is UTC, as in filters. One that some zone has no year for could not be read again."""
+    """Return the time with a zone, by default UTC; reject one that is before year 1 or after 9999 in some zone."""
     zoned = time if time.tzinfo else time.replace(tzinfo=UTC)
     try:
         for day in (-_A_DAY, _A_DAY):
@@ -132,23 +125,22 @@ Metadata = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
 class ImportLine(BaseModel):
-    """A line of any type; keys that it does not know are kept apart, and remarked on."""
+    """A line of any type; unknown keys are collected, and reported."""
 
     model_config = ConfigDict(
         extra="allow", frozen=True, alias_generator=to_camel, populate_by_name=True
     )
 
     def wire(self) -> dict[str, Any]:
-        """Return the line as it is written: camelCase, known keys only, without what says nothing."""
+        """Return the line as JSON: camelCase, known keys with a value only."""
         values = self.model_dump(mode="json", by_alias=True, exclude=set(self.model_extra or ()))
         return {key: value for key, value in values.items() if value not in (None, "", [], {})}
 
 
 class SectionLine(ImportLine):
-    """A section of a document: its place in the tree by `level` (from 1), in the text by offsets."""
+    """A section of a document: `level` (from 1) in the tree, offsets in the text."""
 
     title: Title = ""
-    # Deeper trees of sections than people write.
     level: Annotated[int, Field(ge=1, le=64), BeforeValidator(_number)]
     start: WholeNumber
     end: WholeNumber
@@ -159,7 +151,7 @@ class SectionLine(ImportLine):
 class DocumentLine(ImportLine):
     """A document; without `text` its text is that of its chunks.
 
-    `sections` are in reading order, parents before children; the document itself is none of them.
+    `sections` are in reading order, parents before children, without the document itself.
     """
 
     type: Literal["document"] = "document"
@@ -177,14 +169,14 @@ class DocumentLine(ImportLine):
         return [section.wire() for section in sections]
 
     def stored_metadata(self) -> dict[str, Any]:
-        """Return the metadata as it is kept with the document, from which `stored` makes the line again."""
+        """Return the metadata to store with the document, with the time of creation; the inverse of `stored`."""
         if self.created_at is None:
             return self.metadata
         return {**self.metadata, _CREATED: self.created_at.isoformat()}
 
     @classmethod
     def stored(cls, metadata: Mapping[str, Any], **values: object) -> DocumentLine:
-        """Return the line of a stored document; `values` are its other fields."""
+        """Return the line of a document with these stored metadata; `values` are its other fields."""
         stored_metadata = dict(metadata)
         return cls.model_validate(
             {
@@ -196,48 +188,47 @@ class DocumentLine(ImportLine):
 
 
 def created_at(metadata: Mapping[str, Any]) -> datetime | None:
-    """Return when a stored document was made, by its author's word (`DocumentLine.stored_metadata`)."""
-    given = metadata.get(_CREATED)
+    """Return the time of creation that the author of a stored document gives; None if there is none."""
+    text = metadata.get(_CREATED)
     with suppress(ValueError):
-        return _check_zone(datetime.fromisoformat(given)) if isinstance(given, str) else None
+        return _check_zone(datetime.fromisoformat(text)) if isinstance(text, str) else None
     return None
 
 
 class MentionedEntity(ImportLine):
-    """An entity that a chunk names, where more than its name is known."""
+    """An entity that a chunk mentions, with a type or a description."""
 
     name: Name
     entity_type: Type = "TERM"
     description: Text = ""
 
 
-# What a chunk's entity may be given as: its name, or an object. The value's type decides which faults are named.
+# Tags of the two forms of a chunk's entity, a name or an object; the tag decides whose errors are reported.
 NAMED, DESCRIBED = "named", "described"
 
 
-def _describe_given(entity: object) -> str:
+def _tag_entity(entity: object) -> str:
     return DESCRIBED if isinstance(entity, Mapping | MentionedEntity) else NAMED
 
 
-def _three(triple: object) -> object:
+def _check_triple(triple: object) -> object:
     if not isinstance(triple, Sequence) or isinstance(triple, str | bytes) or len(triple) != 3:
         raise ValueError("must be a list of three texts, [subject, relation, object]")
     return triple
 
 
-Triple = Annotated[tuple[Name, Type, Name], BeforeValidator(_three)]
+Triple = Annotated[tuple[Name, Type, Name], BeforeValidator(_check_triple)]
 MentionedAs = Annotated[
     Annotated[Name, Tag(NAMED)] | Annotated[MentionedEntity, Tag(DESCRIBED)],
-    Discriminator(_describe_given),
+    Discriminator(_tag_entity),
 ]
 
 
 class ChunkLine(ImportLine):
-    """A passage; one without `document_id` is a document of its own.
+    """A passage; without `document_id` it is a document.
 
-    `triples` are (subject, relation, object), by name. With `start`, its offset in the document's text,
-    everything else about it counts as said too: `section` is the number of its section, from 0, and
-    without one it lies in none; `context` is what is searched with it.
+    `triples` are (subject, relation, object), by name. `start` is the offset in the document's text. With `start`,
+    `section` is the index of its section, from 0 (none: the document), and `context` the text searched with it.
     """
 
     type: Literal["chunk"] = "chunk"
@@ -255,7 +246,7 @@ class ChunkLine(ImportLine):
 
 
 class EntityLine(ImportLine):
-    """An entity by the user's own word; without `id` it is known by its name alone."""
+    """An entity that the user asserts; without `id` its name identifies it."""
 
     type: Literal["entity"] = "entity"
     id: Id | None = None
@@ -266,9 +257,9 @@ class EntityLine(ImportLine):
 
 
 class RelationLine(ImportLine):
-    """A relation of two entities, each given by its id or, failing that, its name.
+    """A relation of two entities, each given by id, name or alias.
 
-    Each of `chunk_ids` states it with `weight`; without any, the user does.
+    Each of `chunk_ids` states it with `weight`; without chunks the user asserts it.
     """
 
     type: Literal["relation"] = "relation"
@@ -283,9 +274,9 @@ class RelationLine(ImportLine):
 
 
 class DecisionLine(ImportLine):
-    """The user's word that two entities, given as in a relation, are `same`, or are not.
+    """The user's decision whether two entities, given as in a relation, are one.
 
-    Of two that are, the target is what both are called.
+    The target's name is the name of both.
     """
 
     type: Literal["decision"] = "decision"
@@ -299,9 +290,9 @@ Line = DocumentLine | ChunkLine | EntityLine | RelationLine | DecisionLine
 
 
 def line_evidence(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
-    """Return what a chunk line says: it mentions its entities and both ends of its triples.
+    """Return the evidence of a chunk: it mentions its entities and both ends of its triples.
 
-    Its entities come last, so that their types and descriptions hold.
+    Entities come last, so that their types and descriptions count.
     """
     listed = [
         one if isinstance(one, MentionedEntity) else MentionedEntity(name=one)
