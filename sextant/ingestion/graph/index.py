@@ -1,10 +1,8 @@
-"""A published document enters the knowledge graph: its titles, its terms, and links by name.
+"""Add a published document to the knowledge graph: its titles, its terms, and links by name.
 
-Everything said is evidence of the document's own chunks, except that its titles are new names, which
-passages of other documents may have used all along; those are linked too. A document's evidence
-follows from its content alone, and a link from one passage and one name, so the graph does not
-depend on the order in which documents came. Removing a document's evidence is the record's task
-(`sextant.stores.graph.graph_writer.forget_document`).
+The evidence belongs to the document's own chunks. Its titles are names, so passages of other documents that contain
+them are linked, too. Evidence follows from one document, and a link from one passage and one name, so the graph does
+not depend on the order of documents. `sextant.stores.graph.graph_writer.forget_document` removes a document's evidence.
 """
 
 from __future__ import annotations
@@ -37,8 +35,7 @@ from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import normalise_name
 
-# Tries of names that are kept; one of 100,000 names takes about 100 MB.
-_SCOPES = 4
+_SCOPES = 4  # cached tries of names; one of 100,000 names takes about 100 MB
 _TEXTS_AT_ONCE = 256
 _NAMES_AT_ONCE = 500
 
@@ -58,7 +55,7 @@ class _GraphNames:
         return known
 
     def add(self, bearer: Bearer) -> bool:
-        """Add a name; False when it is known in this spelling."""
+        """Add a name; return False if this spelling is known."""
         same = self.spellings.setdefault(_normal(bearer), set())
         if bearer in same:
             return False
@@ -68,12 +65,12 @@ class _GraphNames:
 
 
 class GraphIndexer:
-    """Enters documents into the graphs of a database, without any model but the one that `ingestion.ner_model` names."""
+    """Add documents to the graphs of a database, with no model but that of `ingestion.ner_model`."""
 
     def __init__(self, database: Database) -> None:
         self._record = GraphRecord(database)
         self._tagger = build_tagger(database.settings)
-        # By the scope's number: one that is deleted and made again has another, and begins anew with its versions.
+        # By the scope's number: a knowledge base that is deleted and created again has another number.
         self._names: VersionedCache[int, int, _GraphNames] = VersionedCache(_SCOPES)
 
     async def index_document(
@@ -84,25 +81,25 @@ class GraphIndexer:
         parsed: ParsedDocument,
         terms: Mapping[UUID, Sequence[Term]] | None = None,
     ) -> None:
-        """Add what a published version says to the graph; doing it again changes nothing.
+        """Add the evidence of a published version to the graph; again it changes nothing.
 
-        Nothing happens when the version was replaced or deleted meanwhile.
+        A version that was replaced or deleted meanwhile is skipped.
 
         Args:
-            scope: whose graph.
-            document_id: of the document.
-            version: which was published.
-            parsed: as its parser has left it.
-            terms: of its chunks, where they are known.
+            scope: the knowledge base.
+            document_id: the document.
+            version: the published version.
+            parsed: the parsed document.
+            terms: the terms of its chunks, if they were extracted before.
 
         Raises:
             DatabaseUnavailable: nothing was added.
-            ModelUnavailable: the named-entity model cannot be had; nothing was added.
+            ModelUnavailable: the named-entity model failed; nothing was added.
         """
         evidence = await asyncio.to_thread(
             _document_evidence, scope, document_id, parsed, terms or {}, self._tagger
         )
-        # One that was deleted meanwhile stays so.
+        # `bare=False`: a knowledge base that was deleted meanwhile is not created again.
         async with self._record.writing(scope, bare=False) as writer:
             if document_id not in await live(writer, {document_id: version}):
                 return
@@ -114,7 +111,7 @@ class GraphIndexer:
         self._names.put(writer.scope_id, writer.version, known)
 
     async def _take_names(self, writer: GraphWriter) -> _GraphNames:
-        """Return the names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
+        """Return the names as the writer sees them; they leave the cache, since a failure would make them wrong."""
         known = self._names.at(writer.scope_id, writer.version)
         self._names.drop(writer.scope_id)
         if known is not None:
@@ -130,10 +127,9 @@ def _document_evidence(
     terms: Mapping[UUID, Sequence[Term]],
     tagger: EntityTagger | None,
 ) -> GraphEvidence:
-    """Return what a document says by itself: its titles and its terms.
+    """Return the evidence of a document: its titles and terms.
 
-    What tells a graph's facts has none: what these are about has names, which passages are linked by, and the
-    words of relations (症状, use) would be entities that everything is related to.
+    A document of facts has no terms: its entities are known, and the words of relations (症状, use) would be hubs.
     """
     aliases, titled = title_evidence(scope, document_id, parsed)
     if FACTS_OF in parsed.metadata:
@@ -145,11 +141,11 @@ def _document_evidence(
 async def _link_others(
     writer: GraphWriter, known: _GraphNames, fresh: Sequence[Bearer], indexed: Collection[UUID]
 ) -> None:
-    """Link the passages of other documents that contain names which are new here."""
+    """Link the passages of other documents that contain new names."""
     if not fresh:
         return
     found = await chunks_containing(writer, [core(b.name) for b in fresh], outside=list(indexed))
-    # With the other spellings of a name its first place is the same as if all had been there before.
+    # All spellings count, so that the first occurrence does not depend on their order.
     trie = name_trie(spelling for b in fresh for spelling in known.spellings[_normal(b)])
     for start in range(0, len(found), _TEXTS_AT_ONCE):
         part = found[start : start + _TEXTS_AT_ONCE]
@@ -157,21 +153,18 @@ async def _link_others(
 
 
 async def link_names(writer: GraphWriter, fresh: Sequence[Bearer]) -> None:
-    """Link the passages that contain names which the user has just given to entities.
-
-    So it does not matter whether the names or the passages came first.
-    """
+    """Link the passages that contain names which the user has just given to entities."""
     if not await has_chunks(writer):
         return
-    await writer.derive()  # a mention by a name that is not stored would be dropped
+    await writer.derive()  # since a mention by a name that is not stored is dropped
     wanted = {_normal(bearer) for bearer in fresh}
     known = _GraphNames(name_trie(()))
     for bearer in (Bearer(*row) for row in await read_names(writer)):
         if (normal := _normal(bearer)) in wanted:
             known.spellings.setdefault(normal, set()).add(bearer)
-    there = [bearer for bearer in fresh if _normal(bearer) in known.spellings]
-    for start in range(0, len(there), _NAMES_AT_ONCE):
-        await _link_others(writer, known, there[start : start + _NAMES_AT_ONCE], ())
+    stored = [bearer for bearer in fresh if _normal(bearer) in known.spellings]
+    for start in range(0, len(stored), _NAMES_AT_ONCE):
+        await _link_others(writer, known, stored[start : start + _NAMES_AT_ONCE], ())
 
 
 def _links(trie: Names, chunks: Sequence[tuple[UUID, str]]) -> list[MentionRow]:

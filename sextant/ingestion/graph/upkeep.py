@@ -1,8 +1,7 @@
-"""What follows from a graph that has changed: merges, vectors of entities, communities, reports.
+"""Update what derives from a whole graph: merges, vectors of entities, communities, reports.
 
-Called once after documents came or went. Every step works from what the store says is missing or
-dirty, and commits as it goes, so a refresh that was killed goes on where it was, and one with nothing
-to do costs a query or two.
+It runs after documents were added or deleted. Each step asks the store what is missing or dirty, and commits as it
+goes. So an interrupted update continues, and one with nothing to do costs a query or two.
 """
 
 from __future__ import annotations
@@ -48,17 +47,22 @@ if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 _NAMES_AT_ONCE = 512
-# Who waits sees them pass, about a second each on two busy cores; fewer would leave an endpoint's requests unused.
+# About a second on two cores, for the progress; fewer would leave an endpoint's requests unused.
 _NAMES_EMBEDDED_AT_ONCE = 128
 _EMBEDDED_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Refreshed(Warned):
-    """What a refresh did: entities embedded, communities there are, reports written, whether in full.
+    """The outcome of an update.
 
-    `names_merged` and `names_parted` are those that have become one with another, or are no longer;
-    `pairs_judged` are pairs of names that the chat model has decided. `warnings`: what it could not do, and why.
+    Attributes:
+        names_merged, names_parted: names merged into others, and merges that were undone.
+        pairs_judged: pairs of names that the chat model has decided.
+        entities_embedded: entities that got a vector.
+        communities: their number now.
+        reports_written: reports that are new or changed.
+        full_run: whether the whole graph was partitioned again.
     """
 
     names_merged: int = 0
@@ -71,12 +75,12 @@ class Refreshed(Warned):
 
 
 class GraphUpkeep:
-    """Brings what is derived from whole graphs up to date.
+    """Update what derives from whole graphs.
 
     Args:
-        database: where the graphs are.
-        embedder: for names and reports; loaded only when there is something to embed.
-        chat: writes the reports; None: they are put together from sentences.
+        database: the database of the graphs.
+        embedder: for names and reports; loaded only if there is something to embed.
+        chat: writes the reports; None: they are assembled from sentences.
     """
 
     def __init__(
@@ -99,25 +103,24 @@ class GraphUpkeep:
         full: bool = False,
         patient: bool = False,
     ) -> Refreshed:
-        """Bring one graph up to date; a second process waits, and finds little left to do.
+        """Update one graph; one process at a time does, others wait.
 
         Args:
-            scope: whose graph.
-            on_progress: called with (stage, done, total; 0 where the total is not known).
-            full: partition the whole graph again, whatever has changed, and rewrite the reports whose
-                writer (a chat model, or none) is not the one that would write them now.
-            patient: communities of a large graph may wait until `communities.patience` of it is new.
-                Their cost grows with the graph; waiting keeps the cost of a passage the same.
+            scope: the knowledge base.
+            on_progress: called with (stage, done, total; 0: unknown).
+            full: partition the whole graph again, and rewrite the reports of another writer (a chat model, or none).
+            patient: communities of a large graph may wait until a share of `communities.patience` is new, since
+                their cost grows with the graph.
 
         Raises:
             ModelUnavailable: vectors are missing, all else is done.
-            DatabaseUnavailable: what was committed stays; the next refresh goes on from there.
-            GraphStoreUnavailable: Neo4j is gone, all else is done; the changes wait for it.
+            DatabaseUnavailable: what was committed stays; the next update continues.
+            GraphStoreUnavailable: Neo4j failed, all else is done; its changes wait.
         """
         report = on_progress or silent
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
-            await refresh_statistics(self._database, scope.user_id)  # an import has not
+            await refresh_statistics(self._database, scope.user_id)  # which an import does not do
             resolved = await resolve(self._database, scope, self._chat, on_progress=report)
             embedded, unembedded = 0, tuple[CodedWarning, ...]()
             try:
@@ -165,7 +168,7 @@ class GraphUpkeep:
         return done
 
     async def _warn_of_unembedded(self, scope: Scope) -> tuple[CodedWarning, ...]:
-        """Say how many entities are beyond the most that may have a vector; () where all have one."""
+        """Return a warning with the number of entities beyond the limit of vectors, if any."""
         left = await self._vectors.count_to_embed(scope)
         if not left:
             return ()
@@ -183,7 +186,7 @@ class GraphUpkeep:
             report("report vectors", done, 0)
 
     async def _project(self, scope: Scope, report: OnStage) -> None:
-        """Copy what has changed to Neo4j, where the settings name a server."""
+        """Copy the changes to Neo4j if the settings name a server."""
         async with open_projector(self._database) as projector:
             if projector is not None and await read_progress(self._database, scope) is not None:
                 await projector.sync(scope, lambda rows: report("projection", rows, 0))
@@ -222,9 +225,9 @@ def _next(
     old: Sequence[CommunityGroup],
     follows: Follows | None,
 ) -> tuple[list[CommunityGroup], Follows, bool]:
-    """Return the communities now, what they reflect, and whether they were built from scratch or joined to.
+    """Return the communities of the graph, what they reflect, and whether they were built from scratch.
 
-    Without `follows` they are built from scratch.
+    They are, if `follows` is None or too much has changed since.
     """
     if follows is not None:
         joined = join(network, arrays, old)
@@ -238,7 +241,7 @@ def _next(
 
 
 def _groups(arrays: GraphArrays, stored: Sequence[StoredCommunity]) -> list[CommunityGroup]:
-    """Return stored communities by the numbers of those members that are still seen."""
+    """Return stored communities with the indices of their members; members that are gone are left out."""
     groups = []
     for one in stored:
         positions = arrays.entity_indices_of(one.members).astype(np.int64)
@@ -251,7 +254,7 @@ def _groups(arrays: GraphArrays, stored: Sequence[StoredCommunity]) -> list[Comm
 def _changes(
     arrays: GraphArrays, old: Sequence[CommunityGroup], groups: Sequence[CommunityGroup]
 ) -> tuple[list[Change], list[UUID]]:
-    """Return communities that are new or have changed, and those that are gone."""
+    """Return the communities that are new or have changed, and the ids of those that are gone."""
     before, changes = {group.id: group for group in old}, []
     for group in groups:
         known = before.pop(group.id, None)

@@ -1,11 +1,8 @@
-"""Freeze and join: communities between two full runs.
+"""Find communities of entities by hierarchical Leiden, and update them after changes.
 
-A batch of documents does not start over: entities that are new, or that nothing joins to their
-community any more, move to where most of their weight goes, and all others stay, so that a report
-changes only when its community does (measured: 2.8 % of the leaves for a topical batch, against 62 %
-for another full run; see docs/graph.md).
-
-Also here: communities of entities by hierarchical Leiden, with ids that stay.
+Between two full runs, only new entities and those without an edge into their community move; all others stay, so
+that few reports change (2.8 % of the leaves after a topical batch, against 62 % after another full run; docs/graph.md).
+A full run keeps the ids of communities that are still alike.
 """
 
 from __future__ import annotations
@@ -30,17 +27,16 @@ from sextant.ingestion.graph.communities.network import (
 )
 from sextant.stores.graph.arrays import GraphArrays
 
-# Members of a community that is not split further; 10 would cost six times the reports for leaves of
-# little quality (100,000 entities: 27,778 reports against 4,372).
+# The largest community that is not split; 10 would cost six times the reports (100,000 entities: 27,778).
 CAP = 100
-# When a full run is due: edges by this share more or fewer, modularity by this much less.
+# A full run is due after this change of the number of edges, or this loss of modularity.
 _GROWN, _FALLEN = 0.2, 0.01
-_SAME = 0.5  # Jaccard index from which on a community is still the one it was
+_SAME = 0.5  # least Jaccard index of a community and its successor
 
 
 @dataclass(frozen=True, slots=True)
 class CommunityGroup:
-    """A community by the numbers of its members, sorted; level 0 is the coarsest."""
+    """A community with the sorted indices of its members; level 0 is the coarsest."""
 
     id: UUID
     level: int
@@ -50,7 +46,7 @@ class CommunityGroup:
 
 @dataclass(frozen=True, slots=True)
 class CommunityDraft:
-    """A community that has no id yet: its parent is another draft by place, or one that has an id."""
+    """A community without an id; its parent is another draft, by index, or a community with an id."""
 
     level: int
     parent: int | None
@@ -61,7 +57,7 @@ class CommunityDraft:
 def build(
     network: Network, arrays: GraphArrays, stored: Sequence[CommunityGroup]
 ) -> list[CommunityGroup]:
-    """Return a full run. A community that shares half with one that stands (Jaccard index) has its id."""
+    """Partition the whole network; a community that is like a stored one gets its id."""
     drafts = partition(network)
     known = _matches([draft.members for draft in drafts], stored)
     return assign_ids(drafts, arrays, known, {group.id for group in stored})
@@ -70,10 +66,7 @@ def build(
 def partition(
     network: Network, level: int = 0, parent_id: UUID | None = None
 ) -> list[CommunityDraft]:
-    """Return every component's communities, from the coarsest down to at most `CAP` members.
-
-    Deterministic; the extension runs without the interpreter's lock.
-    """
+    """Return the communities of a network, from the coarsest down to at most `CAP` members; deterministic."""
     rows = _leiden(network)
     if not len(rows):
         return []
@@ -91,7 +84,7 @@ def partition(
 
 
 def _leiden(network: Network) -> npt.NDArray[np.int64]:
-    """Return a row for each entity in each community: level, community, the one above (or -1), entity; in order."""
+    """Return sorted rows of level, community, parent community (or -1) and entity."""
     if not len(network.source):
         return np.empty((0, 4), np.int64)
     names = [str(number) for number in range(network.size)]
@@ -109,7 +102,7 @@ def _leiden(network: Network) -> npt.NDArray[np.int64]:
         iterations=1,
         use_modularity=True,
         max_cluster_size=CAP,
-        seed=20_190_326,  # any number; the day Leiden was published
+        seed=20_190_326,  # any number
     )
     rows = np.array(
         [(one.level, one.cluster, _or_none(one.parent_cluster), int(one.node)) for one in found],
@@ -121,13 +114,13 @@ def _leiden(network: Network) -> npt.NDArray[np.int64]:
 def is_outdated(
     network: Network, groups: Sequence[CommunityGroup], *, edges: int, modularity_then: float
 ) -> bool:
-    """Return whether so much has changed since a full run that joining no longer does."""
+    """Return whether so much has changed since the last full run that another one is due."""
     grown = abs(len(network.source) - edges) > _GROWN * edges
     return grown or modularity(network, top(groups, network.size)) < modularity_then - _FALLEN
 
 
 def top(groups: Sequence[CommunityGroup], size: int) -> Indices:
-    """Return per entity the place of its coarsest community among those of level 0; -1 for none."""
+    """Return for each entity the index of its community among those of level 0; -1 for none."""
     return labels([group.members for group in groups if group.level == 0], size)
 
 
@@ -136,13 +129,13 @@ def _or_none(cluster: int | None) -> int:
 
 
 def leaves_of(groups: Sequence[CommunityGroup]) -> list[int]:
-    """Return the places of those communities that have none inside of them."""
+    """Return the indices of the communities that have no children."""
     parents = {group.parent_id for group in groups}
     return [index for index, group in enumerate(groups) if group.id not in parents]
 
 
 def _matches(members: Sequence[Indices], stored: Sequence[CommunityGroup]) -> dict[int, UUID]:
-    """Return which standing community each new one continues, the most alike first."""
+    """Return the id of the stored community that each new one continues; the most alike pairs come first."""
     if not members or not stored:
         return {}
     old, new = _rows([group.members for group in stored]), _rows(members)
@@ -174,7 +167,7 @@ def assign_ids(
     known: Mapping[int, UUID],
     taken: set[UUID],
 ) -> list[CommunityGroup]:
-    """Give communities the ids they had, or new ones that follow from who is in them."""
+    """Give communities their known ids, or new ones that follow from their members."""
     used = taken | set(known.values())
     ids = list[UUID]()
     for index, draft in enumerate(drafts):
@@ -199,14 +192,13 @@ def _new_id(arrays: GraphArrays, draft: CommunityDraft, used: set[UUID]) -> UUID
     return id_
 
 
-# A joined-to community is split when it has outgrown the cap by this factor.
-_OUTGROWN = 2
+_OUTGROWN = 2  # times the cap: a community that has grown so large is split
 
 
 def join(
     network: Network, arrays: GraphArrays, stored: Sequence[CommunityGroup]
 ) -> list[CommunityGroup]:
-    """Return the stored communities, with new entities joined and departed ones removed."""
+    """Return the stored communities with new entities added and deleted ones removed."""
     leaves = leaves_of(stored)
     label = labels([stored[leaf].members for leaf in leaves], network.size)
     label = _settle(network, label, len(leaves))
@@ -226,10 +218,10 @@ def join(
 
 
 def _settle(network: Network, label: Indices, taken: int) -> Indices:
-    """Return labels after the free entities have moved to where they add most modularity.
+    """Return labels after loose entities have moved to the community with the largest gain of modularity.
 
-    Free are entities that are nowhere, or that nothing joins to where they are. Each begins alone,
-    under a label from `taken` on; the others stay (local moving, Blondel et al. 2008).
+    Loose entities are in no community, or have no edge into theirs. Each begins alone, with a label from `taken` on;
+    the others stay (local moving, Blondel et al. 2008).
     """
     label = label.copy()
     loose = _loose(network, label)
@@ -237,11 +229,11 @@ def _settle(network: Network, label: Indices, taken: int) -> Indices:
     strength = network.strength
     total = np.bincount(label[label >= 0], strength[label >= 0], minlength=taken + len(loose))
     scale = 2 * network.weight.sum()
-    around = _Neighbours(network, loose)
+    neighbours = _Neighbours(network, loose)
     for _ in range(8):
         moved = False
         for index, node in enumerate(loose.tolist()):
-            nodes, weights = around.of(index)
+            nodes, weights = neighbours.of(index)
             choice, where = np.unique(label[nodes], return_inverse=True)
             total[label[node]] -= strength[node]
             gain = np.bincount(where, weights) - strength[node] * total[choice] / scale
@@ -255,7 +247,7 @@ def _settle(network: Network, label: Indices, taken: int) -> Indices:
 
 
 def _loose(network: Network, label: Indices) -> Indices:
-    """Return entities that have an edge, but none into a community of theirs."""
+    """Return the entities that have edges, but none into their community; label them -1."""
     same = (label[network.source] == label[network.target]) & (label[network.source] >= 0)
     stays_in = np.zeros(network.size, np.bool_)
     stays_in[network.source[same]] = stays_in[network.target[same]] = True
@@ -266,7 +258,7 @@ def _loose(network: Network, label: Indices) -> Indices:
 
 
 class _Neighbours:
-    """The edges of a few entities, by their place among them."""
+    """The edges of some entities, by index among these."""
 
     def __init__(self, network: Network, nodes: Indices) -> None:
         positions = np.full(network.size, -1)
@@ -280,7 +272,7 @@ class _Neighbours:
         self._starts = np.searchsorted(sources[order], np.arange(len(nodes) + 1))
 
     def of(self, node: int) -> tuple[Indices, Floats]:
-        """Return the neighbours of the entity at this place, and the weights of the edges."""
+        """Return the neighbours of an entity, and the weights of the edges."""
         part = slice(self._starts[node], self._starts[node + 1])
         return self._other[part], self._weight[part]
 
@@ -299,7 +291,7 @@ def _is_group(members: Indices | None) -> bool:
 def _with_members(
     groups: Sequence[CommunityGroup], leaves: Mapping[int, Indices]
 ) -> list[CommunityGroup]:
-    """Return the groups above and at these leaves, each with the members of its leaves."""
+    """Return these leaves and the communities above them, each with the members of its leaves."""
     numbers = {group.id: number for number, group in enumerate(groups)}
     parts: list[list[Indices]] = [[] for _ in groups]
     for leaf, members in leaves.items():
@@ -318,7 +310,7 @@ def _with_members(
 def _split(
     network: Network, arrays: GraphArrays, groups: Sequence[CommunityGroup], taken: set[UUID]
 ) -> list[CommunityGroup]:
-    """Return communities inside of leaves that have outgrown the cap."""
+    """Return communities inside leaves that have grown too large."""
     inner = list[CommunityGroup]()
     for leaf in leaves_of(groups):
         group = groups[leaf]

@@ -1,4 +1,4 @@
-"""The weighted network of entities that communities are found in, and how good a partition of it is."""
+"""The weighted network of entities for community detection, and the modularity of a partition."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """An undirected graph of entities by their numbers: source < target, sorted, each pair once.
+    """An undirected graph of entities by index: source < target, sorted, each pair once.
 
-    Weights are > 0; `size` counts all entities, also those without an edge.
+    Weights are > 0; `size` counts all entities, also those without edges.
     """
 
     size: int
@@ -29,10 +29,10 @@ class Network:
 
     @classmethod
     def of(cls, size: int, source: Indices, target: Indices, weight: Floats) -> Network:
-        """Return the network of some edges: sorted, duplicates of either direction summed, loops and edges without weight left out.
+        """Build a network: edges of both directions are summed; loops and edges without weight are left out.
 
         Args:
-            size: how many entities there are.
+            size: the number of entities.
             source: one end of each edge, 0 to size - 1, shape (edges,).
             target: the other end.
             weight: of each edge, shape (edges,); below 0 counts as 0.
@@ -50,7 +50,7 @@ class Network:
         return self._sums(self.source) + self._sums(self.target)
 
     def subnetwork(self, members: Indices) -> Network:
-        """Return the edges among some entities, under the same numbers."""
+        """Return the edges among some entities, with the same indices."""
         inside = np.zeros(self.size, np.bool_)
         inside[members] = True
         both = inside[self.source] & inside[self.target]
@@ -61,11 +61,12 @@ class Network:
 
 
 def network_of(arrays: GraphArrays) -> Network:
-    """Return what joins entities, each kind on the scale of log2(1 + how often), about 1 for once.
+    """Return the network of a graph; an edge weighs log2(1 + n), with n as follows.
 
-    Stated relations count their weight. Terms that share sentences count by how much more often
-    than chance they do (normalised pointwise mutual information, 0 to 1, negative ones 0; Bouma
-    2009). An entity that titles a passage is joined to what the passage links to.
+    - stated relations: the sum of their weights;
+    - co-occurring terms: the number of sentences, times their normalised pointwise mutual information (Bouma 2009),
+      0 to 1, negative values as 0;
+    - the title of a passage and the names in it: the number of passages.
     """
     size = len(arrays.entities)
     by_chance = _is_type(arrays, CO_OCCURS)
@@ -83,7 +84,7 @@ def network_of(arrays: GraphArrays) -> Network:
 
 
 def modularity(network: Network, label: Indices) -> float:
-    """Return newman's modularity of a partition; entities with label -1 are alone. 0 without edges."""
+    """Return Newman's modularity of a partition; entities with label -1 are alone. 0 without edges."""
     total = network.weight.sum()
     if not total:
         return 0.0
@@ -96,7 +97,7 @@ def modularity(network: Network, label: Indices) -> float:
 
 
 def labels(members: Sequence[Indices], size: int) -> Indices:
-    """Return per entity the place of the member list that it is in; -1 for none."""
+    """Return for each entity the index of the member list that it is in; -1 for none."""
     label = np.full(size, -1, np.int64)
     for index, part in enumerate(members):
         label[part] = index
@@ -104,7 +105,7 @@ def labels(members: Sequence[Indices], size: int) -> Indices:
 
 
 def pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
-    """Return the places (in left, in right) of all pairs of equal keys."""
+    """Return the indices (in left, in right) of all pairs of equal keys."""
     order = np.argsort(right, kind="stable")
     ranked = right[order]
     first = np.searchsorted(ranked, left, "left")
@@ -115,7 +116,7 @@ def pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
 
 
 def runs(label: Indices) -> Iterator[tuple[int, slice]]:
-    """Yield the runs of equal labels in a sorted array: each label and where it lies."""
+    """Yield the runs of equal labels in a sorted array: each label and its slice."""
     ends = np.flatnonzero(np.diff(label, append=label[-1:] + 1)) + 1
     start = 0
     for end in ends.tolist():
@@ -139,7 +140,7 @@ def _relations(arrays: GraphArrays, chosen: npt.NDArray[np.bool_]) -> Network:
 
 
 def _information(network: Network) -> Floats:
-    """Return per edge its normalised pointwise mutual information, at least 0."""
+    """Return the normalised pointwise mutual information of each edge, at least 0."""
     if not len(network.weight):
         return network.weight
     both = network.weight / network.weight.sum()
@@ -150,7 +151,7 @@ def _information(network: Network) -> Floats:
 
 
 def _links(arrays: GraphArrays) -> Network:
-    """Return what titles a passage, joined to what the passage's text names; weight counts passages."""
+    """Return the edges between titles of passages and names in them; the weight is the number of passages."""
     entity, chunk = arrays.mention_entity.astype(np.int64), arrays.mention_chunk.astype(np.int64)
     titles = arrays.mention_kind == KINDS.index(MentionKind.TITLE)
     names = arrays.mention_kind == KINDS.index(MentionKind.ALIAS)
