@@ -1,6 +1,6 @@
-"""What a community's report is written from: its most central entities, relations and passages.
+"""Select what a community's report is written from: its central entities, relations and passages.
 
-Also here: sentences of passages that can stand alone as findings.
+Also here: the sentences of a passage that can stand alone as findings.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sextant.text.characters import has_cjk
 
 _SHORTEST, _LONGEST = 8, 400  # characters
 _FEWEST_WORDS = 3
-# Emoji and marks of emphasis before a sentence.
+# Marks before a sentence, such as emoji.
 _MARKS = re.compile(r"[^\w\"'“‘«『「《(（\[<$€£¥]+")
 _ENDS = re.compile(r"[。！.!…][\"'”’」』）)\]》]*\W*$")
 _CELLS = re.compile(r"\s\|\s|^\||\|$|\t")
-# "She was born …": who that is stands in another sentence.
+# "She was born …" needs the sentence before.
 _LEANS = re.compile(
     r"(?:she|he|it|they|this|that|these|those|his|her|its|their|there|here|but|and|so|then|also|however)\b"
     r"|[他她它其此该這那]|这[个些一]|因此|所以|但是?|而且?|并且|同时|随后|另外",
@@ -34,10 +34,9 @@ _LEANS = re.compile(
 
 
 def statements(text: str) -> Iterator[str]:
-    """Yield the sentences of a passage that say something by themselves, each as it stands there.
+    """Yield the sentences of a passage that can stand alone.
 
-    Left out are headings, rows of tables, fields of records (an id, a language), questions, and what has no end, no
-    beginning or next to no words.
+    Left out are headings, rows of tables, fields of records, questions, fragments, and sentences of one or two words.
     """
     for start, end in quotable_spans(text):
         marks = _MARKS.match(text, start, end)
@@ -47,7 +46,7 @@ def statements(text: str) -> Iterator[str]:
 
 
 def leans_on_others(sentence: str) -> bool:
-    """Return whether a sentence begins with a word that stands for something said before, or calls out."""
+    """Return whether a sentence begins with a pronoun or connective, or is an exclamation."""
     return _LEANS.match(sentence) is not None or sentence.rstrip("\"'”’」』)）").endswith(
         ("!", "！")
     )
@@ -66,22 +65,21 @@ def _is_statement(sentence: str) -> bool:
 MOST_ENTITIES = 40
 MOST_PASSAGES = 8
 MOST_RELATIONS = 8
-# What a passage is titled with tells more about it than a term of the same weight.
-_TITLED = 2.0
+_TITLED = 2.0  # the factor of an entity that titles a passage
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A community's evidence, by the numbers that `GraphArrays` gives, the weightiest first.
+    """A community's evidence by indices of `GraphArrays`, the heaviest first.
 
     Attributes:
         group: the community.
-        entities: the most central ones, by the weight of their edges inside it.
-        weights: of those; > 0.
-        passages: those that say most about them.
-        telling: how much each of those says; > 0.
+        entities: the most central members, by the weight of their edges inside it.
+        weights: of these entities, > 0.
+        passages: those with the most information about the members.
+        telling: the information of each of these passages, > 0.
         mentioned: all passages that mention a member.
-        relations: stated ones (more than sharing a sentence) between members.
+        relations: relations between members, without co-occurrences.
     """
 
     group: CommunityGroup
@@ -96,14 +94,14 @@ class Outline:
 def outlines(
     arrays: GraphArrays, network: Network, groups: Sequence[CommunityGroup], reading: Ids
 ) -> list[Outline]:
-    """Return the outlines of communities of any levels, in the order of `groups`.
+    """Return the outlines of communities, in the order of `groups`.
 
     Args:
         arrays: the graph.
-        network: what joins its entities.
-        groups: the communities.
-        reading: the chunks in an order that follows from the documents alone. Of passages that say as much
-            the first is taken; their numbers follow from ids that are others when a document is stored anew.
+        network: its network of entities.
+        groups: communities of any level.
+        reading: the ids of chunks in reading order, by which ties are decided; indices of chunks change when a
+            document is stored again.
     """
     mentions = _Mentions.of(arrays)
     rank = _ranks(arrays, reading)
@@ -119,7 +117,7 @@ def outlines(
 
 
 def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
-    """Return per chunk its place in the order of reading; those that have come meanwhile are the last."""
+    """Return the position of each chunk in reading order; chunks that are not in it come last."""
     positions = index_of(arrays.chunks, reading)
     ranks = np.full(len(arrays.chunks), len(reading), np.int64)
     ranks[positions[positions >= 0]] = np.flatnonzero(positions >= 0)
@@ -128,7 +126,7 @@ def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
 
 @dataclass(frozen=True, slots=True)
 class _Mentions:
-    """Which passage mentions which entity, each pair once, and how telling an entity is."""
+    """Pairs of an entity and a chunk that mentions it, each once, and the information of each entity (idf)."""
 
     entity: Indices
     chunk: Indices
@@ -164,7 +162,7 @@ class _CommunityLevel:
         self._weight = np.log2(1 + strength) * np.where(arrays.titled, _TITLED, 1.0)
 
     def outlines(self) -> Iterator[Outline]:
-        """Yield one for each community."""
+        """Yield the outline of each community."""
         members = np.flatnonzero(self._label >= 0)
         entities = self._best(self._label[members], self._weight[members], members)
         passages, telling = self._passages()
@@ -205,14 +203,14 @@ class _CommunityLevel:
         return self._best(labels[rows], arrays.relation_weight[rows], rows)
 
     def _best(self, label: Indices, weight: Floats, value: Indices) -> list[Indices]:
-        """Return per community its values, the heaviest first, equal ones by value."""
+        """Return the values of each community by descending weight, then by value."""
         order, parts = self._sort(label, weight, value)
         return [value[order[part]] if part else np.empty(0, np.int64) for part in parts]
 
     def _sort(
         self, label: Indices, weight: Floats, rank: Indices
     ) -> tuple[Indices, list[slice | None]]:
-        """Return the order by community, weight and rank, and where in it each community's rows lie."""
+        """Return the order by community, weight and rank, and the slice of each community in it."""
         order = np.lexsort((rank, -weight, label))
         parts: list[slice | None] = [None for _ in self._groups]
         for index, part in runs(label[order]):

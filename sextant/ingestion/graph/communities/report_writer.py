@@ -1,7 +1,4 @@
-"""Writes the reports of dirty communities, as far as they need new ones.
-
-Also here: when a report is rewritten.
-"""
+"""Write the reports of dirty communities whose content has changed."""
 
 from __future__ import annotations
 
@@ -39,44 +36,43 @@ from sextant.stores.postgresql.database import Database
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
 
-# The share of the weight, of the names, of the passages or of the statements, from which on a report
-# lacks too much. A third member of two, a fourth passage beside three is more; a tenth of ten is less.
+# The share of new names, passages or relations, by weight, from which on a report is written again.
 NEWS = 0.2
-# Those who lead a community, and how many a report can be expected to name.
+# The names that a report must contain, and the number that it may contain.
 _LEADING, NAMED = 3, 12
 
 
 def stays(
     evidence: CommunityEvidence, chunks: Mapping[UUID, StoredChunk], known: KnownReport | None
 ) -> bool:
-    """Return whether a report can stay: what it tells is there still, and nearly all of what is there now was then.
+    """Return whether a report is still good: its content exists, and little of the evidence is new.
 
     Args:
         evidence: the community as it is now.
-        chunks: with the passages that the report cites, as far as they are there.
-        known: the report; None where there is none.
+        chunks: include the passages that the report cites, if they exist.
+        known: the report; None if there is none.
     """
     if known is None:
         return False
     sources = _sources_of(evidence)
     leading = [*sources[0]][:_LEADING]
-    there = {*map(_passage_key, chunks.values())}.union(*sources)
-    told, then = set(known.told), set(known.sources)
+    existing = {*map(_passage_key, chunks.values())}.union(*sources)
+    content, then = set(known.told), set(known.sources)
     return (
-        told <= there
-        and told.issuperset(leading)
+        content <= existing
+        and content.issuperset(leading)
         and all(news(kind, then) < NEWS for kind in sources)
     )
 
 
 def news(now: Mapping[UUID, float], then: Set[UUID]) -> float:
-    """Return how much of the weight of what is there `now` was not there `then`, 0..1."""
+    """Return the share of the weight `now` of keys that are not in `then`, 0..1."""
     fresh = sum(weight for key, weight in now.items() if key not in then)
     return fresh / sum(now.values()) if now else 0.0
 
 
 def _sources_of(evidence: CommunityEvidence) -> list[dict[UUID, float]]:
-    """Return what a report is made from, hashed, with weights: names, statements, passages, the weightiest first."""
+    """Return the evidence as weights by hash: of names, relations and passages, the heaviest first."""
     outline = evidence.outline
     names = zip(evidence.names, outline.weights.tolist(), strict=True)
     passages = zip(evidence.chunks, outline.telling.tolist(), strict=False)
@@ -93,15 +89,15 @@ def _sources_of(evidence: CommunityEvidence) -> list[dict[UUID, float]]:
 def note_sources(
     report: StoredReport, evidence: CommunityEvidence, chunks: Mapping[UUID, StoredChunk]
 ) -> StoredReport:
-    """Return a report that is written now with what it is made from, and what of it it may tell.
+    """Return a new report with the hashes of its evidence, and of what it may contain.
 
-    That is who leads, what is stated, and of `chunks` the passages it cites.
+    It may contain the first names, all relations, and the passages of `chunks` that it cites.
     """
     sources = _sources_of(evidence)
     names, statements, _ = sources
     cited = [_passage_key(chunks[one]) for one in report.cited if one in chunks]
-    told = [*[*names][:NAMED], *statements, *cited]
-    return replace(report, told=told, sources=[key for kind in sources for key in kind])
+    content = [*[*names][:NAMED], *statements, *cited]
+    return replace(report, told=content, sources=[key for kind in sources for key in kind])
 
 
 def _passage_key(chunk: StoredChunk) -> UUID:
@@ -111,7 +107,7 @@ def _passage_key(chunk: StoredChunk) -> UUID:
 def ids_of(
     arrays: GraphArrays, outline: Outline
 ) -> tuple[tuple[UUID, ...], tuple[UUID, ...], tuple[UUID, ...]]:
-    """Return an outline's entities, passages and relations by their ids."""
+    """Return the ids of an outline's entities, passages and relations."""
     return (
         tuple(arrays.entity_id(n) for n in outline.entities.tolist()),
         tuple(arrays.chunk_id(n) for n in outline.passages.tolist()),
@@ -131,15 +127,15 @@ _REPORTS_AT_ONCE = 64  # communities at a time
 
 
 class ReportKeeper:
-    """Keeps the reports of one graph's communities, for one run.
+    """Write the reports of one graph's communities in one update.
 
     Args:
-        database: where they are.
-        scope: whose graph.
-        arrays: the graph as it is.
-        network: what joins its entities.
-        chat: writes the reports; None: they are put together from sentences.
-        full: rewrite every report that would come out differently now, even where little has changed.
+        database: the database of the reports.
+        scope: the knowledge base.
+        arrays: its graph.
+        network: the network of its entities.
+        chat: writes the reports; None: they are extractive.
+        full: write every report again that has changed at all.
     """
 
     def __init__(
@@ -171,7 +167,7 @@ class ReportKeeper:
 
     @property
     def warnings(self) -> tuple[CodedWarning, ...]:
-        """Return how many reports the model should have written and did not, and the commonest reason."""
+        """Return a warning with the number of reports that the model failed to write, and the commonest reason."""
         if not self._failures:
             return ()
         ((reason, _),) = self._failures.most_common(1)
@@ -179,7 +175,7 @@ class ReportKeeper:
         return (CodedWarning(WarningCode.REPORTS_WITHOUT_MODEL, params),)
 
     async def write(self, groups: Sequence[CommunityGroup], report: OnStage) -> int:
-        """Write what is due, the innermost first, since a model reads those; returns how many."""
+        """Write the due reports, the innermost first, since a model reads these; return their number."""
         waiting = set(await self._communities.dirty(self._scope))
         due = sorted((one for one in groups if one.id in waiting), key=lambda one: -one.level)
         reading = await self._record.reading_order(self._scope)
@@ -217,7 +213,7 @@ class ReportKeeper:
         cited: Mapping[UUID, StoredChunk],
         known: Mapping[UUID, KnownReport],
     ) -> list[CommunityEvidence]:
-        """Return the communities whose reports are another's, not correct any more, or lack much."""
+        """Return the communities whose report is of another writer or no longer good."""
         writer = self._writer.name if self._writer else ""
         its = {id_: one for id_, one in known.items() if one.writer == writer}
         return [one for one in evidence if not stays(one, cited, its.get(one.outline.group.id))]
@@ -228,7 +224,7 @@ class ReportKeeper:
         known: Mapping[UUID, KnownReport],
         writer: ReportWriter,
     ) -> list[StoredReport]:
-        """Ask the model about the communities whose material has changed."""
+        """Let the model write the reports of the communities whose material has changed."""
         inner = await self._communities.parts(
             self._scope, [one.outline.group.id for one in evidence]
         )
@@ -247,7 +243,7 @@ class ReportKeeper:
         ]
 
     async def _evidence(self, part: Sequence[Outline]) -> list[CommunityEvidence]:
-        """Return the texts of some communities' outlines, read at once."""
+        """Return the outlines with their texts, read in two statements."""
         arrays = self._arrays
         ids = [ids_of(arrays, one) for one in part]
         chunks = await self._texts({chunk_id for _, passages, _ in ids for chunk_id in passages})
@@ -281,7 +277,7 @@ class ReportKeeper:
 
 
 def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
-    """Yield some communities at a time, all of one level, so that parts are written before the whole."""
+    """Yield batches of communities of one level, so that a community comes after its children."""
     for _, level in groupby(drawn, key=lambda one: one.group.level):
         rest = list(level)
         for start in range(0, len(rest), _REPORTS_AT_ONCE):
@@ -291,7 +287,7 @@ def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
 def _by_extraction(
     evidence: Sequence[CommunityEvidence], known: Mapping[UUID, KnownReport]
 ) -> list[StoredReport]:
-    """Return the extracted reports that differ from the stored ones."""
+    """Return the extractive reports that differ from the stored ones."""
     reports = [_extract_report(one) for one in evidence]
     return [one for one in reports if _is_news(known.get(one.id), one.writer, one.evidence)]
 

@@ -1,7 +1,7 @@
-"""Community reports without any model: a title, and the sentences that tell most of the members.
+"""Write community reports without a model: a title, and the sentences that name most members.
 
-A finding is a sentence of a passage, or what was said of a relation, with the passages it comes from;
-so every finding can be cited, and the same graph gives the same report.
+A finding is a sentence of a passage, or the description of a relation, with its passages. So every finding can be
+cited, and the same graph gives the same report.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from sextant.stores.chunks.stored import StoredChunk
 from sextant.text.characters import language_of, normalise
 from sextant.text.sentences import end_sentence
 
-_LONGEST = 120  # characters, as in the lines below
-_LONGEST_NAME = 60
-_LONGEST_HEADING = 50
+# Characters of a title, and of a name and a heading in it.
+_LONGEST, _LONGEST_NAME, _LONGEST_HEADING = 120, 60, 50
 _NAMES = 2  # entities that a title lists
-_MOSTLY = 0.5  # share of the weight of the best passages
+_MOSTLY = 0.5  # share of the weight of the best passages: a section with more gives the title
 _JOINT = {"zh": "、", "en": ", "}
 _COLON = {"zh": "：", "en": ": "}
 _PATH_SEPARATOR = " › "
-# A name of numbers, like that of a log by its date, says nothing.
+# A title without two letters, such as a date, is no title.
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
@@ -43,15 +42,15 @@ def title_of(
     language: str,
     members: int,
 ) -> str:
-    """Return a title in `language`, at most 120 characters.
+    """Return a title of at most 120 characters.
 
     Args:
-        names: distinct ones of the members, those that lead first.
-        types: of those.
-        chunks: the passages that say most.
-        telling: how much each says.
-        language: `zh` or `en`.
-        members: how many there are in all.
+        names: distinct names of members, the heaviest first.
+        types: of these names.
+        chunks: the best passages.
+        telling: the information of each.
+        language: of the title, `zh` or `en`.
+        members: the number of all members.
     """
     section = _main_section(chunks, telling)
     if section:
@@ -59,18 +58,18 @@ def title_of(
         added = [one for one in names if normalise(one) not in known][:_NAMES]
         return _cut(_COLON[language].join(filter(None, [section, _JOINT[language].join(added)])))
     shown = len(names) if members <= _NAMES + 1 else _NAMES
-    led = [
+    first = [
         _with_kind(name, kind, language) for name, kind in zip(names[:shown], types, strict=False)
     ]
-    rest = members - len(led)
-    joined = _JOINT[language].join(led)
+    rest = members - len(first)
+    joined = _JOINT[language].join(first)
     if rest < 1:
         return _cut(joined)
     return _cut(f"{joined}等{members}项" if language == "zh" else f"{joined} and {rest} more")
 
 
 def _main_section(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
-    """Return the document, and the section, that most of what is said comes from; empty for none."""
+    """Return the title of the document, and the heading, with most of the weight; empty for none."""
     document = _most(
         ((one.document_id, one), weight) for one, weight in _weigh_chunks(chunks, telling)
     )
@@ -96,7 +95,7 @@ def _weigh_chunks(
 
 
 def _most(rows: Iterable[tuple[tuple[object, StoredChunk], float]]) -> StoredChunk | None:
-    """Return the first passage of the key that has more than half of the weight."""
+    """Return the first passage of the key with more than half of the weight."""
     weights: dict[object, float] = defaultdict(float)
     first: dict[object, StoredChunk] = {}
     for (key, chunk), weight in rows:
@@ -129,22 +128,19 @@ MOST_FINDINGS = 6
 _MOST_FACTS = 3
 _MOST_OF_ONE_PASSAGE = 2
 _SUMMARY_NAMES, _SUMMARY_FINDINGS = 6, 2
-# A name that a finding has named already still counts, but little.
-_REPEATED = 0.2
-# What a further sentence of a document that is quoted already is worth, and one that leans on others.
+_REPEATED = 0.2  # weight of a name that an earlier finding contains
+# Factors of a sentence of a document that is quoted already, and of one that needs its context.
 _SAME_DOCUMENT, _LEANING = 0.7, 0.5
-# Two sentences that share so much of their words (Jaccard) say the same.
-_SAME_WORDS = 0.7
-_LONGEST_ROW = 400
+_SAME_WORDS = 0.7  # Jaccard index of the words of two sentences that say the same
+_LONGEST_ROW = 400  # characters
 _ABOUT = {"zh": "关于{names}。{findings}", "en": "About {names}. {findings}"}
 
 
 @dataclass(frozen=True, slots=True)
 class CommunityReport:
-    """What is said of a community; `rating` is in 0..10.
+    """The report of a community; `rating` is in 0..10.
 
-    `writer` is the chat model's name, empty for a report put together here; `note` says why a report
-    is not what was asked for.
+    `writer` is the chat model's name, empty for an extractive report; `note` says why the model did not write it.
     """
 
     title: str
@@ -170,12 +166,12 @@ class CommunityEvidence:
 
     @property
     def language(self) -> str:
-        """Return that of most of the passages' letters, or of the names where there is no passage."""
+        """Return the language of the passages, or of the names if there are none."""
         return language_of(" ".join(chunk.text for chunk in self.chunks) or " ".join(self.names))
 
 
 def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
-    """Return a report of a community's own sentences; deterministic."""
+    """Return a report of sentences of the community's passages; deterministic."""
     findings = _findings(evidence)
     language = evidence.language
     types = dict(zip(evidence.names, evidence.types, strict=True))
@@ -196,7 +192,7 @@ def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
 
 
 def rating(outline: Outline) -> float:
-    """Return how much there is to a community, 0..10: the geometric mean of log2 of members and passages.
+    """Return the size of a community, 0..10: the geometric mean of log2(1 + members) and log2(1 + passages).
 
     A pair in one passage gets 1.3, a hundred entities in two hundred passages 7.1.
     """
@@ -205,7 +201,7 @@ def rating(outline: Outline) -> float:
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Return names without those that an earlier one contains, or that contain an earlier one."""
+    """Return names that neither contain an earlier one nor are contained in one."""
     spellings: dict[str, str] = {}
     for name in names:
         folded = normalise(name)
@@ -215,7 +211,7 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 
 
 def facts(evidence: CommunityEvidence) -> list[Finding]:
-    """Return what was stated of relations, the heaviest first."""
+    """Return the relations as findings, the heaviest first."""
     return [
         Finding(relation.description or f"{source} — {relation.relation_type} — {target}", chunks)
         for source, relation, target in evidence.relations
@@ -226,16 +222,16 @@ def facts(evidence: CommunityEvidence) -> list[Finding]:
 def sentences(
     evidence: CommunityEvidence, cut: Callable[[str], Iterator[str]] = statements
 ) -> list[Finding]:
-    """Return the passages' sentences that name most of the community, each adding names if it can.
+    """Return the sentences that name most members, chosen one by one by the names that each adds.
 
-    They come from several documents where there are several, and none says what another says.
+    Sentences of documents that are quoted already count less, and none repeats another.
     """
     candidates = list(_candidates(evidence, cut))
     chosen: list[_Candidate] = []
     while candidates and len(chosen) < MOST_FINDINGS:
         known = {name for one in chosen for name in one.named}
         quoted = Counter(one.chunk.document_id for one in chosen)
-        best = max(candidates, key=lambda one: (one.worth(known, quoted), -one.place))
+        best = max(candidates, key=lambda one: (one.worth(known, quoted), -one.position))
         chosen.append(best)
         taken = Counter(one.chunk.id for one in chosen)
         full = {chunk_id for chunk_id, number in taken.items() if number >= _MOST_OF_ONE_PASSAGE}
@@ -249,9 +245,12 @@ def sentences(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence with the weights of the names in it; `place` counts over all passages, `leans` on others."""
+    """A sentence with the weights of the names in it.
 
-    place: int
+    `position` counts over all passages; `leans`: it needs its context.
+    """
+
+    position: int
     chunk: StoredChunk
     text: str
     named: Mapping[str, float]
@@ -259,7 +258,7 @@ class _Candidate:
     leans: bool
 
     def worth(self, known: Set[str], quoted: Mapping[UUID, int]) -> float:
-        """Return what it adds to a report that has these names, which count little, and quotes documents so often."""
+        """Return the value for a report with these `known` names that quotes each document so often."""
         covered = sum(
             weight * (_REPEATED if name in known else 1.0) for name, weight in self.named.items()
         )
@@ -267,7 +266,7 @@ class _Candidate:
         return covered * alike * (_LEANING if self.leans else 1.0)
 
     def repeats(self, other: _Candidate) -> bool:
-        """Return whether it says what another says."""
+        """Return whether it has nearly the same words as another."""
         shared = len(self.words & other.words)
         return shared > _SAME_WORDS * len(self.words | other.words)
 
@@ -292,7 +291,7 @@ def _candidates(
 
 
 def _fragments(text: str) -> Iterator[str]:
-    """Yield rows of tables but not their heads, headings and unfinished sentences; no field that says only an id."""
+    """Yield rows of tables without the head, headings and unfinished sentences, but no fields of ids."""
     heads = {head.strip("| ") for head in heads_in(text)}
     for start, end in quotable_spans(text):
         fragment = " ".join(text[start:end].split())
@@ -305,10 +304,9 @@ def _fragments(text: str) -> Iterator[str]:
 
 
 def _findings(evidence: CommunityEvidence) -> list[Finding]:
-    """Return what models or users said of relations, then sentences; bare relations if there are no others.
+    """Return descriptions of relations, then sentences, then relations without description.
 
-    A community without any of these, such as a list without sentences, falls back on its rows and, if
-    those name no member, on the beginning of its best passage.
+    Without any of these, return rows of tables; if none names a member, the beginning of the best passage.
     """
     statements = facts(evidence)
     described = [
