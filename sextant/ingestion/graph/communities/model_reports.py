@@ -1,8 +1,7 @@
-"""Community reports by a chat model: from passages, or for a large community from its parts' reports.
+"""Write community reports with a chat model, from passages or, for a large community, from its children's reports.
 
-The model sees numbered sources and must say which of them a finding comes from; a finding that names
-none is dropped, so what is left can be cited. Whatever goes wrong, the community has a report of its
-own sentences instead, with a note that says why.
+The model sees numbered sources and names those of each finding; a finding without a source is dropped. If the model
+fails, the report is extractive, with a note that says why.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from sextant.text.characters import estimate_tokens
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
-_NAMES = 24  # entities that the model is told by name
+_NAMES = 24  # entities in the prompt
 
 
 class _WrittenFinding(ModelReply):
@@ -45,7 +44,7 @@ class _WrittenFinding(ModelReply):
 
 
 class _Written(ModelReply):
-    """What the model is asked for."""
+    """The reply of the model."""
 
     title: Annotated[Text, AtMost(120)]
     summary: Text
@@ -55,19 +54,19 @@ class _Written(ModelReply):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What one report is written from: the community's evidence, and the reports of its parts."""
+    """The sources of a report: the community's evidence, and the reports of its children."""
 
     evidence: CommunityEvidence
     parts: Sequence[StoredReport] = ()
 
     @property
     def digest(self) -> UUID:
-        """Return a hash of what the model would be shown, whatever the order of names."""
+        """Return a hash of the sources and the names in any order."""
         texts = [*sorted(self.evidence.names[:_NAMES]), *(one.text for one in self.sources())]
         return UUID(bytes=hashlib.md5("\0".join(texts).encode(), usedforsecurity=False).digest())
 
     def sources(self) -> Iterator[Finding]:
-        """Yield statements with their passages, the weightiest first."""
+        """Yield the sources with their passages, the heaviest first."""
         if len(self.evidence.outline.group.members) > CAP and self.parts:
             for part in sorted(self.parts, key=lambda part: (-part.rating, part.id)):
                 chunks = tuple(
@@ -82,13 +81,13 @@ class Material:
 
 
 class ReportWriter:
-    """Writes reports with a chat model, as many as a run may have.
+    """Write reports with a chat model, up to a number of calls.
 
     Args:
         chat: the model.
-        tokens: estimated tokens of the sources in one prompt.
-        most: calls in all; further reports are put together from sentences.
-        at_once: calls at a time.
+        tokens: the largest number of tokens of the sources in a prompt, estimated.
+        most: the largest number of calls; further reports are extractive.
+        at_once: the number of concurrent calls.
     """
 
     def __init__(self, chat: ChatModel, *, tokens: int, most: int, at_once: int) -> None:
@@ -105,7 +104,7 @@ class ReportWriter:
         return self._chat.name
 
     async def write(self, material: Material) -> CommunityReport:
-        """Return a report by the model; by extraction, with a note, where that does not work out."""
+        """Return a report by the model, or an extractive one with a note if the model fails."""
         async with self._turns:
             if self._gone or self._left < 1:
                 note = self._gone or "The run had written as many reports by model as it may."
@@ -128,7 +127,7 @@ class ReportWriter:
             names=as_data(names),
             sources=number_texts([one.text for one in sources], "\n"),
         )
-        # The graph's lock is held meanwhile: silence is waited for once.
+        # Without retries, since the lock of the graph's update is held meanwhile.
         written, _ = await self._chat.structured(prompt, _Written, patient=False)
         findings = tuple(_keep_cited(written.findings, sources))
         if not (findings and written.title.strip() and written.summary.strip()):
@@ -140,7 +139,7 @@ class ReportWriter:
         )
 
     def _fit_sources(self, material: Material) -> Iterator[Finding]:
-        """Return as many sources as the prompt has room for."""
+        """Yield as many sources as fit into the prompt."""
         tokens_left = self._tokens
         for source in material.sources():
             tokens_left -= estimate_tokens(source.text)
@@ -156,7 +155,7 @@ class ReportWriter:
 def _keep_cited(
     written: Sequence[_WrittenFinding], sources: Sequence[Finding]
 ) -> Iterator[Finding]:
-    """Yield findings whose sources exist, with the passages of those."""
+    """Yield the findings that name sources, with the passages of these."""
     for one in written:
         named = [sources[n - 1] for n in dict.fromkeys(one.sources) if 1 <= n <= len(sources)]
         chunks = tuple(dict.fromkeys(chunk_id for source in named for chunk_id in source.chunk_ids))

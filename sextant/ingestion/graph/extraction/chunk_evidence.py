@@ -1,9 +1,7 @@
-"""What single passages say of the graph, without a chat model: terms, their types, definitions, rows of tables.
+"""Extract the graph's evidence from passages without a chat model: terms, types, definitions, rows of tables, links.
 
-A passage mentions an entity once: where it first stands, with the type that is known of it and what the passage
-says it is. Two entities that it relates by a type are not related by sharing sentences besides.
-
-Also here: what a table states; links between passages by name.
+A passage mentions an entity once, where it first occurs, with its type and description. Two entities with a typed
+relation get no co-occurrence besides.
 """
 
 from __future__ import annotations
@@ -38,9 +36,9 @@ from sextant.text.units import DATE, is_unit
 from sextant.text.values import normalise_values
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
-_MOST_COLUMNS = 16  # that a row tells facts of
+_MOST_COLUMNS = 16  # of a row
 _RULE = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)+")
-# Headings of columns that number rows or give them a place, so that the thing comes next. A year does not.
+# Headings of columns that number the rows, so that the next column has the subject.
 _NUMBERING = frozenset(
     [
         *("", "#", "№", "n°", "no", "nr", "number", "id", "index", "item", "s/n", "rank"),
@@ -50,7 +48,7 @@ _NUMBERING = frozenset(
 
 
 class TableCell(NamedTuple):
-    """A cell's text and where it begins in the table's text."""
+    """A cell's text and its start in the table's text."""
 
     text: str
     start: int
@@ -58,7 +56,7 @@ class TableCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What a row says of `subject`, which stands under `heading`: names by their headings, the rest in words."""
+    """The facts of a row about `subject`, whose column is `heading`: related names, and other cells as a description."""
 
     subject: TableCell
     heading: str
@@ -67,7 +65,7 @@ class RowFacts:
 
 
 def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
-    """Yield the facts of a table with a heading row, which is in `text` or, for later rows, in `context`."""
+    """Yield the facts of a table; its heading row is in `text` or, for later rows, in `context`."""
     lines = list(_lines(text))
     headings, rows = _headings(lines), lines[2:]
     if not headings:
@@ -100,7 +98,7 @@ def _row(headings: list[str], cells: list[TableCell], column: int) -> RowFacts:
 
 
 def _headings(lines: list[TableCell]) -> list[str]:
-    """Return the headings of a table that begins with them and a rule; [] when it does not."""
+    """Return the headings of a table that begins with a heading row and a rule; [] for others."""
     if len(lines) < 2 or not _RULE.fullmatch(lines[1].text.strip()):
         return []
     headings = [cell.text for cell in _cells(lines[0])]
@@ -126,7 +124,7 @@ def _cells(line: TableCell) -> list[TableCell]:
 
 
 def _is_name(text: str) -> bool:
-    """Return a value that names something: short, no number at its head, no sentence, no date or amount."""
+    """Return whether a cell is a name: short, without a number first, no sentence, no date or amount."""
     return (
         len(text) <= _LONGEST_NAME
         and is_linkable(text)
@@ -138,13 +136,13 @@ def _is_name(text: str) -> bool:
 
 
 def _is_thing(text: str) -> bool:
-    """Return whether a value names something that many rows may be related to; a unit only measures them."""
+    """Return whether a cell is a name and no unit."""
     return _is_name(text) and not is_unit(text)
 
 
 @remember_short(65_536)
 def _is_value(text: str) -> bool:
-    """Return whether it is a date or an amount of money: what happened then, or costs that, is the thing."""
+    """Return whether a cell is a date or an amount of money."""
     found = normalise_values(text)
     if len(found) != 1 or found[0].end < len(text.rstrip()):
         return False
@@ -152,7 +150,7 @@ def _is_value(text: str) -> bool:
 
 
 class Bearer(NamedTuple):
-    """A name as it is spelled in a title, and the entity that bears it."""
+    """A name as spelled in a title, and its entity."""
 
     entity_id: UUID
     name: str
@@ -164,14 +162,13 @@ Names = NameTrie[Bearer]
 def title_evidence(
     scope: Scope, document_id: UUID, parsed: ParsedDocument
 ) -> tuple[list[AliasRow], list[MentionRow]]:
-    """Return the names that a document brings, and which of its chunks stand under which title."""
+    """Return the titles of a document as names, and as mentions in the chunks below them."""
     aliases: list[AliasRow] = []
     mentions: list[MentionRow] = []
     for title in titles_of(parsed):
         entity = entity_id(scope, title.name)
         source = "document" if title.path is None else "section"
-        # A section is about something ("Stations and software") more often than it is called by a name; what is
-        # headed 用药原则 is about that.
+        # The title of a section is seldom a name ("Stations and software"), but may be a concept (用药原则).
         entity_type = type_of_name(title.name)
         if title.path is not None and entity_type != CONCEPT:
             entity_type = UNTYPED
@@ -193,10 +190,9 @@ def name_trie(entities: Iterable[Bearer]) -> Names:
 
 
 def links(trie: Names, chunks: Iterable[tuple[UUID, str]]) -> Iterator[MentionRow]:
-    """Yield one mention for each name that a chunk contains, at its first place.
+    """Yield a mention for each name in a chunk, at its first occurrence.
 
-    Spellings of one name that differ in case are one name; the mention bears its normal form, so
-    that it does not show which of them was found.
+    Spellings that differ in case are one name, and the mention has its normal form.
     """
     for chunk_id, text in chunks:
         seen: set[Bearer] = set()
@@ -217,7 +213,7 @@ def _mention(bearer: Bearer, chunk_id: UUID, start: int, end: int) -> MentionRow
 
 @remember_short(65_536)
 def core(name: str) -> str:
-    """Return the name from its first word to its last, as it must stand in a text."""
+    """Return the name from its first word to its last, without signs around them."""
     words = NAMES.tokens(name)
     return name[words[0].start : words[-1].end] if words else ""
 
@@ -228,7 +224,7 @@ def texts(chunks: Sequence[Chunk]) -> list[tuple[UUID, str]]:
 
 
 class TermEvidence(NamedTuple):
-    """What passages say by themselves."""
+    """The evidence of passages by themselves."""
 
     mentions: list[MentionRow]
     relations: list[RelationRow]
@@ -240,15 +236,15 @@ def term_evidence(
     known: Mapping[UUID, Sequence[Term]],
     tagger: EntityTagger | None = None,
 ) -> TermEvidence:
-    """Return the entities that chunks mention, and how these are related.
+    """Return the entities that chunks mention, and their relations.
 
-    What names, columns and definitions of the document show comes before the types that a model gives.
+    Types that names, columns and definitions show take precedence over those of a model.
 
     Args:
-        scope: whose graph.
-        chunks: of a document.
-        known: the terms of chunks, where they were extracted before.
-        tagger: a model that finds names and their types; None: none is asked.
+        scope: the knowledge base.
+        chunks: chunks of a document.
+        known: the terms of chunks that were extracted before.
+        tagger: a model that finds names and their types, if any.
     """
     statements = [_state(scope, chunk, known.get(chunk.id)) for chunk in chunks]
     if tagger is not None:
@@ -260,7 +256,7 @@ def term_evidence(
 
 
 def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Statements:
-    """Return what a chunk says by its terms, definitions, abbreviations and tables."""
+    """Return the evidence of a chunk: terms, definitions, abbreviations and tables."""
     terms = extract_terms(chunk.text) if known is None else known
     statements = _Statements(scope, chunk)
     ids = [
@@ -271,12 +267,12 @@ def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Stateme
     _add_abbreviations(statements)
     _add_table(statements)
     for one, other, times in co_occurrences(chunk.text, terms):
-        statements.relate_sharing(ids[one], ids[other], times)
+        statements.co_occur(ids[one], ids[other], times)
     return statements
 
 
 def _type_of_term(text: str, term: Term) -> str:
-    """Return the type that stands beside a term anywhere in the text; what its name shows comes first."""
+    """Return the type by a title or role before a term; TERM if the name shows its type itself."""
     if type_of_name(term.name) != UNTYPED:
         return UNTYPED
     types_before = (find_type_before(text, span.start, span.end) for span in term.spans)
@@ -284,7 +280,7 @@ def _type_of_term(text: str, term: Term) -> str:
 
 
 def _add_tags(statements: Sequence[_Statements], tagged: Sequence[Sequence[Tag]]) -> None:
-    """Add what a model calls the names of chunks, where the document itself does not show it."""
+    """Add the names that a model finds, with its types where the document shows none."""
     shown = {
         entity
         for statement in statements
@@ -303,7 +299,7 @@ def _add_tags(statements: Sequence[_Statements], tagged: Sequence[Sequence[Tag]]
 
 @dataclass(slots=True)
 class _Statements:
-    """What one chunk says: an entity's first mention, first known type and all its descriptions count."""
+    """The evidence of one chunk; the first mention, the first known type and all descriptions of an entity count."""
 
     scope: Scope
     chunk: Chunk
@@ -314,7 +310,7 @@ class _Statements:
     def mention(
         self, name: str, start: int, entity_type: str = UNTYPED, description: str = ""
     ) -> UUID:
-        """Note an entity; what a name says by itself counts where nobody says more."""
+        """Add an entity; the type that its name shows counts if no other is given."""
         entity = entity_id(self.scope, name)
         row = self.mentions.get(entity)
         if row is None:
@@ -329,13 +325,13 @@ class _Statements:
         return entity
 
     def relate(self, source: UUID, target: UUID, relation_type: str) -> None:
-        """Note a typed relation, unless both ends are one."""
+        """Add a typed relation, unless both ends are one entity."""
         if source != target:
             self._related.add(frozenset((source, target)))
             self.relations.append(RelationRow(source, target, relation_type, self.chunk.id))
 
-    def relate_sharing(self, one: UUID, other: UUID, sentences: int) -> None:
-        """Note that two share sentences, from the smaller to the larger id, unless a typed relation says more."""
+    def co_occur(self, one: UUID, other: UUID, sentences: int) -> None:
+        """Add a co-occurrence, from the smaller to the larger id, unless the entities have a typed relation."""
         if frozenset((one, other)) not in self._related:
             source, target = sorted((one, other))
             self.relations.append(
@@ -344,19 +340,19 @@ class _Statements:
 
 
 def _add_definitions(statements: _Statements, terms: Sequence[Term]) -> None:
-    """Add what the chunk says that its terms, and what it is headed by, are."""
+    """Add the definitions of the chunk's terms and of the titles above it."""
     ends = {span.end: term.name for term in terms for span in term.spans}
     names = [*(term.name for term in terms), *map(bare_title, statements.chunk.section_path)]
     for found in find_defined(statements.chunk.text, names):
         entity = statements.mention(found.name, found.start, found.entity_type, found.description)
-        # A class that the passage has no term for ("film") would be a hub that parts nothing from anything.
+        # A class that is no term of the passage ("film") would be a hub.
         name = ends.get(found.kind.end)
         if name is not None:
             statements.relate(entity, statements.mention(name, found.kind.end - len(name)), IS_A)
 
 
 def _add_abbreviations(statements: _Statements) -> None:
-    """Add the abbreviations that the chunk defines, from which `sextant.ingestion.graph.resolution.resolve` learns."""
+    """Add the abbreviations that the chunk defines; `sextant.ingestion.graph.resolution` merges by them."""
     for found in definitions(statements.chunk.text):
         short = entity_id(statements.scope, found.short)
         if short != entity_id(statements.scope, found.full):
@@ -365,7 +361,7 @@ def _add_abbreviations(statements: _Statements) -> None:
 
 
 def _add_table(statements: _Statements) -> None:
-    """Add what the rows of a table state; values that name nothing describe what their row is about."""
+    """Add the facts of a table's rows; cells that are no names describe the row's subject."""
     if statements.chunk.modality is not Modality.TABLE:
         return
 

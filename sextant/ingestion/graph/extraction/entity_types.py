@@ -1,10 +1,7 @@
-"""The type of an entity that its name, its class or its column shows without doubt; TERM for all others.
+"""Find the type of an entity by its name, its class, its column or a definition; TERM if it is not certain.
 
-Types are those that a chat model is told of by default (`sextant.domain.settings.ExtractionSettings`), with TOOL,
-LANGUAGE and CODE besides. A name's type follows from the name alone, so it does not depend on
-the passages that mention it, nor on their order.
-
-Also here: what a passage says that something is.
+Types are those of the extraction by a chat model (`sextant.domain.settings.ExtractionSettings`), and TOOL, LANGUAGE
+and CODE. The type by a name does not depend on the passages that mention it.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 PERSON, ORGANIZATION, LOCATION, CONCEPT = "PERSON", "ORGANIZATION", "LOCATION", "CONCEPT"
 CODE = "CODE"
-# Capital letters in short groups, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
+# Short groups of capitals, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
 _CODE = re.compile(r"(?=(?:\D*\d){2})[A-Z]{1,4}(?![A-Z])(?:[-_.]?(?:[A-Z]{1,4}(?![A-Z])|\d+))*")
 _LONGEST_CLASS = 4  # Chinese characters
 # A title or a role right before a name.
@@ -47,13 +44,13 @@ def type_of_name(name: str) -> str:
 
 @remember_short(65_536)
 def type_of_class(noun: str) -> str:
-    """Return the type of what is called by `noun`, whose head is its end: "build tool", 慢性疾病."""
+    """Return the type of a noun by its head, which is its end: "build tool", 慢性疾病."""
     return _class_behind(noun, 0)
 
 
 @remember_short(4096)
 def type_of_column(heading: str) -> str:
-    """Return the type of the things in a column: of its heading's class, else the heading itself."""
+    """Return the type of the cells of a column: by the class of the heading, else the heading itself."""
     kind = type_of_class(heading)
     words = normalise_name(heading).split()
     names_class = _HEADING.fullmatch(heading) is not None and len(heading) <= _LONGEST_HEADING
@@ -65,7 +62,7 @@ def type_of_column(heading: str) -> str:
 
 
 def find_type_before(text: str, start: int, end: int) -> str:
-    """Return the type that stands before a name: "Dr. Marsh", "the manager Ada Marsh"."""
+    """Return the type by the title or role before a name: "Dr. Marsh", "the manager Ada Marsh"."""
     role = _ROLE.search(text[max(start - _LOOK_BACK, 0) : start])
     if role is None or not text[start].isupper() or type_of_class(role["role"]) != PERSON:
         return UNTYPED
@@ -87,7 +84,7 @@ def _chinese_name(name: str) -> str:
 
 
 def _is_person(name: str, known: bool) -> bool:
-    """Return whether what is tagged as a person's name is one; the dictionary has 苍鹭 and 马达 among them."""
+    """Return whether a name tagged as a person's is one; the dictionary tags 苍鹭 and 马达 so, too."""
     return 2 + known <= len(name) <= 3 and simplify(name)[0] in SURNAMES
 
 
@@ -97,12 +94,12 @@ def _latin_name(name: str) -> str:
 
 
 def _not_a_person(kind: str) -> str:
-    """Return the class that a name ends in; whoever is called "… manager" is a role, and no person."""
+    """Return the type, but TERM for PERSON: a name that ends in "manager" is a role."""
     return UNTYPED if kind == PERSON else kind
 
 
 def _class_behind(noun: str, before: int) -> str:
-    """Return the type of the class at the end of `noun` with so many characters, or words, before it."""
+    """Return the type of the class at the end of `noun`, with at least `before` characters or words before it."""
     known = _class_words()
     if has_cjk(noun):
         plain = simplify(noun)
@@ -122,7 +119,7 @@ def _class_words() -> dict[str, str]:
     return {word.strip(): kind for kind, _, words in lines for word in words.split(",")}
 
 
-# "X (born 1901) was an American film director and actor who …": up to what tells more than the kind.
+# "X (born 1901) was an American film director and actor who …"
 _IS_A = re.compile(
     r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?:(?:19|20)\d\d\s+)?"
     r"(?:(?:kind|type|sort|form|class|family|set|piece)\s+of\s+(?:an?\s+)?)?(?P<kind>[^.,;:!?()\"]{3,80})",
@@ -137,7 +134,7 @@ _CHINESE_IS_A = re.compile(
     r"(?:是(?:一[个种位名座条家部本款只组类])|是指?|(?<=[”」])指|，即|为一[个种位名座条家部本款])(?P<kind>[^，。；：（）()]{2,24})"
 )
 _ASIDE = re.compile(r"[”\"」』]?\s*(?:[(（][^()（）]{0,80}[)）])?\s*")
-# What says of a kind of things what it is, and not of one thing: 是一种 and 是指, but not 是一家.
+# Verbs of definitions of common nouns: 是一种 and 是指, but not 是一家.
 _OF_A_KIND = re.compile(r"是一[种種类類]|为一[种種类類]|是指|[”」]指")
 _CLAUSE = re.compile(r"[^，。；：！？\n]+")
 _LEAD = '#>*•·|- \t\n“"「『'
@@ -148,7 +145,7 @@ _LONGEST_DESCRIPTION = 400  # characters
 
 
 class EntityKind(NamedTuple):
-    """What something is said to be, and where that stands."""
+    """The kind in a definition, with its span."""
 
     text: str
     start: int
@@ -156,7 +153,7 @@ class EntityKind(NamedTuple):
 
 
 class Defined(NamedTuple):
-    """A name that opens a sentence which says what it is; `description` is that sentence."""
+    """A name with its definition; `description` is the sentence."""
 
     name: str
     start: int
@@ -166,10 +163,9 @@ class Defined(NamedTuple):
 
 
 def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
-    """Find the sentences that begin with one of `names` and say at once what it is.
+    """Find the definitions of `names`: sentences that begin with the name and "is a" or 是一种.
 
-    Only a bracket may stand between the name and the verb: in "Rust is fast, and speed is a virtue" neither
-    is Rust a virtue nor does the sentence begin with speed. What is of no known class needs "is a" or 是一种.
+    Only a bracket may stand between the name and the verb. A plain 是 suffices before a known class.
     """
     longest_first = sorted(filter(None, set(names)), key=lambda name: (-len(name), name))
     for first, end in sentences_of(text):
@@ -183,7 +179,7 @@ def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
 
 
 def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined | None:
-    """Return what a sentence says that the name which opens it at `at` is."""
+    """Return the definition of the name at `at` that a sentence gives, if any."""
     start, end = sentence
     verb = _behind_aside(text, at + len(name))
     found = _CHINESE_IS_A.match(text, verb, end) or _IS_A.match(text, verb, end)
@@ -194,7 +190,7 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined
     kind = _head(text, EntityKind(words, first, first + len(words)), end)
     entity_type = type_of_class(kind.text)
     if entity_type == UNTYPED and text[verb:first].rstrip() in {"是", "，即"}:
-        return None  # "是常见的" names no class
+        return None  # 是常见的 is no definition
     if entity_type == UNTYPED and _is_concept(text, name, at, kind):
         entity_type = CONCEPT
     description = one_line(text[start:end])[:_LONGEST_DESCRIPTION]
@@ -202,20 +198,20 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined
 
 
 def _behind_aside(text: str, at: int) -> int:
-    """Return where a sentence goes on behind a mark or a bracket."""
+    """Return the position behind a quotation mark or a bracket."""
     aside = _ASIDE.match(text, at)
     return aside.end() if aside else at
 
 
 def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:
-    """Return where a sentence begins behind its marks, and that with where it goes on behind an article."""
+    """Return the start of a sentence behind its marks, and the starts with and without an article."""
     start = end - len(text[first:end].lstrip(_LEAD))
     article = _ARTICLE.match(text, start, end)
     return start, {start, article.end() if article else start}
 
 
 def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:
-    """Return whether a definition is of a common noun: "A data race is a bug", "Ownership is a …" beside "the ownership"."""
+    """Return whether a definition is of a common noun: "A data race is a bug", or the text has the name in lower case."""
     if type_of_name(name) != UNTYPED:
         return False
     if has_cjk(name):
@@ -223,14 +219,14 @@ def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:
         tags = {tag for _, tag in cut_tagged_words(name)}
         return _OF_A_KIND.search(between) is not None and tags.isdisjoint(_PROPER)
     article = _ARTICLE.search(text, max(at - 4, 0), at)
-    if article is not None and article.end() == at:  # "The film is a sequel" speaks of one
+    if article is not None and article.end() == at:  # "The film is a sequel" defines nothing
         return article["any"] is not None and name == name.lower()
     common = name.lower()
     return common != name and re.search(rf"\b{re.escape(common)}\b", text) is not None
 
 
 def _head(text: str, kind: EntityKind, end: int) -> EntityKind:
-    """Return what ends the clause of a Chinese definition, behind the last 的, where it is a known class."""
+    """Return the end of a Chinese definition's clause, behind the last 的, if it is a known class."""
     if not has_cjk(kind.text):
         return kind
     clause = _CLAUSE.match(text, kind.start, end)

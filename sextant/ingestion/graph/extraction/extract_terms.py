@@ -1,9 +1,8 @@
-"""Terms of a passage without any model: Chinese by part of speech, other scripts by their form.
+"""Extract the terms of a passage without a model: Chinese by part of speech, other scripts by form.
 
-Chinese: neighbouring nouns are one term ("胰岛素" + "受体"), as tagged by rjieba (jieba's dictionary and
-tag set, 10 MB/s). Other scripts: runs of capitalised words, also with a number ("Plover 5"), abbreviations,
-identifiers such as INC-2025-017, and content words side by side that the passage repeats. Which terms matter in the
-collection is not decided here: readers weigh terms by how many passages share them.
+Chinese: adjacent nouns are one term ("胰岛素" + "受体"), as tagged by rjieba (jieba's dictionary and tag set).
+Other scripts: runs of capitalised words, also with a number ("Plover 5"), abbreviations, identifiers such as
+INC-2025-017, and pairs of content words that the passage repeats. Readers weigh terms by their frequency.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from sextant.text.units import UNIT_PATTERN, is_unit
 
 MOST_TERMS = 12  # of a passage
 MOST_PAIRS = 24  # of a passage
-_LONGEST_CHINESE = 16  # characters; longer runs of "nouns" are tables of contents and mistakes
+_LONGEST_CHINESE = 16  # characters; longer runs of nouns are mistakes of the tagger
 _LONGEST = 80  # characters of a name of several words, and of a code
 
 # Nouns, names of people, places, organisations and works, abbreviations; nominal verbs.
@@ -48,7 +47,7 @@ _IDENTIFIER = re.compile(
 )
 _WORD = re.compile(_PART)
 _JOINERS = frozenset({"of", "the", "de", "la", "von", "van"})
-# Names that are spelt like words without content.
+# Names that are spelt like stop words.
 _ACRONYMS = frozenset({"IT", "US", "WHO"})
 _CALENDAR = """
 january february march april may june july august september october november december
@@ -56,25 +55,23 @@ monday tuesday wednesday thursday friday saturday sunday
 """
 _CALENDAR_WORDS = frozenset(_CALENDAR.split())
 
-# A number behind a name ("Plover 5"), unless it is a part of another one, an amount, or a year.
+# A number behind a name ("Plover 5"), but no part of another number, no amount and no year.
 _NUMBER = re.compile(r" (?!(?:1[5-9]|20)\d\d\b)\d{1,4}(?!\w|[.,:/–-]\d| ?[%°€$£％])", re.ASCII)
 
-# How much one occurrence tells: a code or a name more than a noun.
+# Weights of an occurrence: a code, a name, a compound noun, a noun.
 _IDENTIFIES, NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
 
 
-# Terms, the sentence that tells most, and what shares a sentence are asked for one after the other,
-# each for all the passages of a document.
+# Cached, since terms, summaries and co-occurrences of a document's passages each need the sentences.
 sentences_of = lru_cache(maxsize=1024)(sentence_spans)
 
 
-# A word of letters with its start and end; a plain tuple costs a fifth of a named one, a hundred times
-# a passage.
+# A word of letters with its start and end; a named tuple would be five times slower.
 _Word = tuple[str, int, int]
 
 
 class TermSpan(NamedTuple):
-    """One occurrence of a term; `weight` says how telling its form is (> 0)."""
+    """One occurrence of a term; `weight` depends on its form (> 0)."""
 
     start: int
     end: int
@@ -83,21 +80,21 @@ class TermSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of a passage: its spelling where it first occurs, and all its places, in order."""
+    """A term of a passage: its first spelling, and all its occurrences in order."""
 
     name: str
     spans: tuple[TermSpan, ...]
 
     @property
     def weight(self) -> float:
-        """Return how much the passage is about it."""
+        """Return the sum of its weights in the passage."""
         return sum(span.weight for span in self.spans)
 
 
 def extract_terms(text: str) -> list[Term]:
-    """Return the most telling terms of a passage, in the order of their first occurrence.
+    """Return the terms of a passage with the largest weights, in the order of their first occurrence.
 
-    Spellings that name the same entity (`sextant.text.characters.normalise_name`) are one term.
+    Spellings that are equal by `sextant.text.characters.normalise_name` are one term.
     """
     spans: dict[tuple[int, int], TermSpan] = {}
     for span in sorted((*_chinese(text), *_latin(text)), key=lambda span: span.weight):
@@ -111,9 +108,9 @@ def extract_terms(text: str) -> list[Term]:
 
 
 def co_occurrences(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int]]:
-    """Return pairs of terms that share a sentence: `(place, place, number of sentences)`, commonest first.
+    """Return pairs of terms that share sentences, as (index, index, number of sentences), most frequent first.
 
-    Places are those in `terms`, the smaller first; equally common pairs come in order of place.
+    The indices are those in `terms`, the smaller first; ties are in order of index.
     """
     sentences = sentences_of(text)
     begins = [start for start, _ in sentences]
@@ -131,7 +128,7 @@ def co_occurrences(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int
 
 
 def _chinese(text: str) -> Iterator[TermSpan]:
-    """Neighbouring nouns that are Chinese, with the verb that may qualify them ("检修" + "报告")."""
+    """Yield runs of Chinese nouns, which may begin with a nominal verb ("检修" + "报告")."""
     if not has_cjk(text):
         return
     for run, group in groupby(_tag_words(text), key=lambda word: word[2]):
@@ -140,13 +137,13 @@ def _chinese(text: str) -> Iterator[TermSpan]:
             continue
         start, end = words[0][0], words[-1][1]
         name = text[start:end]
-        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and not _is_nameless(name):
+        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and not _is_common(name):
             named = any(tag in _NAMES for *_, tag in words)
             yield TermSpan(start, end, NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
 
 
-def _is_nameless(name: str) -> bool:
-    """Return whether a noun names nothing by itself: 血糖情况 is a term, 情况 is what anything has."""
+def _is_common(name: str) -> bool:
+    """Return whether a noun is too general to be a term: 血糖情况 is one, 情况 is not."""
     return name in CHINESE_STOP_WORDS or is_generic(name)
 
 
@@ -156,11 +153,10 @@ def _is_chinese_unit(word: str) -> bool:
 
 
 def _tag_words(text: str) -> Iterator[tuple[int, int, int, str]]:
-    """Yield words with their places, the number of the run they belong to (0: none), and their tags.
+    """Yield all words of the text as (start, end, number of the run of nouns or 0, tag).
 
-    A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it. So does a
-    unit: "2 小时血糖" is 血糖.
-    The words make up the text.
+    A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备") and ends the run. A unit
+    ends it, too: of "2 小时血糖" the term is 血糖.
     """
     at = run = 0
     inside = False
@@ -174,7 +170,7 @@ def _tag_words(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _latin(text: str) -> list[TermSpan]:
-    # A longer one is no code that people call a thing by: a file in base64, a hash of many.
+    # A longer one is a hash or encoded data.
     codes = [m.span() for m in _IDENTIFIER.finditer(text)]
     spans = [TermSpan(*at, _IDENTIFIES) for at in codes if at[1] - at[0] <= _LONGEST]
     words = _words(text)
@@ -185,7 +181,7 @@ def _latin(text: str) -> list[TermSpan]:
 
 
 def _words(text: str) -> list[_Word]:
-    """Return the words of a text but those that a figure belongs to: BM25 is no BM."""
+    """Return the words of a text except those beside a digit: BM25 has no word BM."""
     return [
         (word.group(), *word.span())
         for word in _WORD.finditer(text)
@@ -206,9 +202,9 @@ def _outside(spans: list[TermSpan], others: list[TermSpan]) -> list[TermSpan]:
 def _find_capitalised(
     text: str, words: Sequence[_Word], begins: Sequence[int]
 ) -> Iterator[TermSpan]:
-    """Yield runs of capitalised words in a sentence, joined by "of" and its like.
+    """Yield runs of capitalised words in a sentence, also joined by "of" and the like.
 
-    A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
+    A single word at the beginning of a sentence, an item or a cell does not count.
     """
     capitals = {index for index, (spelt, _, _) in enumerate(words) if _has_capital(spelt)}
     first, end = set(begins), 0
@@ -219,7 +215,7 @@ def _find_capitalised(
         while (
             end < len(words)
             and (end in capitals or words[end][0] in _JOINERS)
-            and _goes_on(text, words[end - 1], words[end], begins)
+            and _continues_name(text, words[end - 1], words[end], begins)
         ):
             end += 1
         if not (end == start + 1 and _is_title(text, words[start])):
@@ -232,8 +228,8 @@ def _is_title(text: str, word: _Word) -> bool:
     return text.startswith(".", end) and spelt in TITLES
 
 
-def _goes_on(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool:
-    """Return whether `word` may be of the same name: a space away, or after an initial ("J. Doe")."""
+def _continues_name(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool:
+    """Return whether `word` may be of the same name: a space behind `last`, or behind an initial ("J. Doe")."""
     spelt, start, end = last
     gap = text[end : word[1]]
     if gap != " " and not (gap == ". " and len(spelt) == 1):
@@ -249,7 +245,7 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
         words[-1][0] in _JOINERS or _is_measure(words[-1][0]) or _is_shouted(words[-1][0])
     ):
         words.pop()
-    while words and _names_nothing(words[0][0]):
+    while words and _is_stop_word(words[0][0]):
         words.pop(0)
         opens = False
     if not words or words[-1][2] - words[0][1] > _LONGEST:
@@ -261,13 +257,13 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
         yield TermSpan(start, words[-1][2], NAMED)
 
 
-def _names_nothing(word: str) -> bool:
+def _is_stop_word(word: str) -> bool:
     is_listed = word.casefold() in ENGLISH_STOP_WORDS and not _is_name_by_form(word)
     return is_listed or _is_shouted(word)
 
 
 def _is_shouted(word: str) -> bool:
-    """Return whether a word that names nothing is in capitals: SHALL, GIVEN … WHEN … THEN, FROM … WHERE."""
+    """Return whether a word is a stop word in capitals: SHALL, GIVEN … WHEN … THEN, FROM … WHERE."""
     return word.isupper() and word not in _ACRONYMS and word.casefold() in ENGLISH_STOP_WORDS
 
 
@@ -277,9 +273,9 @@ def _is_measure(word: str) -> bool:
 
 
 def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -> list[TermSpan]:
-    """Name with the number behind them, beside the names alone: "Plover 5" is of the Plovers.
+    """Return names with a number behind them, besides the names alone: "Plover 5", "Plover".
 
-    A word that is capitalised only because something begins with it must be there with its number twice.
+    A word that is capitalised at a beginning only must occur with its number twice.
     """
     numbers = list(_NUMBER.finditer(text))
     if not numbers:
@@ -315,12 +311,12 @@ def _has_capital(word: str) -> bool:
 
 
 def _is_name_by_form(word: str) -> bool:
-    """Return whether a word has a capital that no beginning explains: NASA, iPhone."""
+    """Return whether a word has a capital behind its first letter: NASA, iPhone."""
     return word[1:] != word[1:].lower()
 
 
 def _find_repeated(text: str, words: Sequence[_Word]) -> list[TermSpan]:
-    """Return two content words, a space apart, that the passage has more than once."""
+    """Return pairs of content words, a space apart, that occur more than once."""
     folded = [word.casefold() for word, _, _ in words]
     pairs = list(pairwise(folded))
     often = {

@@ -1,7 +1,7 @@
-"""GLiNER models (Zaratiana et al. 2024, arXiv 2311.08526) that were exported to ONNX, run without torch.
+"""Run GLiNER models (Zaratiana et al. 2024, arXiv 2311.08526) that were exported to ONNX, without torch.
 
-Such a model is asked for types by their names, so it knows any. It reads words, of which a prompt of the types is
-put before the text's, and scores each run of up to `max_width` words for each type.
+The input is a prompt with the names of the types, followed by the words of the text. The model scores each run of up
+to `max_width` words for each type.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 class NameSpan(NamedTuple):
-    """A name in a text: where it is, and the number of its type."""
+    """A name in a text, with the index of its type."""
 
     start: int
     end: int
@@ -53,12 +53,12 @@ class _Word(NamedTuple):
 
 
 class _Window(NamedTuple):
-    """Words of one text that the model reads at once, with the tokens that they and the prompt are."""
+    """Words of a text that fit into one run of the model, with the tokens of the prompt and the words."""
 
     text: int
     words: Sequence[_Word]
     ids: Sequence[int]
-    mask: Sequence[int]  # of each token: the number of its word, from 1; 0: it stands for none
+    mask: Sequence[int]  # of each token: the number of its word, from 1, or 0
 
 
 def is_gliner(name: str) -> bool:
@@ -70,11 +70,11 @@ def is_gliner(name: str) -> bool:
 
 
 class Gliner:
-    """A model in memory, for one thread at a time.
+    """A loaded model, for one thread at a time.
 
     Args:
-        name: a folder with `gliner_config.json`, `tokenizer.json` and an export, or such a repository of the hub.
-        labels: the types to look for, in words.
+        name: a folder with `gliner_config.json`, `tokenizer.json` and an export, or a repository of the hub.
+        labels: the names of the types.
 
     Raises:
         ModelUnavailable: it cannot be loaded, or is of another kind.
@@ -95,7 +95,7 @@ class Gliner:
         self._most_tokens = _most_tokens(folder)
 
     def find(self, texts: Sequence[str]) -> list[list[NameSpan]]:
-        """Find the names in each text, in reading order; none overlaps another."""
+        """Return the names in each text in order, without overlaps."""
         found: list[list[NameSpan]] = [[] for _ in texts]
         windows = [
             window
@@ -109,7 +109,7 @@ class Gliner:
         return found
 
     def _windows(self, text: int, words: Sequence[_Word]) -> Iterator[_Window]:
-        """Cut the words of a text into windows that the model can read; a text without words has none."""
+        """Cut the words of a text into windows that fit into the model."""
         for start in range(0, len(words), self._most_words):
             yield from self._fitting(text, words[start : start + self._most_words])
 
@@ -145,7 +145,7 @@ class Gliner:
 
 
 def _decode(words: Sequence[_Word], scores: npt.NDArray[np.float32]) -> list[NameSpan]:
-    """Take the best spans that do not overlap."""
+    """Return the best spans that do not overlap."""
     positions = np.argwhere(scores > _LEAST_SCORE)
     best = positions[np.argsort(-scores[tuple(positions.T)], kind="stable")].tolist()
     taken: set[int] = set()
@@ -160,7 +160,7 @@ def _decode(words: Sequence[_Word], scores: npt.NDArray[np.float32]) -> list[Nam
 
 
 def _words(text: str) -> Iterator[_Word]:
-    """Yield the words and signs of a text; Chinese has no spaces between words, so it is cut."""
+    """Yield the words and signs of a text; Chinese is segmented."""
     for match in _WORD.finditer(text):
         at = match.start()
         for part in words_of(match.group()) if has_cjk(match.group()) else [match.group()]:
@@ -169,7 +169,7 @@ def _words(text: str) -> Iterator[_Word]:
 
 
 def _mask(word_ids: Sequence[int | None], prompt: int, pooling: str | None) -> list[int]:
-    """Return the number of the word that each token stands for: of a word's tokens the first, unless `pooling` says else."""
+    """Return the number of the word for each token that represents one: its first token, or as `pooling` says."""
     before, after = [None, *word_ids[:-1]], [*word_ids[1:], None]
     return [
         word - prompt + 1
@@ -212,7 +212,7 @@ def _load_tokenizer(folder: Path) -> Any:  # noqa: ANN401 - a class of a package
 
 
 def _most_tokens(folder: Path) -> int:
-    """Return how many tokens the encoder can read; those that know no limit say a number with thirty digits."""
+    """Return the number of tokens that the encoder can read; a huge number means no limit."""
     settings = folder / "tokenizer_config.json"
     known = json.loads(settings.read_text("utf-8")) if settings.is_file() else {}
     return int(known.get("model_max_length") or 512)

@@ -1,4 +1,4 @@
-"""A named-entity model that says which names a passage has, and of what type: optional, by a name or path."""
+"""Find the names in passages and their types with an optional named-entity model: a spaCy pipeline or GLiNER."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import language_of
 from sextant.text.name_linker import is_linkable
 
-# The labels of spaCy's pipelines (OntoNotes, and the four of its multilingual one) by our types. Numbers, times
-# and amounts are left out: they name nothing that passages could be linked by.
+# Our types by the labels of spaCy's pipelines (OntoNotes, and the four of the multilingual one). Numbers, times
+# and amounts are left out, since they are no names.
 _LABELS = {
     "PER": "PERSON",
     "ORG": "ORGANIZATION",
@@ -33,7 +33,7 @@ _LABELS = {
 }
 _LEFT_OUT = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"})
 _LONGEST_NAME = 80  # characters
-# Pipelines of these read ideographs; of those, any script.
+# Languages whose pipelines read ideographs, and any script.
 _IDEOGRAPHIC, _ANY_LANGUAGE = frozenset({"zh", "ja"}), frozenset({"xx", "mul"})
 _PACKAGE = re.compile(r"\w+")
 _OTHER = "Try another model, or leave SEXTANT_INGESTION__NER_MODEL empty."
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class Tag(NamedTuple):
-    """A name in a text, where it stands, and its type."""
+    """A name in a text, with its start and type."""
 
     text: str
     start: int
@@ -49,12 +49,12 @@ class Tag(NamedTuple):
 
 
 class EntityTagger(ABC):
-    """Finds names in texts, with their types, by a model: loaded by the first text, for one thread at a time.
+    """Find names in texts with a model, which is loaded for the first text and used by one thread at a time.
 
-    `kind` is what runs it.
+    `kind` is the library of the model.
 
     Args:
-        name: what the setting says.
+        name: the name or path of the setting.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class EntityTagger(ABC):
 
 
 class SpacyTagger(EntityTagger):
-    """A spaCy pipeline by name (`en_core_web_sm`) or folder; texts in a script that it does not read have no names."""
+    """A spaCy pipeline by name (`en_core_web_sm`) or folder; it finds nothing in texts of other scripts."""
 
     kind = "spaCy"
 
@@ -117,7 +117,7 @@ class SpacyTagger(EntityTagger):
 
 
 class GlinerTagger(EntityTagger):
-    """A GLiNER model by folder or name at the hub, which looks for the types that it is given."""
+    """A GLiNER model by folder or name at the hub; it finds names of the given types."""
 
     kind = "GLiNER"
 
@@ -142,7 +142,7 @@ class GlinerTagger(EntityTagger):
 
 
 def build_tagger(settings: Settings) -> EntityTagger | None:
-    """Return the tagger that the settings name; None where they name none."""
+    """Return the tagger of the settings, if any."""
     name = settings.ingestion.ner_model
     if not name:
         return None
@@ -152,7 +152,7 @@ def build_tagger(settings: Settings) -> EntityTagger | None:
 
 
 def _install_pipeline(name: str) -> str:
-    """Return what to run or set for a pipeline that is not there."""
+    """Return the next step for a missing pipeline."""
     if _PACKAGE.fullmatch(name):
         return (
             f"Install it: `.venv/bin/python -m spacy download {name}` brings those of spaCy, pip others; "
@@ -164,7 +164,7 @@ def _install_pipeline(name: str) -> str:
 
 
 def _reads(language: str, text: str) -> bool:
-    """Return whether a pipeline of a language can read a text: one of English makes names of any Chinese, and back."""
+    """Return whether a pipeline of a language can read a text; others find names everywhere."""
     if language in _ANY_LANGUAGE:
         return True
     return (language_of(text) == "zh") == (language in _IDEOGRAPHIC)
@@ -178,6 +178,6 @@ def _spacy_tags(document: Any) -> Iterator[Tag]:  # noqa: ANN401 - as above
 
 
 def _name(text: str) -> str:
-    """Return the name of an entity, on one line; "" for what no passage could be found by, as two cells of a row."""
+    """Return the name of an entity on one line; "" if it is too long or no name, such as two cells of a row."""
     name = one_line(text)
     return name if len(name) <= _LONGEST_NAME and "|" not in name and is_linkable(name) else ""

@@ -1,6 +1,6 @@
-"""The names that a document gives to itself and its sections, and which of them say something.
+"""Find the titles of a document and its sections that are names.
 
-Also here: where a word has a capital because something begins there, not because it is a name.
+Also here: the positions where a sentence, an item or a cell begins, so that a capital means nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import normalise_name
 from sextant.text.name_linker import is_linkable, names_of_title
 
-# The mark of a list's item, with what may stand before it: "- Let structs own", "4. Check the star".
+# The mark of a list's item: "- Let structs own", "4. Check the star".
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·–—]|\d{1,3}[.)、])[ \t]+(?=\S+[ \t])", re.MULTILINE)
 _ROW = re.compile(r"^\|.*\|[ \t]*$", re.MULTILINE)
 _CELL = re.compile(r"(?<=\| )[^|\n]+(?= \|)")
@@ -22,10 +22,9 @@ _RULE = re.compile(r"\n\|(?: *:?-+:? *\|)+")
 
 
 def openings(text: str, sentences: Iterable[tuple[int, int]]) -> list[int]:
-    """Return the places where sentences, items and cells of tables begin, in order.
+    """Return the positions where sentences, items and cells begin, in order.
 
-    An item or a cell that is one word may be a name; in the head of a table it is what a column is
-    called, and counts as a beginning, too.
+    An item or a cell of one word may be a name, except in the head of a table.
     """
     starts = {start for start, _ in sentences}
     starts |= {item.end() for item in _ITEM.finditer(text)}
@@ -58,7 +57,7 @@ _BRACKETED = re.compile(
 _ABBREVIATION = re.compile(r"[A-Z][A-Za-z]{0,2}[A-Z0-9][A-Za-z0-9&+-]{0,8}")
 _LEAST_CHINESE = 3
 
-# Headings that stand in documents about anything, and columns that hold what things are called or worth.
+# General headings of sections and columns.
 _GENERIC = frozenset(
     normalise_name(name)
     for name in """
@@ -84,9 +83,9 @@ example|getting started|changelog|license|contact|about|details|description|docu
 
 
 class Title(NamedTuple):
-    """A title that names something: what it covers and what else it is called.
+    """A title that is a name, with its variants.
 
-    `path` is None for the document's own title, else the section path that its chunks begin with.
+    `path` is None for the document's title, else the section path with which its chunks' paths begin.
     """
 
     name: str
@@ -97,8 +96,7 @@ class Title(NamedTuple):
 def titles_of(parsed: ParsedDocument) -> list[Title]:
     """Return the document's title and its informative section titles, in reading order.
 
-    A title that the user gave in an import names something, as a document's own does. A passage that came
-    alone and without one is called by its id, which names nothing.
+    Titles given in an import count as names. The id of a passage that was imported without a title does not.
     """
     found = [None if _is_an_id(parsed) else _title(parsed.title, None)]
     for section in parsed.sections:
@@ -126,14 +124,13 @@ def _title(title: str, path: tuple[str, ...] | None) -> Title | None:
     bare = bare_title(title)
     if path is not None:
         return _make_title(bare, path)
-    # A document may well be called "1984" or "2001太空漫游"; numbering stands before sections only. But what
-    # is a number of a table or chapter alone ("Table 3", 第三章) names no document either.
+    # A document may be called "1984" or "2001太空漫游", so its numbers stay; but "Table 3" and 第三章 are no names.
     line = one_line(title)
     return _make_title(line, None) if bare or line[:1].isdigit() else None
 
 
 def is_generic(heading: str) -> bool:
-    """Return whether a heading stands in documents about anything, as 备注 and "Description" do."""
+    """Return whether a heading is general, like 备注 and "Description"."""
     return normalise_name(heading) in _GENERIC
 
 
@@ -145,7 +142,7 @@ def _make_title(name: str, path: tuple[str, ...] | None) -> Title | None:
 
 
 def _informative(title: Title | None) -> Title | None:
-    """Return a section's title of at least three ideographs or two words: less is said in every document."""
+    """Return a section's title if it has at least three ideographs, two words or an abbreviation."""
     if title is None or not title.names or not _is_informative(title.name):
         return None
     return title
@@ -160,6 +157,6 @@ def _is_informative(name: str) -> bool:
 
 
 def _abbreviations(name: str) -> list[str]:
-    """Return what a bracket gives as the short form: "胰岛素样生长因子（IGF）" is also called "IGF"."""
+    """Return the abbreviations in brackets: "IGF" of "胰岛素样生长因子（IGF）"."""
     found = [match.group(1).strip() for match in _BRACKETED.finditer(name)]
     return [short for short in found if _ABBREVIATION.fullmatch(short)]
