@@ -1,8 +1,7 @@
-"""What extraction will cost, before anything is sent, and a cap that stops it in time.
+"""Estimate the cost of extraction before anything is sent, and limit it.
 
-All figures before the fact are estimates. Prompts are counted by `sextant.text.characters.estimate_tokens`; an
-answer is taken for what the prompt allows it, which grows with the passages. So a call about a
-section costs about twice its tokens, instructions included.
+Prompts are counted by `sextant.text.characters.estimate_tokens`; an answer counts as long as the prompt allows, which
+grows with the passages. So a call costs about twice the tokens of its passages.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import ExtractionSettings, Settings
 from sextant.text.characters import estimate_tokens
 
-_MILLION = 1_000_000  # tokens, of which prices are told
-# Entities, and relations, that a call is asked for: some few, and one more for so many tokens of the passages.
+_MILLION = 1_000_000  # tokens of a price
+# A call asks for this many entities and relations, and one more for so many tokens of the passages.
 _FEW, _TOKENS_OF_ONE = 2, 90
-_PASSAGE_TOKENS = 12  # of the answer around what was found in one passage
+_PASSAGE_TOKENS = 12  # of an answer, for each passage
 _PAIR_TOKENS = 24  # of an entity and a relation, as JSON
-# What cuts an answer off: twice as much and some, for models that write JSON in lines.
+# The limit of an answer in terms of its expected length, for models that write JSON with white space.
 _LIMIT_BASE, _LIMIT_FACTOR = 150, 2
-# Of one passage at most twice its share is asked for; small models fill whatever list they are given.
+# A passage may have twice its share of the items; small models fill any list.
 _LEAST_OF_PASSAGE, _SHARE_FACTOR = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """About how much it takes to read some passages; `cost` is None without prices."""
+    """The estimated cost of a run; `cost` is None without prices."""
 
     passages: int = 0
     input_tokens: int = 0
@@ -38,34 +37,34 @@ class CostEstimate:
 
 
 def most_found(passage_tokens: int) -> int:
-    """Return how many entities, and how many relations, a call about so many tokens asks for at most."""
+    """Return the number of entities, and of relations, that a call asks for at most."""
     return _FEW + passage_tokens // _TOKENS_OF_ONE
 
 
 def most_of_passage(passage_tokens: int, number: int) -> int:
-    """Return how many entities, and relations, of each passage a call about so many tokens in so many asks for."""
+    """Return the number of entities, and of relations, that a call asks for in each of its `number` passages."""
     return max(_LEAST_OF_PASSAGE, -(-_SHARE_FACTOR * most_found(passage_tokens) // number))
 
 
 def answer_limit(passage_tokens: int, number: int, settings: Settings) -> int:
-    """Return the tokens after which an answer about so many in so many passages is cut off."""
+    """Return the limit of an answer about `number` passages."""
     allowed = _LIMIT_BASE + _LIMIT_FACTOR * _answer_tokens(passage_tokens, number)
     return min(allowed, settings.limits.answer_tokens)
 
 
 def _answer_tokens(passage_tokens: int, number: int) -> int:
-    """Return about how long an answer is that gives all it may."""
+    """Return the estimated length of a full answer."""
     return _PASSAGE_TOKENS * number + _PAIR_TOKENS * max(number, most_found(passage_tokens))
 
 
 def estimate_call(prompt: str, passages: Sequence[str], settings: Settings) -> Usage:
-    """About what reading passages together takes, gleaning included; `prompt` is all that is sent first."""
+    """Estimate the usage of a call about passages, gleaning included; `prompt` is the whole first prompt."""
     prompt_tokens = estimate_tokens(prompt)
     passage_tokens = sum(map(estimate_tokens, passages))
     answer_tokens = _answer_tokens(passage_tokens, len(passages))
     answer_tokens = min(answer_tokens, answer_limit(passage_tokens, len(passages), settings))
     rounds = settings.extraction.gleaning
-    # A round of gleaning repeats the passages and what was found, and seldom finds much.
+    # A round of gleaning repeats the passages and the extractions, and finds little.
     return Usage(
         1 + rounds,
         prompt_tokens + rounds * (prompt_tokens + answer_tokens),
@@ -75,7 +74,7 @@ def estimate_call(prompt: str, passages: Sequence[str], settings: Settings) -> U
 
 
 def cost_of(usage: Usage, settings: ExtractionSettings) -> float | None:
-    """Return what tokens cost at the configured prices; None when there are none."""
+    """Return the cost at the configured prices; None without prices."""
     if settings.input_price is None and settings.output_price is None:
         return None
     prompt_cost = usage.prompt_tokens * (settings.input_price or 0)
@@ -84,10 +83,10 @@ def cost_of(usage: Usage, settings: ExtractionSettings) -> float | None:
 
 @dataclass(slots=True)
 class CostBudget:
-    """A cap on tokens and on money, for calls that run side by side.
+    """A limit of tokens and money for concurrent calls.
 
-    A call reserves its estimate before it starts, made larger as far as earlier calls took more than
-    theirs. So the cap is passed by no more than what the first calls side by side are wrong by.
+    A call reserves its estimate before it starts, scaled by how far earlier calls exceeded theirs. So only the first
+    concurrent calls can exceed the limit.
     """
 
     settings: ExtractionSettings
@@ -100,7 +99,7 @@ class CostBudget:
 
     @classmethod
     def of(cls, settings: ExtractionSettings) -> CostBudget:
-        """Return the cap that the settings name.
+        """Return the budget of the settings.
 
         Raises:
             OptionInvalid: a budget in money is set, but no price.
@@ -111,10 +110,10 @@ class CostBudget:
         return budget
 
     def limit_cost(self, cost: float) -> None:
-        """Cap what the rest may cost in money.
+        """Limit the cost in money.
 
         Raises:
-            OptionInvalid: it is no amount above 0, or there are no prices to go by.
+            OptionInvalid: the amount is not above 0, or there are no prices.
         """
         if not 0 < cost < inf:
             raise OptionInvalid(
@@ -132,7 +131,7 @@ class CostBudget:
         self.cost = cost
 
     def reserve(self, need: Usage) -> bool:
-        """Set `need` aside; False, and `exhausted` from then on, when it does not fit any more."""
+        """Reserve `need`; return False, and set `exhausted`, if it exceeds the limit."""
         if self.exhausted or not self._fits(self._reserved + need):
             self.exhausted = True
             return False
@@ -140,7 +139,7 @@ class CostBudget:
         return True
 
     def settle(self, reserved: Usage, used: Usage) -> None:
-        """Settle a call that has ended: what it took replaces what was set aside for it."""
+        """Replace the reservation of a call that has ended by its usage."""
         self._reserved = Usage(
             self._reserved.calls - reserved.calls,
             self._reserved.prompt_tokens - reserved.prompt_tokens,

@@ -1,11 +1,10 @@
-"""Entities and relations by a chat model, several passages at a time.
+"""Extract entities and relations with a chat model, several passages in a call.
 
-Passages of a document that follow each other are read in one call (and `gleaning` more): the instructions are paid
-for once, and "it" in one passage may be what another names. As many calls are under way as the endpoint takes. What
-comes back is stored together with the note that the passages are done, so a process that is killed repeats only
-the calls under way. What an answer leaves out is asked for again. Where a call fails, its passages are asked about
-in two halves; a passage that fails alone keeps the reason and is tried again by the next run. The offline evidence
-of a document is in the graph before this begins, and stays whatever happens here.
+Adjacent passages of a document are read in one call (and `gleaning` further ones), which saves instructions and lets
+pronouns refer to other passages. Results are stored together with the note that the passages are done, so a killed
+process repeats only the running calls. Passages that an answer leaves out are asked about again. The passages of a
+failed call are asked about in two halves; a passage that fails alone is stored with the reason, and tried again by
+the next run. The evidence found without a model is stored before, and stays.
 """
 
 from __future__ import annotations
@@ -72,14 +71,13 @@ if TYPE_CHECKING:
 
 
 PROMPT_VERSION = EXTRACT.wordings["en"].version
-# So many calls in a row that get no answer at all: the endpoint is gone, and others wait for it.
-_GONE_AFTER = 3
-_MANY_ATTEMPTS = 1000
+_GONE_AFTER = 3  # calls in a row without an answer: the endpoint is gone
+_MANY_ATTEMPTS = 1000  # an estimate counts all passages that are not done
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionReport(Warned):
-    """What one run did: passages read, failed and left; `warnings` say why and what to do."""
+    """The numbers of passages that a run has read, that failed, and that are left; `warnings` say why."""
 
     done: int
     failed: int
@@ -89,14 +87,13 @@ class ExtractionReport(Warned):
 
 
 class ModelExtractor:
-    """Reads the passages of knowledge bases with a chat model.
+    """Extract from the passages of knowledge bases with a chat model.
 
     Args:
-        database: where passages come from and evidence goes.
+        database: the database of passages and evidence.
         chat: the model.
         settings: `extraction` applies.
-        renewed: each run has a budget of its own, not one for all together, as in a worker, whose runs
-            never end.
+        renewed: each run has its own budget, as in a worker; otherwise all runs share one.
     """
 
     def __init__(
@@ -124,15 +121,15 @@ class ModelExtractor:
         document_id: UUID | None = None,
         on_progress: OnCount | None = None,
     ) -> ExtractionReport:
-        """Read the passages that wait, each once; those that failed too often stay as they are.
+        """Read the waiting passages; those that failed too often are skipped.
 
         Args:
             scope: the knowledge base.
-            document_id: only passages of this document.
-            on_progress: called with (passages tried, passages to try).
+            document_id: restricts the passages to a document.
+            on_progress: called with (passages done or failed, all passages to read).
 
         Raises:
-            DatabaseUnavailable: what was stored stays; the same call later goes on from there.
+            DatabaseUnavailable: what was stored stays; a later call continues.
         """
         before = await self._store.counts(scope, document_id)
         total = before.waiting + before.failed
@@ -156,7 +153,7 @@ class ModelExtractor:
         )
 
     async def remarks(self, scope: Scope, document_id: UUID) -> tuple[CodedWarning, ...]:
-        """Return what a user should know of a document whose passages were not all read; () when all were."""
+        """Return a warning if not all passages of a document were read."""
         counts = await self._store.counts(scope, document_id)
         missing = counts.waiting + counts.failed
         if not missing:
@@ -197,8 +194,7 @@ class ModelExtractor:
         try:
             found, usage = await self._find(shown, prompt)
         except SextantError as failed:
-            # Answers that did not fit are paid for all the same, refusals are not. Where nobody can
-            # tell, the prompt was sent at least.
+            # Invalid answers cost tokens, refusals do not. If the usage is unknown, the prompt was sent at least.
             error = failed
             used = error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
             usage = used or Usage(1, need.prompt_tokens, 0, estimated=True)
@@ -211,7 +207,7 @@ class ModelExtractor:
         return self._take_error(run, slot, passages, error, usage)
 
     def _adapt_size(self, seconds: float) -> None:
-        """Let calls become longer again, up to the usual length, where there is time for it."""
+        """Double the size of calls, up to the usual one, if the endpoint is fast enough."""
         if seconds < self._settings.model_timeout / 4:
             self._call_tokens = min(CALL_TOKENS, 2 * self._call_tokens)
 
@@ -223,7 +219,7 @@ class ModelExtractor:
         error: SextantError,
         usage: Usage,
     ) -> PassagesOutcome:
-        """Ask again about half as many, for one may be at fault or they are too long; one alone has failed."""
+        """Ask again about each half of the passages; a single one has failed."""
         is_silent = (
             isinstance(error, ModelUnavailable) and error.usage is None and not error.unreachable
         )
@@ -253,7 +249,7 @@ class ModelExtractor:
     async def _find(
         self, shown: Sequence[Shown], prompt: Messages
     ) -> tuple[dict[int, ModelExtraction], Usage]:
-        """Return what the model finds in the passages shown, by their index; those that it leaves out are absent."""
+        """Return the extractions by the index of the passage shown; passages that the model leaves out are absent."""
         reply, usage = await self._ask(shown, prompt)
         found = assign_extractions(reply, len(shown), is_cut=usage.truncated)
         for _ in range(self._settings.extraction.gleaning if found else 0):
@@ -262,7 +258,7 @@ class ModelExtractor:
                 reply, cost = await self._ask(
                     read, gleaning_prompt(read, self._types, found.values())
                 )
-            except ModelOutputInvalid as error:  # what was found before stands
+            except ModelOutputInvalid as error:  # keep the first extraction
                 return found, _plus(usage, error.usage)
             except ModelUnavailable as error:
                 error.usage = _plus(usage, error.usage)
@@ -280,7 +276,7 @@ class ModelExtractor:
     async def _ask(
         self, shown: Sequence[Shown], prompt: Messages
     ) -> tuple[ModelExtractions, Usage]:
-        """Return the answer to a prompt; several passages are halved instead of repaired, which costs less."""
+        """Return the answer to a prompt; an invalid answer is repaired only for a single passage."""
         tokens = sum(estimate_tokens(text_of(one)) for one in shown)
         number = len(shown)
         return await self._chat.structured(
@@ -292,8 +288,8 @@ class ModelExtractor:
         )
 
     async def _store_outcome(self, run: ExtractionRun, outcome: PassagesOutcome) -> None:
-        """Store what was found, with the note that the passages were read."""
-        usage = outcome.usage  # noted with the first passage: what counts is their sum
+        """Store the extractions, and that the passages are done or failed."""
+        usage = outcome.usage  # stored with the first passage, since only the sum is read
         async with run.storing, self._record.writing(run.scope, bare=False) as writer:
             read = [_read_passage(passage) for passage in outcome.passages]
             await writer.add(model_evidence(run.scope, read, outcome.found, self._types))
@@ -321,7 +317,7 @@ class ModelExtractor:
 
 
 async def estimate_extraction(database: Database, scope: Scope, settings: Settings) -> CostEstimate:
-    """About what `ModelExtractor.extract` will take after a retry of all; nothing is sent."""
+    """Estimate the cost of `ModelExtractor.extract`, failed passages included; nothing is sent."""
     types = entity_types(settings.extraction.entity_types)
     number, usage = 0, Usage()
     waiting = ExtractionStore(database).waiting(scope, attempts=_MANY_ATTEMPTS)
@@ -345,7 +341,7 @@ def _read_passage(passage: PendingChunk) -> ReadPassage:
 
 
 def _plus(usage: Usage, more: Usage | None) -> Usage:
-    """Return what a call and a further one have used; whether the first was cut off."""
+    """Return the sum of two usages, with `truncated` of the first."""
     return replace(usage + (more or Usage()), truncated=usage.truncated)
 
 

@@ -1,4 +1,4 @@
-"""One run of the chat model over passages: those of each call, what the model is shown of them, what has come of them."""
+"""The state of one extraction run: the queue of passages, prompts, and the outcome of calls."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from sextant.prompts import EXTRACT, GLEAN, Messages, as_data, number_texts
 from sextant.stores.graph.extraction import PendingChunk
 from sextant.text.characters import estimate_tokens, language_of
 
-# Of the passages in one call. Longer ones are read less closely: fewer relations of each passage are found.
+# Tokens of the passages in a call; in longer ones the model finds fewer relations of each passage.
 CALL_TOKENS = 1200
-LEAST_TOKENS = 150  # of a call to an endpoint that is too slow for more
-# Of neighbours that are shown as one: each passage with a number takes its part of the answer.
+LEAST_TOKENS = 150  # of a call to a slow endpoint
+# Tokens of small neighbours that are shown as one, since each numbered passage adds to the answer.
 _JOINED_TOKENS = 200
 
 Shown = Sequence[PendingChunk]
-"""A passage as a prompt numbers it: one, or small neighbours."""
+"""A numbered passage of a prompt: one passage, or small neighbours."""
 
 
 @dataclass(slots=True)
 class PassageQueue:
-    """The passages of a run, some at a time: first those that wait, then those that are asked about again."""
+    """The passages of a run in groups: first the waiting ones, then those to ask about again."""
 
     waiting: AsyncGenerator[PendingChunk]
     again: deque[Sequence[PendingChunk]] = field(default_factory=deque[Sequence[PendingChunk]])
@@ -45,9 +45,9 @@ class PassageQueue:
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def take(self, tokens: int) -> Sequence[PendingChunk]:
-        """Return passages of one document in their order, of so many tokens together, or one; () for none.
+        """Return the next passages of a document, up to `tokens` together but at least one; () at the end.
 
-        One that failed before is alone, so that nothing else fails with it.
+        A passage that failed before comes alone.
         """
         async with self._taking:
             group, size = list[PendingChunk](), 0
@@ -61,7 +61,7 @@ class PassageQueue:
             return group or (self.again.popleft() if self.again else ())
 
     def ask_again(self, passages: Sequence[PendingChunk], parts: int = 1) -> None:
-        """Put passages at the end, in so many calls."""
+        """Append passages to the queue, split into so many calls."""
         size = -(-len(passages) // parts)
         self.again.extend(passages[at : at + size] for at in range(0, len(passages), size))
 
@@ -73,7 +73,7 @@ def _goes_with(group: Sequence[PendingChunk], passage: PendingChunk) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PassagesOutcome:
-    """What came of passages that were read together: by their index what was found, or why nothing was."""
+    """The outcome of a call: extractions and errors by the index of the passage."""
 
     passages: Sequence[PendingChunk]
     usage: Usage
@@ -83,7 +83,7 @@ class PassagesOutcome:
 
 @dataclass(slots=True)
 class ExtractionRun:
-    """One run: once `stopped` is set, calls under way end and no new one begins."""
+    """One run; once `stopped` is set, no new call begins."""
 
     scope: Scope
     budget: CostBudget
@@ -100,7 +100,7 @@ class ExtractionRun:
     storing: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that one connection is used
 
     def may_repeat(self, passages: Sequence[PendingChunk]) -> bool:
-        """Return whether passages may be asked about once more, the first time they are."""
+        """Return True the first time it is asked for these passages."""
         is_new = self.repeated.isdisjoint(passage.id for passage in passages)
         self.repeated.update(passage.id for passage in passages)
         return is_new
@@ -111,7 +111,7 @@ class ExtractionRun:
         found: Mapping[int, ModelExtraction],
         usage: Usage,
     ) -> PassagesOutcome:
-        """Ask again for what an answer leaves out, once where it was not cut off; return the outcome."""
+        """Return the outcome of an answer; queue the passages that it leaves out, at most once unless it was cut off."""
         self.unanswered = 0
         missing = {at: one for at, one in enumerate(passages) if at not in found}
         left_out = list(missing.values())
@@ -140,7 +140,7 @@ def _omission_error(usage: Usage) -> ModelOutputInvalid:
 
 
 def join_small(passages: Sequence[PendingChunk]) -> list[Shown]:
-    """Return passages as a prompt shows them, small neighbours as one."""
+    """Group small neighbours, which a prompt shows as one passage."""
     shown, size = list[list[PendingChunk]](), 0
     for passage in passages:
         size += (tokens := estimate_tokens(passage.text))
@@ -155,7 +155,7 @@ def join_small(passages: Sequence[PendingChunk]) -> list[Shown]:
 def spread_found(
     found: Mapping[int, ModelExtraction], shown: Sequence[Shown]
 ) -> dict[int, ModelExtraction]:
-    """Return by passage what was found in those shown; where several were shown as one, it may be of any of them."""
+    """Return the extractions by the index of the passage; passages shown as one share theirs."""
     indexes, spread = count(), dict[int, ModelExtraction]()
     for at, passages in enumerate(shown):
         mine = [index for _, index in zip(passages, indexes, strict=False)]
@@ -165,7 +165,7 @@ def spread_found(
 
 
 def estimate_extraction_call(shown: Sequence[Shown], prompt: Messages, settings: Settings) -> Usage:
-    """Return about what a call with this prompt will take, in tokens."""
+    """Estimate the tokens of a call with this prompt."""
     sent = "\n".join(
         [*(text for _, text in prompt), instruction(ModelExtractions, with_schema=False)]
     )
@@ -173,7 +173,7 @@ def estimate_extraction_call(shown: Sequence[Shown], prompt: Messages, settings:
 
 
 def text_of(shown: Shown) -> str:
-    """Return the text of a passage that a prompt shows, without titles."""
+    """Return the text of a numbered passage, without titles."""
     return "\n".join(passage.text for passage in shown)
 
 
@@ -182,7 +182,7 @@ def extraction_prompt(shown: Sequence[Shown], types: Sequence[str]) -> Messages:
     tokens = sum(estimate_tokens(text_of(one)) for one in shown)
     values = _values(shown, types) | {"most": str(most_found(tokens))}
     for example in ("person", "organization"):
-        # Of the types that the example would have, those that are not asked for.
+        # The prompt's example uses these types, if the setting has them.
         values[example] = next((one for one in types if one.casefold() == example), "…")
     return EXTRACT.messages(_language(shown), **values)
 
@@ -190,7 +190,7 @@ def extraction_prompt(shown: Sequence[Shown], types: Sequence[str]) -> Messages:
 def gleaning_prompt(
     shown: Sequence[Shown], types: Sequence[str], found: Iterable[ModelExtraction]
 ) -> Messages:
-    """Return the messages that ask for what is missing among what was found in each passage."""
+    """Return the messages that ask for what the extractions lack."""
     names = "\n".join(f"[{number}] {_items_of(one)}" for number, one in enumerate(found, 1))
     values = _values(shown, types) | {"found": names}
     return GLEAN.messages(_language(shown), **values)
@@ -207,7 +207,7 @@ def _language(shown: Sequence[Shown]) -> str:
 
 
 def _values(shown: Sequence[Shown], types: Sequence[str]) -> dict[str, str]:
-    """Return what the prompts show of passages, with the titles that are new above them."""
+    """Return the values of a prompt: the passages, each with the titles that have changed."""
     document = shown[0][0].document_title
     texts = list[str]()
     before: tuple[str, ...] = (document,)
@@ -226,7 +226,7 @@ def _values(shown: Sequence[Shown], types: Sequence[str]) -> dict[str, str]:
 
 
 def _new_title(path: Sequence[str], before: Sequence[str]) -> list[str]:
-    """Return the title of a section, but for those above it that were named before; nothing where all were."""
+    """Return the titles of a path that differ from the path before, if any."""
     if path == before or not path:
         return []
     pairs = zip(path[:-1], before, strict=False)

@@ -1,7 +1,7 @@
-"""What a chat model writes down of passages, read tolerantly, and as evidence of the graph.
+"""Read a chat model's extraction tolerantly, and convert it to evidence of the graph.
 
-A model is shown several passages at once. What it says of each becomes evidence of the passage in which the
-names stand, with their place: a name that stands nowhere was made up, or comes from the prompt's own example.
+The model sees several passages at once. Its entities and relations become evidence of the passages that contain the
+names. A name that no passage contains was made up, or comes from the prompt's example.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ def _text(value: object) -> str:
 
 
 _Text = Annotated[str, BeforeValidator(_text)]
-# What is longer is no name, so it is not cut to one.
+# A longer text is no name, so it is not cut.
 _Name = Annotated[_Text, Declared(maxLength=LONGEST_NAME)]
 _Type = Annotated[_Text, AtMost(_LONGEST_TYPE)]
 _Description = Annotated[_Text, AtMost(_LONGEST_DESCRIPTION)]
 
 
 class FoundEntity(ModelReply):
-    """An entity as a model gives it; a bare string is a name.
+    """An entity as a model writes it.
 
-    The model is not asked for a description, which would cost more than all the rest: the sentence in which the
-    name stands says what the passage says of it.
+    The model is not asked for a description, which would cost more than all the rest; the sentence with the name
+    describes the entity.
     """
 
     name: _Name
@@ -112,7 +112,7 @@ def _triple(item: object) -> object:
 
 
 class ModelExtraction(ModelReply):
-    """What a model found in a passage; items without a name are passed over."""
+    """The extraction of a passage; items without a name are skipped."""
 
     passage: Number = None
     entities: Annotated[list[FoundEntity], BeforeValidator(_entities), AtMost(_MOST)] = Field(
@@ -131,7 +131,7 @@ class ModelExtraction(ModelReply):
 
 
 class ModelExtractions(ModelReply):
-    """What a model found in several passages; of the one in which it was cut off, what came whole."""
+    """The extractions of several passages; of the passage in which the answer was cut off, the complete items."""
 
     keeps_cut_entry: ClassVar[bool] = True
 
@@ -140,9 +140,9 @@ class ModelExtractions(ModelReply):
 
 @cache
 def extraction_of(types: tuple[str, ...], most: int = _MOST) -> type[ModelExtraction]:
-    """Return the form of one passage's extraction in which the model is told of these types of entities alone.
+    """Return the schema of a passage's extraction with these types of entities.
 
-    It is told to give at most so many entities and relations; what it gives beyond is read.
+    It asks for at most `most` entities and relations; further ones are read, too.
     """
     if not types:
         return ModelExtraction
@@ -161,7 +161,7 @@ def extraction_of(types: tuple[str, ...], most: int = _MOST) -> type[ModelExtrac
 def extractions_of(
     types: tuple[str, ...], count: int = TOGETHER, most: int = _MOST
 ) -> type[ModelExtractions]:
-    """Return the form of so many passages' extractions, likewise; the model is told that it is to leave out none."""
+    """Return the schema of the extractions of `count` passages, all of which are required."""
     one = create_model("PassageExtraction", __base__=extraction_of(types, most))
     each = Declared(minItems=count, maxItems=count)
     several = Annotated[list[one], BeforeValidator(numbered_objects), AtMost(TOGETHER), each]
@@ -170,12 +170,12 @@ def extractions_of(
 
 
 def entity_types(setting: str) -> tuple[str, ...]:
-    """Return the types of the setting, which separates them by commas."""
+    """Return the types of the setting, a list with commas."""
     return tuple(filter(None, map(one_line, re.split("[,，、]", setting))))
 
 
 class ReadPassage(NamedTuple):
-    """A passage that a model was shown; `heading` is the path of titles above its text."""
+    """A passage in a prompt; `heading` has the titles above its text."""
 
     id: UUID
     text: str
@@ -185,13 +185,13 @@ class ReadPassage(NamedTuple):
 def assign_extractions(
     found: ModelExtractions, count: int, *, is_cut: bool = False
 ) -> dict[int, ModelExtraction]:
-    """Return what was found in each passage by its index; those that were not read are absent.
+    """Return the extractions by the index of the passage; passages that the answer leaves out are absent.
 
     Args:
-        found: the answer; one without a number speaks of all passages.
-        count: how many passages were shown.
-        is_cut: the answer was cut off, so that its last passage was not read to its end. The first passage shown
-            counts as read all the same: it had all the room there is.
+        found: the answer; a single extraction without a number belongs to all passages.
+        count: the number of passages in the prompt.
+        is_cut: the answer was cut off, so its last extraction is incomplete. It counts all the same if it is the
+            only one, since asking again would not help.
     """
     replies = found.passages
     if len(replies) == 1 and replies[0].passage is None:
@@ -208,13 +208,19 @@ def model_evidence(
     found: Mapping[int, ModelExtraction],
     types: Sequence[str],
 ) -> GraphEvidence:
-    """Return the evidence of passages that were read together, by their index.
+    """Return the evidence of passages of one call.
 
-    An entity is evidence of every passage that has its name, and of the one that it was found in if that has
-    all words of it, be it in its titles. A relation is evidence of the passage that it was found in (of several shown
-    as one, that which has both ends or else the later) if an end stands there and the other is an entity of the
-    passages; else of the first that has both ends. The weight of
-    a statement is 1: what models give as strength differs from call to call.
+    - An entity is mentioned by every passage that contains its name, and by the passage of its extraction if this
+      contains all its words, also in its titles.
+    - A relation is stated by the passage of its extraction if this contains an end, else by the first passage with
+      both ends. If several passages were shown as one, it is the one with both ends, else the later one.
+    - The weight of a statement is 1, since the weights of models differ from call to call.
+
+    Args:
+        scope: the knowledge base.
+        passages: of the call.
+        found: the extractions by the index of the passage.
+        types: the types of the setting.
     """
     named = _Names(passages, found)
     evidence = [_passage_evidence(scope, index, named, types) for index in found]
@@ -225,7 +231,7 @@ def model_evidence(
 
 
 class _Names:
-    """The entities that a model found in passages, by normalised name, and where they stand."""
+    """The entities of a call by normalised name, and their occurrences in its passages."""
 
     def __init__(
         self, passages: Sequence[ReadPassage], found: Mapping[int, ModelExtraction]
@@ -243,14 +249,14 @@ class _Names:
         }
 
     def span(self, norm: str, index: int) -> tuple[int, int] | None:
-        """Return where a passage has the name of an entity; None where it has not."""
+        """Return the span of an entity's name in a passage, if any."""
         if (norm, index) not in self._spans:
             span = find_name(self.entities[norm].name, self.passages[index].text)
             self._spans[norm, index] = span if span != (0, 0) else None
         return self._spans[norm, index]
 
     def mentions_in(self, index: int) -> Iterator[tuple[FoundEntity, tuple[int, int]]]:
-        """Yield the entities of a passage with the place of the name; (0, 0): in its titles, or in other order."""
+        """Yield the entities of a passage with the span of the name; (0, 0): in its titles, or words in another order."""
         own_names = {normalise_name(entity.name) for entity in self.found[index].entities}
         whole = f"{self.passages[index].heading}\n{self.passages[index].text}"
         for norm, entity in self.entities.items():
@@ -262,23 +268,23 @@ class _Names:
                 yield entity, (0, 0)
 
     def relations_in(self, index: int) -> Iterator[FoundRelation]:
-        """Yield the relations that a passage is evidence of."""
+        """Yield the relations that a passage states."""
         for at, one in self.found.items():
             for relation in one.relations:
                 ends = [normalise_name(name) for name in _ends_of(relation)]
                 is_known = ends[0] != ends[1] and all(end in self.entities for end in ends)
                 is_numbered = one.passage is not None
-                if is_known and self._place(ends, at, is_numbered=is_numbered) == index:
+                if is_known and self._find_passage(ends, at, is_numbered=is_numbered) == index:
                     yield relation
 
-    def _place(self, ends: Sequence[str], at: int, *, is_numbered: bool) -> int | None:
-        """Return the index of the passage that states a relation; None: none does."""
+    def _find_passage(self, ends: Sequence[str], at: int, *, is_numbered: bool) -> int | None:
+        """Return the index of the passage that states a relation, if any."""
         mine = {index for index, one in self.found.items() if one is self.found[at]}
         having = [{index for index in self.found if self.span(end, index)} for end in ends]
         both = sorted(set.intersection(*having))
         if (own := mine.intersection(both)) or not (is_numbered or len(self.passages) == 1):
             return min(own or both, default=None)
-        # What stands for the other end ("she") looks back.
+        # A pronoun for the other end refers to an earlier passage, so the later one states the relation.
         first = [min(have & mine) for have in having if have & mine]
         return max(first or both[:1], default=None)
 
@@ -294,7 +300,7 @@ def _passage_evidence(
     stated: dict[tuple[UUID, UUID, str], RelationRow] = {}
     for relation in named.relations_in(index):
         ends = [normalise_name(name) for name in _ends_of(relation)]
-        for end in ends:  # "She" in this passage
+        for end in ends:  # also an end that a pronoun stands for
             entity = named.entities[end]
             mentions.setdefault(
                 end, _mention(scope, passage.id, _describe(entity, ""), (0, 0), types)
@@ -310,12 +316,12 @@ def _passage_evidence(
 
 
 def _describe(entity: FoundEntity, description: str) -> FoundEntity:
-    """Return an entity with what one passage says of it."""
+    """Return an entity with the description by one passage."""
     return FoundEntity(name=entity.name, type=entity.type, description=description)
 
 
 def _sentence_with(spans: Sequence[tuple[int, int] | None], text: str) -> str:
-    """Return the sentence of a passage in which all of these stand; "" where there is none."""
+    """Return the sentence of a passage that contains all spans; "" if there is none."""
     found_spans = [span for span in spans if span is not None]
     if len(found_spans) < len(spans):
         return ""
@@ -330,13 +336,13 @@ def _ends_of(relation: FoundRelation) -> tuple[str, str]:
 
 
 def relation_type(name: str) -> str:
-    """Return a relation's type in one form: "is part of" and "IS_PART_OF" are the same."""
+    """Return a relation's type in upper case: IS_PART_OF for "is part of"."""
     words = re.split(r"[\s_-]+", normalise(name).strip())
     return "_".join(filter(None, words)).upper()[:_LONGEST_TYPE] or "RELATED"
 
 
 def _distinct(entities: Iterable[FoundEntity]) -> dict[str, FoundEntity]:
-    """By normalised name; of several one with a type, then the one with most to say."""
+    """Return entities by normalised name, of several the one with a type and the longest description."""
     found: dict[str, FoundEntity] = {}
     for entity in entities:
         norm = normalise_name(entity.name)
@@ -373,15 +379,15 @@ def _mention(
 
 
 def _type(name: str, types: Sequence[str]) -> str:
-    """Return the type as it is configured; what is not configured says nothing."""
+    """Return the type as the setting spells it; TERM for others."""
     known = {normalise(one): one for one in types}
     return known.get(normalise(name), UNTYPED)
 
 
 def find_name(name: str, text: str) -> tuple[int, int]:
-    """Return where a text first has a name, in any case and with any white space; (0, 0): nowhere.
+    """Return the first span of a name in a text, in any case and with any white space; (0, 0) if there is none.
 
-    A Latin word counts only as a whole, its plural included.
+    A Latin word matches as a whole, or in the plural.
     """
     words = [re.escape(word) for word in name.split()]
     if not words:
@@ -398,6 +404,6 @@ _NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![a-zA-Z0-9])", r"(?:e?s)?(?![a-zA-Z0
 
 
 def _has_words(name: str, text: str) -> bool:
-    """Return whether a text has all words of a name, in their plain form (NFKC) and any order."""
+    """Return whether a text contains all words of a name in any order, both normalised."""
     plain = normalise(text)
     return all(find_name(word, plain) != (0, 0) for word in normalise(name).split())
