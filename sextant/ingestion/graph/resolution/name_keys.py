@@ -1,9 +1,8 @@
-"""When two names are one: keys that equal names share, and marks that must not differ.
+"""Compare names: keys that spellings of one name share, marks that must not differ, and n-gram similarity.
 
-Precision comes first. A key forgives only what does not tell names apart: hyphens, apostrophes,
-dots of initials, characters that nobody sees, an article, "&" for "and", accents of longer Latin names, the
-plural of a lower-case term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters
-(一型, 二型) always count. Chinese stays as it is written: simplified and traditional forms have different keys.
+Precision comes first. A key ignores hyphens, apostrophes, dots of initials, invisible characters, an article, accents
+of longer Latin names, the plural of a lower-case term, and "&" for "and". Numbers, signs (C++, C#), single letters
+(vitamin B) and counting characters (一型, 二型) always count. Simplified and traditional forms have different keys.
 
 Also here: abbreviations that a text defines.
 """
@@ -41,7 +40,7 @@ _FARTHEST = 200  # characters before the bracket
 
 
 class Definition(NamedTuple):
-    """An abbreviation and what it stands for, each with its place in the text."""
+    """An abbreviation and its full form, each with its start in the text."""
 
     short: str
     short_start: int
@@ -50,13 +49,13 @@ class Definition(NamedTuple):
 
 
 def definitions(text: str) -> Iterator[Definition]:
-    """Yield what a text defines, in order of the kind and then of the place."""
+    """Yield the abbreviations that a text defines: Latin ones, then Chinese ones."""
     for match in _LATIN.finditer(text):
         start = _find_initials(text[: match.start()], match.group(1).replace("&", ""))
         if start is not None:
             full = _POSSESSIVE.sub("", text[start : match.start()].rstrip())
             yield Definition(match.group(1), match.start(1), full, start)
-    if text.isascii():  # trying every letter as an ideograph took most of the time
+    if text.isascii():  # skips a slow search
         return
     for match in _CHINESE.finditer(text):
         offset = _find_short_form(match.group(1), match.group(2))
@@ -66,7 +65,7 @@ def definitions(text: str) -> Iterator[Definition]:
 
 
 def _find_initials(before: str, letters: str) -> int | None:
-    """Return where the words begin whose initials, up to the end of `before`, are these letters."""
+    """Return the start of the last words of `before` whose initials are these letters."""
     words = []
     end = len(before.rstrip())
     for word in reversed(list(_WORD.finditer(before, max(0, len(before) - _FARTHEST)))):
@@ -80,7 +79,7 @@ def _find_initials(before: str, letters: str) -> int | None:
 
 
 def _match_letters(words: Sequence[str], letters: str, skips: int, position: int = 0) -> int | None:
-    """Return the place of the word (from the last on) that has the first letter; "of" may be left out."""
+    """Return the index of the word with the first letter, counted from the last word; "of" may be skipped."""
     if position == len(words):
         return None
     word = words[position]
@@ -96,7 +95,7 @@ def _match_letters(words: Sequence[str], letters: str, skips: int, position: int
 
 
 def _find_short_form(full: str, short: str) -> int | None:
-    """Return where in `full`, at the beginning of a word, the name begins that `short` is short for."""
+    """Return the offset in `full`, at the beginning of a word, of the name that `short` abbreviates."""
     starts, at = [], 0
     for word in words_of(full):
         starts.append(at)
@@ -113,24 +112,24 @@ def _is_subsequence(short: str, name: str) -> bool:
     return all(char in rest for char in short)
 
 
-# A word with the dot that makes it (.NET), a character of Chinese or Japanese, a run of letters with their
-# marks, a number with its points, or a sign.
+# A word with a leading dot (.NET), a character of Chinese or Japanese, a run of letters with their marks, a number
+# with its points, or a sign.
 _PIECES = re.compile(
     rf"(?<!\S)\.[^\W\d_{CJK_LETTERS}]+|[{CJK_LETTERS}]|\d+(?:[.,:/-]\d+)*|(?:(?![{CJK_LETTERS}])[^\W\d_]|[{MARKS}])+|[^\w\s]"
 )
 _INITIALS = re.compile(r"(?<![^\W\d_])((?:[^\W\d_]\.)+[^\W\d_]?)(?![^\W\d_])")
-# Soft hyphens, spaces and joiners without width, marks of direction: left behind by copying from pages and PDFs.
+# Soft hyphens, spaces and joiners without width, marks of direction, as in text copied from pages and PDFs.
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 )
 _APOSTROPHES = re.compile(r"['’‘`´]")
 _SEPARATORS = frozenset('-‐‑‒–—―_·・•,，、.;；"“”«»《》〈〉「」『』()（）[]')
-_LEAST_LETTERS = 6  # of a single word from which accents may be a matter of taste
+_LEAST_LETTERS = 6  # of a single word whose accents are ignored
 _SHORTEST_CJK, _SHORTEST_LATIN = 4, 6  # characters, letters (docs/graph.md, Candidates)
-_COMMON = 100  # names that share an n-gram are not looked at for sharing it
+_COMMON = 100  # an n-gram of more names is not used to find candidates
 _NUMBERS = frozenset((*ORDINALS[:10], *CARDINALS[1:11]))
 _ROMAN = re.compile(r"(?=[ivxl])x{0,3}(?:ix|iv|v?i{0,3})|xl")
-# Characters that count or oppose: whoever differs in one of them is somebody else.
+# Characters that count or oppose; names that differ in one are different.
 _COUNTING = frozenset(
     "零〇一二三四五六七八九十百千万两首次末甲乙丙丁戊己庚辛壬癸上下左右东東西南北前后後内內外大小高低男女新旧舊正反阴陰阳陽长長短多少初中"
 )
@@ -138,7 +137,7 @@ _COUNTING = frozenset(
 
 @remember_short(262_144)
 def spelling_key(name: str) -> str:
-    """Return what spellings of one name share; empty for names without letters, which share nothing."""
+    """Return the key of a name, which its spellings share; empty for names without letters."""
     norm = _plainly(name)
     norm = _INITIALS.sub(lambda match: match.group().replace(".", ""), norm)
     pieces = ["and" if piece == "&" else piece for piece in _PIECES.findall(norm)]
@@ -155,19 +154,19 @@ def spelling_key(name: str) -> str:
 
 
 def marks(name: str) -> tuple[str, ...]:
-    """Return the pieces of a name that must be the same in all its spellings, in order."""
+    """Return the sorted pieces of a name that must be the same in all its spellings."""
     found = _PIECES.findall(_plainly(name))
     return tuple(sorted(piece for piece in found if _is_distinguishing(piece)))
 
 
 def _plainly(name: str) -> str:
-    """Return a name in one case and width, without apostrophes and what nobody sees."""
+    """Return a normalised name without apostrophes and invisible characters."""
     seen = name if name.isascii() else _INVISIBLE.sub("", name)
     return _APOSTROPHES.sub("", normalise_name(seen))
 
 
 def is_comparable(name: str) -> bool:
-    """Return whether a name is long enough for a likeness to mean something."""
+    """Return whether a name is long enough to be compared by n-grams."""
     norm = normalise_name(name)
     letters = sum(char.isalnum() for char in norm)
     return letters >= (_SHORTEST_CJK if has_cjk(norm) else _SHORTEST_LATIN)
@@ -185,7 +184,7 @@ def grams(name: str) -> frozenset[str]:
 
 
 class LikePair(NamedTuple):
-    """Two names by their places in a list, the smaller first, and Jaccard's coefficient of their n-grams."""
+    """The indices of two names, the smaller first, and the Jaccard index of their n-grams."""
 
     likeness: float
     one: int
@@ -193,11 +192,10 @@ class LikePair(NamedTuple):
 
 
 def find_like_names(names: Sequence[str], least: float) -> Iterator[LikePair]:
-    """Yield the pairs of comparable names with the same marks that are at least so alike, each once.
+    """Yield the pairs of names with the same marks and at least this Jaccard index, each once.
 
-    Names can only be that alike if they share one of their rarest n-grams, so these alone are looked up (prefix
-    filtering: Chaudhuri, Ganti and Kaushik 2006), those apart that are common. Numbered names have marks of their
-    own, and meet nobody.
+    Such names share one of their rarest n-grams, so only these are looked up (prefix filtering: Chaudhuri, Ganti and
+    Kaushik 2006), without very common ones.
     """
     found = [grams(name) if is_comparable(name) else frozenset() for name in names]
     frequency = Counter(gram for one in found for gram in one)

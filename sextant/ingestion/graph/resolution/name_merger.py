@@ -1,9 +1,8 @@
-"""Which entities are one by their names: a function of what is there, and of nothing that was.
+"""Compute the automatic merges of a graph from its current names.
 
-Merges happen by themselves only where a mistake is unlikely: spellings with one key, an alias that
-the user gave, an abbreviation that texts define and that stands for one thing only, and pairs that a
-chat model has confirmed. They never join two types, two of the user's own ids, or what the user has
-told apart.
+Merged are spellings with one key, names with an alias that the user gave, abbreviations that texts define with one
+meaning, and pairs that a chat model has confirmed. Never merged are two types, two ids of the user, or entities that
+the user has separated.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ _SHORTEST_ABBREVIATION = 3  # letters; two stand for too much
 
 
 def automatic_merges(scope: Scope, names: Names) -> list[Merge]:
-    """Return all automatic merges, each directly into the entity that the others of its group become.
+    """Return all automatic merges, each into the root of its group.
 
-    Equal names, decisions and pairs give equal merges, in whatever order they are listed.
+    The result does not depend on the order of names, decisions and pairs.
     """
     groups = _Groups(names)
     for one, other, reason in _pairs(scope, names):
@@ -42,7 +41,7 @@ def automatic_merges(scope: Scope, names: Names) -> list[Merge]:
 
 def _pairs(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID, str]]:
     for group in _by_key(names.named):
-        # Each with all before it, so that one which may not be joined does not part the others.
+        # Each with all before it, so that a member which must stay separate does not split the group.
         for index, one in enumerate(group[1:], start=1):
             yield from ((one, other, SAME_KEY) for other in group[:index])
     for one, other in _by_alias(scope, names):
@@ -63,7 +62,7 @@ def _by_key(named: Iterable[NamedEntity]) -> Iterator[list[UUID]]:
 
 
 def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
-    """Yield entities that bear as their name what the user calls another, and only that one."""
+    """Yield entities whose name is the user's alias of exactly one other entity."""
     entities: dict[str, set[UUID]] = defaultdict(set)
     for bearer, norm in names.user_aliases:
         entities[norm].add(bearer)
@@ -78,7 +77,7 @@ def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
 
 
 def _join_defined(groups: _Groups, names: Names) -> None:
-    """Join abbreviations with what they stand for, unless texts give them several meanings."""
+    """Join abbreviations with their full forms, unless texts define several."""
     there = {one.id: one for one in names.named}
     meanings: dict[UUID, set[UUID]] = defaultdict(set)
     for short, full in names.definitions:
@@ -99,7 +98,7 @@ def _is_telling(short: str) -> bool:
 
 @dataclass(slots=True)
 class _Group:
-    """Entities that are one, and what keeps others out."""
+    """Entities that are one, with their types and external ids."""
 
     members: set[UUID] = field(default_factory=set[UUID])
     types: set[str] = field(default_factory=set[str])
@@ -107,7 +106,7 @@ class _Group:
 
 
 class _Groups:
-    """Disjoint sets of entities; the user's merges are there from the beginning."""
+    """Disjoint sets of entities, which begin with the user's merges."""
 
     def __init__(self, names: Names) -> None:
         self._named = {one.id: one for one in names.named}

@@ -1,9 +1,8 @@
-"""Entity resolution: names that mean one thing become one entity, safely, or are listed as candidates.
+"""Resolve entities: merge names of one thing where that is safe, and list similar names as candidates.
 
 After every change of a graph the automatic merges are recomputed from its names and the user's decisions
-(`sextant.ingestion.graph.resolution.name_merger`), and those that no longer follow are taken back. So merges are the same
-whatever the order in which documents came and went. Looking for similar names, which only gives
-candidates, is done for names that are new or have changed.
+(`sextant.ingestion.graph.resolution.name_merger`), and those that no longer follow are undone. So merges do not depend
+on the order in which documents came and went. Only new and changed names are compared with the others for candidates.
 """
 
 from __future__ import annotations
@@ -57,15 +56,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LEAST_LIKENESS = 0.6  # Jaccard's coefficient of n-grams (docs/graph.md, Candidates)
-_MOST_CANDIDATES = 20_000  # of one run, the likeliest
+_MOST_CANDIDATES = 20_000  # of one run
 _SAME, _SIMILAR, _INITIALS = "the same name", "similar spelling", "the initials of"
-# For the chat model; what is left is judged by the next run.
-_PAIRS_A_CALL, _CALLS = 20, 10
+_PAIRS_A_CALL, _CALLS = 20, 10  # for the chat model in one run
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a run did: automatic merges made and taken back, candidates found, pairs the model judged."""
+    """The numbers of automatic merges made and undone, candidates found, and pairs that the model judged."""
 
     merged: int = 0
     unmerged: int = 0
@@ -81,16 +79,16 @@ async def resolve(
     *,
     on_progress: OnStage | None = None,
 ) -> Resolved:
-    """Bring the automatic merges of a graph up to date; does nothing when it has not changed.
+    """Update the automatic merges of a graph; do nothing if it has not changed.
 
     Args:
-        database: where the graph is.
+        database: the database of the graph.
         scope: the knowledge base.
-        chat: judges candidates, the likeliest first; None: they stay for the user.
-        on_progress: called with (`names` or `merges`, done, total; 0 = not known), if there is anything to do.
+        chat: judges candidates, the most similar first; None: they are left to the user.
+        on_progress: called with (`names` or `merges`, done, total; 0: unknown) if there is anything to do.
 
     Raises:
-        DatabaseUnavailable: what was stored stays; the same call later goes on from there.
+        DatabaseUnavailable: what was stored stays; a later call continues.
         GraphNotFound: the knowledge base was deleted meanwhile.
     """
     store = ResolutionStore(database)
@@ -115,7 +113,7 @@ async def resolve(
         await note_compared(writer, compared.gone, compared.hashes, compared.found)
         await note_pairs(writer, judged.fresh)
         await replace_merges(writer, old, new)
-        if unchanged:  # else the next run compares what has come meanwhile
+        if unchanged:  # otherwise the next run compares the new names
             await note_version(writer)
     if new:
         report("merges", len(new), len(new))
@@ -150,7 +148,7 @@ def _difference(
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Which names are new or gone, the candidates found, and all pairs that are known now."""
+    """Names that are gone, hashes of new names, found candidates, and all known pairs."""
 
     gone: list[UUID]
     hashes: dict[UUID, int]
@@ -170,7 +168,7 @@ def _compare(names: Names) -> _Compared:
 
 
 def _candidates(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
-    """Yield pairs of which at least one name is new."""
+    """Yield pairs with at least one new name."""
     alike = (
         _pair(one, other, _SIMILAR, likeness)
         for likeness, first, second in find_like_names([one.name for one in named], LEAST_LIKENESS)
@@ -183,7 +181,7 @@ def _candidates(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair
 
 
 def _under_two_ids(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
-    """Yield spellings of one name that only the user's own ids keep apart, each with one before it that fits."""
+    """Yield pairs of spellings of one name to which the user has given different ids."""
     spelt: dict[str, list[NamedEntity]] = defaultdict(list)
     for one in named:
         if one.external_id is not None and (key := spelling_key(one.name)):
@@ -198,7 +196,7 @@ def _under_two_ids(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[P
 
 
 def _by_initials(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
-    """Yield abbreviations that no text defines but that are the initials of exactly one name."""
+    """Yield abbreviations that are the initials of exactly one name."""
     full: dict[str, list[NamedEntity]] = defaultdict(list)
     for one in named:
         if letters := initials(one.name):
@@ -226,14 +224,14 @@ def _hash(one: NamedEntity) -> int:
 
 
 class SameNames(ModelReply):
-    """The numbers of the pairs that are the same."""
+    """The numbers of the pairs that are one thing."""
 
     same: Numbers = Field(default_factory=list[int])
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """All pairs that are known now, those that the chat model has just judged, and why there are not more."""
+    """All known pairs, those that the chat model has just judged, and its failures."""
 
     known: list[Pair]
     fresh: Sequence[Pair] = ()
@@ -243,8 +241,7 @@ class _Judged:
 async def _judge_pairs(chat: ChatModel | None, names: Names, pairs: list[Pair]) -> _Judged:
     """Have the chat model judge similar names, the likeliest first.
 
-    A batch without a usable answer, or that is refused, is passed over: it comes first in the next run too,
-    and must not keep others from being judged. Others wait for their turn at the graph meanwhile.
+    A batch that fails is skipped, so that it does not block the others in every run.
     """
     if chat is None:
         return _Judged(pairs)
