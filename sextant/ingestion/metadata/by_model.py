@@ -1,11 +1,11 @@
-"""What chunks and sections are about in a chat model's words; where it fails, what was extracted stays.
+"""Describe chunks and sections with a chat model; where it fails, the extracted descriptions stay.
 
-Chunks come first, then sections from the deepest to the whole document, each told from what is said of the
-chunks directly in it and of its subsections; one with a single part says what that says, without a call. The
-outcome is kept with each, described or failed and how often, so that a run which was stopped goes on, none is
-tried for ever, and a section is asked about again only when more of what is in it was described.
+Chunks come first, then sections from the deepest to the whole document. A section is described from the descriptions
+of its chunks and subsections; one with a single part takes over that description. Each outcome is stored, with the
+number of failures, so that an interrupted run continues and nothing is tried forever. A section is described again
+when more of its parts are described.
 
-Also here: about what a chat model's descriptions will take, before anything is sent.
+Also here: estimate the cost before anything is sent.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel
 
 
-_MANY_TRIES = 1000
-_PAGE = 320  # chunks in hand
-_PART_TOKENS = 50  # of what will be said of a part: a sentence of 30 words, its title and its mark
+_MANY_TRIES = 1000  # an estimate counts all failed items
+_PAGE = 320  # chunks read at a time for an estimate
+_PART_TOKENS = 50  # of the description of a part: a sentence of 30 words and its title
 _TITLE_TOKENS = 20  # of a section's titles
 
 
 @dataclass(frozen=True, slots=True)
 class DescriptionEstimate(CostEstimate):
-    """`passages` and `sections` that the model is asked about; a section with a single part is not."""
+    """The estimated cost of describing `passages` and `sections`; a section with a single part needs no call."""
 
     sections: int = 0
 
@@ -71,7 +71,7 @@ class DescriptionEstimate(CostEstimate):
 async def estimate_descriptions(
     database: Database, scope: Scope, settings: Settings
 ) -> DescriptionEstimate:
-    """About what `ModelDescriber.describe` will take after a retry of all; nothing is sent."""
+    """Estimate the cost of `ModelDescriber.describe`, failed items included; nothing is sent."""
     stored = ModelDescriptions(database, scope)
     passages, usage, after = 0, Usage(), None
     while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
@@ -93,7 +93,7 @@ async def estimate_descriptions(
 
 
 def _of_sections(sections: Iterable[tuple[int, int]], settings: Settings) -> Iterator[Usage]:
-    """Yield the calls about sections of so many parts each, level by level."""
+    """Yield the usage of the calls about sections of one level, given as (level, number of parts)."""
     frame = tokens_of(prompt_of(DescribedKind.SECTIONS, "en", (), ()))
     levels = defaultdict[int, list[int]](list)
     for level, parts in sections:
@@ -108,17 +108,13 @@ log = logging.getLogger(__name__)
 
 
 TRIES = 3  # for each chunk or section
-_BY_MODEL_PAGE = 32  # chunks or sections in hand
-# So many calls in a row that get no answer at all: the endpoint is gone.
-_GONE_AFTER = 3
+_BY_MODEL_PAGE = 32  # chunks or sections read at a time
+_GONE_AFTER = 3  # calls in a row without an answer: the endpoint is gone
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedByModel(Warned):
-    """What one run did: passages and sections described, those of both that the model failed at, and the price.
-
-    `left` are not asked about, for the budget is used up; `warnings` say what to do.
-    """
+    """The numbers of passages and sections that a run described, of failures, and of those beyond the budget (`left`)."""
 
     passages: int = 0
     sections: int = 0
@@ -129,7 +125,7 @@ class DescribedByModel(Warned):
 
     @property
     def asked(self) -> int:
-        """Return how many descriptions there are now, or could not be had."""
+        """Return the number of items that were described or failed."""
         return self.passages + self.sections + self.failed
 
     @property
@@ -140,7 +136,7 @@ class DescribedByModel(Warned):
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What came of a call; `is_cut`: the answer ends amid what was asked for."""
+    """The outcome of a call; `is_cut`: the answer was cut off."""
 
     call: Call
     said: Sequence[ModelDescription] = ()
@@ -149,14 +145,14 @@ class _Answer:
 
     @property
     def came(self) -> bool:
-        """Return whether the endpoint answers at all; that a prompt is too long is an answer."""
+        """Return whether the endpoint answered, if only that the prompt is too long."""
         return not isinstance(self.error, ModelUnavailable) or isinstance(
             self.error, ContextTooLong
         )
 
     @property
     def was_too_much(self) -> bool:
-        """Return whether the endpoint may answer where it is asked about fewer."""
+        """Return whether the endpoint may answer a call about fewer items."""
         error = self.error
         is_silent = (
             isinstance(error, ModelUnavailable) and error.usage is None and not error.unreachable
@@ -165,7 +161,7 @@ class _Answer:
 
     @property
     def missing(self) -> list[UndescribedItem]:
-        """Return what nothing was said of, though the endpoint may say it yet."""
+        """Return the items without a description that are worth another call."""
         if not (self.was_too_much or (self.is_cut and self.said)):
             return []
         known = {one.id for one in self.said}
@@ -174,7 +170,7 @@ class _Answer:
 
 @dataclass(slots=True)
 class _DescribingRun:
-    """One run: what was described of each kind, and whether the endpoint is there."""
+    """One run: the numbers of described items, and the state of the endpoint."""
 
     stored: ModelDescriptions
     on_progress: OnStage
@@ -185,7 +181,7 @@ class _DescribingRun:
     unanswered: int = 0
 
     def gone(self, answers: Sequence[_Answer]) -> bool:
-        """Return whether the endpoint gives no answers: none to the first calls of the run, or to several in a row."""
+        """Return whether the endpoint is gone: no answer to the first calls, or to several in a row."""
         if any(answer.came for answer in answers):
             self.answered, self.unanswered = True, 0
         else:
@@ -194,12 +190,12 @@ class _DescribingRun:
 
 
 class ModelDescriber:
-    """Describes the chunks and sections of a database with a chat model.
+    """Describe chunks and sections with a chat model.
 
     Args:
-        database: where they are.
+        database: the database of the chunks.
         chat: the model.
-        settings: `extraction` has prices and what one run may cost.
+        settings: `extraction` has prices and the budget of a run.
     """
 
     def __init__(self, database: Database, chat: ChatModel, settings: Settings) -> None:
@@ -211,15 +207,15 @@ class ModelDescriber:
         self.budget = CostBudget.of(settings.extraction)
 
     async def describe(self, scope: Scope, on_progress: OnStage | None = None) -> DescribedByModel:
-        """Ask about all that is not described so yet, three times at most over all runs.
+        """Describe all items without a description by a model, with at most three tries each over all runs.
 
         Args:
-            scope: whose chunks and sections.
-            on_progress: called with "passages" or "sections", those done and those to do.
+            scope: the knowledge base.
+            on_progress: called with ("passages" or "sections", done, total).
 
         Raises:
-            ModelUnavailable: the endpoint gives no answers (`ModelRejected`: refuses them all).
-            DatabaseUnavailable: as above, what was described before stays.
+            ModelUnavailable: the endpoint does not answer (`ModelRejected`: it refuses all calls).
+            DatabaseUnavailable: what was stored stays.
         """
         run = _DescribingRun(ModelDescriptions(self._database, scope), on_progress or silent)
         for kind in DescribedKind:
@@ -244,15 +240,11 @@ class ModelDescriber:
             found = await run.stored.list_undescribed(kind, after, TRIES, _BY_MODEL_PAGE)
             if not found:
                 return
-            if (
-                not total
-            ):  # all are counted, which reads the whole knowledge base, only where there are many
-                total = (
-                    len(found)
-                    if len(found) < _BY_MODEL_PAGE
-                    else await run.stored.count_undescribed(kind, TRIES)
-                )
-            # Sections of one level at a time: those above are told from what is said of these.
+            if not total:
+                total = len(found)
+                if total == _BY_MODEL_PAGE:  # counting reads the whole knowledge base
+                    total = await run.stored.count_undescribed(kind, TRIES)
+            # Sections of one level at a time, since those above are described from them.
             wave = [one for one in found if one.order.rank == found[0].order.rank]
             after, calls = wave[-1].order, calls + len(wave)
             await self._describe(run, kind, wave)
@@ -261,7 +253,7 @@ class ModelDescriber:
     async def _describe(
         self, run: _DescribingRun, kind: DescribedKind, wave: Sequence[UndescribedItem]
     ) -> None:
-        """Ask about some and store the outcome; where the endpoint is gone, that costs nothing its first try."""
+        """Describe some items and store the outcome; a first failure does not count if the endpoint is gone."""
         descriptions = [one for one in map(copy_only_part, wave) if one is not None]
         known = {one.id for one in descriptions}
         waiting = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
@@ -270,18 +262,18 @@ class ModelDescriber:
         sent = [one for several in answers for one in several]
         descriptions += [one for answer in sent for one in answer.said]
         known = {one.id for one in descriptions}
-        vain = [one for answer in sent for one in answer.call.asked if one.id not in known]
+        failed = [one for answer in sent for one in answer.call.asked if one.id not in known]
         gone = run.gone(sent)
         await run.stored.write(
-            kind, descriptions, [one.id for one in vain if one.tries or not gone]
+            kind, descriptions, [one.id for one in failed if one.tries or not gone]
         )
         run.described[kind] += len(descriptions)
-        run.failed += len(vain)
+        run.failed += len(failed)
         if gone and (error := sent[0].error) is not None:
             raise error
 
     async def _ask(self, run: _DescribingRun, kind: DescribedKind, call: Call) -> list[_Answer]:
-        """Return what the model says to a call, and to further ones about what it was too much for."""
+        """Return the answer to a call, and those of smaller calls about what is missing."""
         answer = await self._send(run, kind, call)
         if answer is None:
             return []
@@ -298,7 +290,7 @@ class ModelDescriber:
         return answers
 
     async def _send(self, run: _DescribingRun, kind: DescribedKind, call: Call) -> _Answer | None:
-        """Return what came of a call; None where it is not made: for the budget, or an endpoint that is not there."""
+        """Return the outcome of a call; None if it is not made, since the budget or the endpoint is gone."""
         async with self._limit.slot() as slot:
             if run.is_absent or not self.budget.reserve(call.need):
                 return None
@@ -331,7 +323,7 @@ def _worth_asking(kind: DescribedKind, one: UndescribedItem) -> bool:
 
 
 def _paid(error: SextantError) -> Usage | None:
-    """Return what a call that failed took, where that is known."""
+    """Return the usage of a failed call, if known."""
     return error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
 
 

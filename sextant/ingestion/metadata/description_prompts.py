@@ -1,4 +1,4 @@
-"""How a chat model is asked what chunks and sections are about: a few in a call, and what such a call takes."""
+"""Build the calls that ask a chat model to describe chunks and sections, and read the answers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ from sextant.text.characters import estimate_tokens, language_of
 from sextant.text.vocabulary import Vocabulary
 
 TOGETHER = 8  # chunks or sections in one call
-_CALL_CHARS = 16_000  # of them together
-_WORD_CHARS = 60  # of each word that the model gives
-# Tokens of what is said of one chunk or section, as JSON: a sentence of 30 words or 60 ideographs, eight
-# keywords, three topics and three tags, and the marks and keys around them.
+_CALL_CHARS = 16_000  # of the items of a call
+_WORD_CHARS = 60  # of a keyword, topic or tag
+# Of a description as JSON: a sentence of 30 words or 60 ideographs, eight keywords, three topics and three tags.
 _ANSWER_TOKENS = 150
-# What cuts an answer off: twice as much, for models that write JSON in lines or in long sentences.
+# The limit of an answer is twice as long, for models that write JSON with white space.
 _LIMIT_BASE, _LIMIT_TOKENS = 100, 2 * _ANSWER_TOKENS
 _PROMPTS = {DescribedKind.PASSAGES: DESCRIBE, DescribedKind.SECTIONS: DESCRIBE_SECTIONS}
 
@@ -48,13 +47,13 @@ class _ChunkReply(_SectionReply):
 
 
 class SectionReplies(ModelReply):
-    """What the model is asked for of sections."""
+    """The reply about sections."""
 
     passages: Annotated[list[_SectionReply], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
 
 
 class ChunkReplies(ModelReply):
-    """What the model is asked for of chunks."""
+    """The reply about chunks."""
 
     passages: Annotated[list[_ChunkReply], BeforeValidator(numbered_objects), AtMost(TOGETHER)]
 
@@ -64,7 +63,7 @@ Replies = ChunkReplies | SectionReplies
 
 @cache
 def schema_of(kind: DescribedKind, count: int) -> type[ChunkReplies] | type[SectionReplies]:
-    """Return what the model is asked for of so many chunks or sections; it is told to leave out none."""
+    """Return the schema of a reply about `count` chunks or sections, all of which are required."""
     each = Declared(minItems=count, maxItems=count)
     if kind is DescribedKind.PASSAGES:
         chunks = Annotated[
@@ -79,19 +78,19 @@ def schema_of(kind: DescribedKind, count: int) -> type[ChunkReplies] | type[Sect
 
 @dataclass(frozen=True, slots=True)
 class _Echo:
-    """What a model may give back of its prompt without having read anything."""
+    """The words of a prompt, by which a reply that repeats the instructions is recognised."""
 
     instructions: Vocabulary
     data: Vocabulary
 
     def repeats(self, word: str) -> bool:
-        """Return whether a word stands in the instructions, and in none of the texts."""
+        """Return whether a word occurs in the instructions, but in none of the texts."""
         return self.instructions.has(word) and not self.data.share(word)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Chunks or sections that are asked about together; `need`: about what it takes."""
+    """A call about some chunks or sections; `need` is its estimated usage."""
 
     asked: Sequence[UndescribedItem]
     prompt: Messages
@@ -103,7 +102,7 @@ class Call:
         return _LIMIT_BASE + _LIMIT_TOKENS * len(self.asked)
 
     def said(self, replies: Replies) -> list[ModelDescription]:
-        """Return what an answer says of these; of one that it leaves out nothing."""
+        """Return the descriptions in an answer; items that it leaves out are absent."""
         by_number = index_replies(replies.passages, len(self.asked))
         (_, instructions), (_, data) = self.prompt
         echo = _Echo(Vocabulary(instructions), Vocabulary(data))
@@ -120,9 +119,9 @@ def calls_of(
     settings: Settings,
     together: int = TOGETHER,
 ) -> Iterator[Call]:
-    """Yield the calls that ask about these, each in one language and about so many at most.
+    """Yield calls about items, each in one language and with at most `together` items.
 
-    What the model has failed at is asked about alone, so that nothing else fails with it again.
+    An item that failed before gets its own call.
     """
     spoken: dict[str, list[tuple[UndescribedItem, str]]] = {language: [] for language in LANGUAGES}
     for one in found:
@@ -134,7 +133,7 @@ def calls_of(
 
 
 def copy_only_part(section: UndescribedItem) -> ModelDescription | None:
-    """Return what the only part of a section says of it; None where there are more, or the model did not say it."""
+    """Return the description of a section's only part; None if there are more, or the model did not describe it."""
     if len(section.parts) != 1 or not section.parts[0].by_model:
         return None
     (part,) = section.parts
@@ -144,12 +143,12 @@ def copy_only_part(section: UndescribedItem) -> ModelDescription | None:
 
 
 def has_description(section: UndescribedItem) -> bool:
-    """Return whether the model said something of what is in a section."""
+    """Return whether the model described a part of a section."""
     return any(part.by_model for part in section.parts)
 
 
 def need_of(prompt_tokens: int, number: int, settings: Settings) -> Usage:
-    """About what a call takes that asks about so many."""
+    """Estimate the usage of a call about `number` items."""
     answer = min(number * _ANSWER_TOKENS, settings.limits.answer_tokens)
     return Usage(1, prompt_tokens, answer, estimated=True)
 
@@ -157,13 +156,13 @@ def need_of(prompt_tokens: int, number: int, settings: Settings) -> Usage:
 def prompt_of(
     kind: DescribedKind, language: str, titles: Iterable[str], texts: Iterable[str]
 ) -> Messages:
-    """Return what the model is sent about texts of some documents."""
+    """Return the messages that ask for descriptions of texts."""
     title = as_data(" / ".join(dict.fromkeys(titles)))
     return _PROMPTS[kind].messages(language, title=title, passages=number_texts(texts))
 
 
 def tokens_of(prompt: Messages) -> int:
-    """About how many tokens a prompt has, with the sentence that asks for JSON."""
+    """Estimate the tokens of a prompt, with the instruction for JSON."""
     return estimate_tokens(
         "\n".join([*(text for _, text in prompt), instruction(ChunkReplies, with_schema=False)])
     )
@@ -181,7 +180,7 @@ def _call(
 
 
 def _share(together: int, shown: tuple[UndescribedItem, str]) -> int:
-    """Return how much of a call's room one takes."""
+    """Return the characters that an item takes of a call."""
     one, text = shown
     return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // together)
 

@@ -1,8 +1,7 @@
-"""What a document's chunks and sections are about, by extraction: no model, and the same every time.
+"""Describe a document's chunks and sections by extraction, without a model.
 
-A term counts by how often and in what form it stands in a chunk (`extract_terms`), and the more the
-fewer chunks of the document have it (tf-idf within the document, Spärck Jones 1972). What a document
-says about itself follows from the document alone, whatever else is stored.
+A term weighs its frequency and form in a chunk (`extract_terms`), times its inverse chunk frequency in the document
+(tf-idf, Spärck Jones 1972). So descriptions depend on nothing but the document.
 """
 
 from __future__ import annotations
@@ -30,10 +29,8 @@ from sextant.text.stopwords import ENGLISH_STOP_WORDS
 KEYWORDS = 8  # of a chunk or section
 TOPICS = 3  # of a section
 SUMMARY_CHARS = 200
-# Where two sentences tell as much, the one that opens the passage says what it is about.
-_OPENING = 1.1
-# Shorter sentences carry a term or two without saying anything of them.
-_TELLING_CHARS = 12
+_OPENING = 1.1  # factor of a passage's first sentence in the choice of its summary
+_TELLING_CHARS = 12  # the length that shorter sentences count as
 _FEW = 3
 _CHUNKS_AT_ONCE = 250  # about half a second
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -41,7 +38,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A document that tells what it is about, and the terms of its chunks, by chunk."""
+    """A document with descriptions, and the terms of its chunks."""
 
     parsed: ParsedDocument
     terms: Mapping[UUID, Sequence[Term]]
@@ -54,7 +51,7 @@ class _Summary:
 
 
 class _Worths:
-    """Of the terms of one document's chunks: how much each tells there, by its normal form."""
+    """The tf-idf weights of one document's terms, by normalised name."""
 
     def __init__(self, terms: Mapping[UUID, Sequence[Term]]) -> None:
         holders = Counter(
@@ -66,13 +63,13 @@ class _Worths:
         self.spelled: dict[str, str] = {}
 
     def of(self, term: Term) -> tuple[str, float]:
-        """Return a term's normal form and its worth."""
+        """Return a term's normalised name and its weight."""
         name = normalise_name(term.name)
         self.spelled.setdefault(name, term.name)
         return name, term.weight * self._rarity[name]
 
     def best(self, worths: Mapping[str, float], number: int) -> tuple[str, ...]:
-        """Return the most telling, in the spelling that came first; equal ones in the order of the text."""
+        """Return the terms with the largest weights in their first spelling; ties in the order of the text."""
         ranked = sorted(worths, key=lambda name: -worths[name])
         return tuple(self.spelled[name] for name in ranked[:number])
 
@@ -80,9 +77,9 @@ class _Worths:
 def describe(
     parsed: ParsedDocument, terms: Mapping[UUID, Sequence[Term]] | None = None
 ) -> Described:
-    """Give chunks and sections what can be extracted; what they have already, they keep.
+    """Add extracted descriptions to chunks and sections; existing ones stay.
 
-    Chunks get `summary` (their most telling sentence), `keywords`, `entities` (names and codes among
+    Chunks get `summary` (the sentence with the largest weight), `keywords`, `entities` (names and codes among
     their terms), `topics` (keywords of their section), `topic_labels` (titles above them without
     their numbers, and topics), `tags` (language, format, tables and images) and `neighbours` (the
     chunks before and after in their section). Sections get `summary`, `keywords` and `tags` from the
@@ -90,7 +87,7 @@ def describe(
 
     Args:
         parsed: the document.
-        terms: of its chunks, where they are known.
+        terms: the terms of its chunks, if known.
     """
     if terms is None:
         terms = _extract(parsed.chunks)
@@ -120,7 +117,7 @@ def describe(
 
 
 async def describe_in_parts(parsed: ParsedDocument) -> Described:
-    """Describe a document in threads, which end soon when the call is cancelled: nothing stops a thread from outside."""
+    """Describe a document in a thread, in parts, so that a cancelled call ends soon."""
     terms = dict[UUID, Sequence[Term]]()
     for start in range(0, len(parsed.chunks), _CHUNKS_AT_ONCE):
         terms |= await asyncio.to_thread(_extract, parsed.chunks[start : start + _CHUNKS_AT_ONCE])
@@ -136,7 +133,7 @@ def _sum_weights(
     by_chunk: Mapping[UUID, Mapping[str, float]],
     above: Mapping[UUID, Sequence[UUID]],
 ) -> dict[UUID, Counter[str]]:
-    """Return how much each term tells in a section and below: the sum over the chunks."""
+    """Return the weight of each term in a section and below."""
     sums: defaultdict[UUID, Counter[str]] = defaultdict(Counter)
     for chunk in chunks:
         for section in above.get(chunk.section_id, ()):
@@ -145,7 +142,7 @@ def _sum_weights(
 
 
 def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
-    """Return every section with those above it, itself first; parents come before their children."""
+    """Return each section with its ancestors, itself first; `sections` has parents before children."""
     above: dict[UUID, tuple[UUID, ...]] = {}
     for section in sections:
         higher = above.get(section.parent_id, ()) if section.parent_id else ()
@@ -154,7 +151,7 @@ def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
 
 
 def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -> _Summary:
-    """Return the sentence whose terms tell most for its length; of a table its columns."""
+    """Return the sentence with the largest weight for its length; of a table its columns."""
     spans = sentences_of(chunk.text)
     if not spans:
         return _Summary("", 0.0)
