@@ -1,4 +1,4 @@
-"""Descriptions of the images in a document, by the vision model."""
+"""Describe the images in a document with a vision model."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ log = logging.getLogger(__name__)
 
 
 class Captioner:
-    """Shows images to a vision model, each of a knowledge base once.
+    """Describe images with a vision model, each image of a knowledge base once.
 
     Args:
         vision: the model.
-        captions: what it said before.
+        captions: stores the descriptions.
         settings: `multimodal` applies.
     """
 
@@ -51,15 +51,15 @@ class Captioner:
         language: str,
         again: bool = False,
     ) -> Captions:
-        """Describe the images of one document; one that fails is a warning and no more.
+        """Describe the images of one document; a failure is a warning.
 
         Args:
             scope: the knowledge base.
-            images: of the document.
-            title: of the document.
+            images: the images of the document.
+            title: the title of the document.
             language: of the descriptions, `zh` or `en`.
-            again: the document was begun before: what failed then is left, so that its text, and the
-                chunks that are stored already, stay what they were.
+            again: whether this is a further attempt; earlier failures are not tried again, so that the document's
+                text stays the same as that of the stored chunks.
         """
         model = self._vision.name
         known = await self._captions.known(
@@ -99,7 +99,7 @@ class Captioner:
         return " ".join(description.text.split())
 
     def _shrink(self, image: FoundImage) -> EncodedPicture:
-        """Return an image as the model is to see it; OCR is given a larger one."""
+        """Return an image in the size for the model; OCR gets a larger one."""
         width, height = size_of(image.jpeg)
         if max(width, height) <= self._limits.edge:
             return EncodedPicture(image.jpeg, width, height)

@@ -14,12 +14,11 @@ Paths = str | Path | Iterable[str | Path]
 
 
 def find_files(paths: Paths) -> list[Path]:
-    """Return absolute paths of the files meant, each once: named files, and the readable ones in folders.
+    """Return the absolute paths of named files, and of readable files in folders, each once.
 
-    A folder gives, in order of name and recursively, what has an extension we read (`find_unsupported` says of the
-    others); hidden files and folders are left out, and so is what a link leads to outside of the folder. A named file is taken
-    whatever its name is, also when it does not exist, and so is a folder that may not be looked into
-    (reading it says so).
+    Folders are searched recursively, in order of name, for files with a known extension (`find_unsupported` returns
+    the others). Hidden files and folders, and links to the outside of the folder, are left out. A named file is
+    returned even if it does not exist, and so is a folder without permission; reading them raises.
     """
     return _each(file for file, is_read in _files(paths) if is_read)
 
@@ -30,18 +29,18 @@ def find_unsupported(paths: Paths) -> list[Path]:
 
 
 def find_vanished(paths: Paths, sources: Iterable[str]) -> list[str]:
-    """Return those of the sources that lay in the folders named and are not there any more.
+    """Return the sources in the named folders whose files are gone.
 
-    A folder in which nothing is found gives none: it may be one that is not mounted now.
+    A folder without any file is skipped, since it may be one that is not mounted.
     """
     named = [paths] if isinstance(paths, str | Path) else paths
     folders = [folder for path in named if (folder := Path(path).expanduser().absolute()).is_dir()]
     filled = [folder for folder in folders if find_files(folder)]
-    there = {readable_name(file.as_posix()) for folder in filled for file in find_files(folder)}
+    existing = {readable_name(file.as_posix()) for folder in filled for file in find_files(folder)}
     return [
         source
         for source in sources
-        if source not in there
+        if source not in existing
         and any(Path(source).is_relative_to(folder) for folder in filled)
         and _is_gone(Path(source))
     ]
@@ -52,17 +51,16 @@ def _is_gone(path: Path) -> bool:
         path.lstat()
     except FileNotFoundError:
         return True
-    except (OSError, ValueError):  # it may be out of reach, or lie in a file, as attachments do
+    except (OSError, ValueError):  # out of reach, or inside a file, as attachments are
         return False
     return False
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """Return a file's bytes; one that is too large is not even read.
+    """Return a file's bytes.
 
     Raises:
-        FileRejected: it is not there, may not be read, or is a pipe, a socket or a device, for which one might
-            wait without end.
+        FileRejected: it does not exist, may not be read, or is a pipe, a socket or a device.
         FileTooLarge: longer than `most_bytes`.
     """
     try:
@@ -91,7 +89,7 @@ def _first_bytes(path: Path, count: int) -> bytes:
 
 def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
     """Yield every file, and whether it is read."""
-    # One path alone is no iterable of its letters: the first is often `/`, the whole machine.
+    # A string is one path and no iterable of paths.
     named = [paths] if isinstance(paths, str | Path) else paths
     for path in (Path(path).expanduser().absolute() for path in named):
         if not path.is_dir():
@@ -100,7 +98,7 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
         closed = list[OSError]()
         for folder, folders, names in os.walk(path, onerror=closed.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
-            # What a link to a folder inside leads to is found there.
+            # A link to a folder inside is not followed, since its target is found there.
             outside = [name for name in folders if not _is_inside(Path(folder, name), path)]
             yield from ((Path(folder, name), False) for name in outside)
             for name in sorted(names):

@@ -1,8 +1,8 @@
-"""One job's way through the stages: parse → embed and store in batches → publish → graph.
+"""Run one job through its stages: parse → embed and store in batches → publish → graph.
 
-Each batch is committed, so a worker that is killed loses at most two batches: whoever takes the job over
-parses again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
-document is stored and published in one step.
+Each batch is committed, so a killed worker loses at most two batches. The next one parses again (ids follow from
+content and position) and continues with the chunks that are not stored. A small document is stored and published in
+one transaction.
 """
 
 from __future__ import annotations
@@ -53,20 +53,15 @@ from sextant.stores.work.jobs import JobStore
 
 log = logging.getLogger(__name__)
 
-# A passage takes 30–50 ms to embed: the first of a long document do not wait for a whole batch.
-_FIRST_BATCH = 8
-# Two batches of a document are written at the same time: the server's work is the larger part.
-_STORED_AT_ONCE = 2
-# Up to here a document is stored and published in one transaction instead of four.
-_SMALL = 16
-# So many e-mails, one attached to the other, have their attachments read.
-_MAIL_IN_MAIL = 3
-# Of so many bytes on a file leaves memory free that is worth giving back to the system: of 30 MB some 90 MB.
-_LARGE = 1 << 20
+_FIRST_BATCH = 8  # chunks, so that a long document is searchable soon; each takes 30–50 ms to embed
+_STORED_AT_ONCE = 2  # batches of a document, since the server's work is the larger part
+_SMALL = 16  # chunks of a document that is stored and published in one transaction
+_MAIL_IN_MAIL = 3  # nested e-mails whose attachments are read
+_LARGE = 1 << 20  # bytes of a file after which free memory is returned to the system
 
 
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
-    """Return what is embedded for a chunk: where it stands, a table's header, and the text itself."""
+    """Return the text of a chunk to embed: the titles above it, a table's header, and the text."""
     path = [document_title, *(title for title in chunk.section_path if title != document_title)]
     context = "" if chunk.context in path else chunk.context
     return "\n".join(filter(None, (" > ".join(path), context, chunk.text)))
@@ -74,10 +69,7 @@ def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What a job brought: chunks, what is missing of the document, how much of it was read.
-
-    `attached`: what was found attached to it, and is still to be done.
-    """
+    """The result of a job: the number of chunks, warnings, coverage, and attachments that are to be ingested."""
 
     chunks: int
     warnings: tuple[CodedWarning, ...] = ()
@@ -86,7 +78,7 @@ class JobOutcome:
 
 
 class JobRunner:
-    """Does claimed jobs; takes what `sextant.ingestion.pipeline.Ingestor` takes."""
+    """Run claimed jobs; the arguments are those of `sextant.ingestion.pipeline.Ingestor`."""
 
     def __init__(
         self,
@@ -119,16 +111,16 @@ class JobRunner:
         on_progress: OnProgress | None = None,
         given: SourceContent | None = None,
     ) -> JobOutcome:
-        """Do a claimed job to its end.
+        """Run a claimed job.
 
         Args:
-            job: what to do.
-            on_progress: called whenever it gets further.
-            given: the job's version, where the caller has it; else it is read.
+            job: the job.
+            on_progress: called with its progress.
+            given: the file, if the caller has it; otherwise it is read.
 
         Raises:
-            SextantError: why it could not be done. Errors that may pass put the job back for another
-                try; any other closes it as failed and takes the unfinished version back.
+            SextantError: the job failed. After a temporary error it waits for another attempt; otherwise it is
+                closed as failed, and the unfinished version is withdrawn.
         """
         stages = Stages(on_progress or silent)
 
@@ -160,7 +152,7 @@ class JobRunner:
         finally:
             if size >= _LARGE:
                 del given
-                if raised := sys.exception():  # its frames hold the document
+                if raised := sys.exception():  # its frames refer to the document
                     clear_frames(raised.__traceback__)
                 await asyncio.to_thread(trim_memory)
 
@@ -193,7 +185,7 @@ class JobRunner:
     async def _attach(
         self, job: Job, parsed: ParsedDocument
     ) -> tuple[Sequence[tuple[Upload, Registered]], tuple[CodedWarning, ...]]:
-        """Queue what is attached to the document, each file as one of its own; says what is not."""
+        """Register the attachments of the document; warn of those that are nested too deep."""
         if not parsed.attachments and job.version == 1:
             return (), ()
         source = (await self._documents.get(job.scope, job.document_id)).source
@@ -215,7 +207,7 @@ class JobRunner:
         return [*zip(uploads, registered, strict=True)], ()
 
     async def _extract(self, job: Job, report: OnProgress) -> tuple[CodedWarning, ...]:
-        """Let the chat model read the document; says what it has not read, which is kept with the reason."""
+        """Extract from the document with the chat model; warn of passages that were not read."""
         if self._extractor is None:
             return ()
 
@@ -226,7 +218,7 @@ class JobRunner:
         return await self._extractor.remarks(job.scope, job.document_id)
 
     async def _store(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> Described:
-        """Make the document searchable, and describe it; the job stays open for what follows."""
+        """Describe the document and make it searchable; the job stays open."""
         described = await describe_in_parts(parsed)
         small = min(_SMALL, self._settings.ingestion.embed_batch)
         if job.attempts == 1 and len(parsed.chunks) <= small:
@@ -257,7 +249,7 @@ class JobRunner:
         await self._documents.store(job.scope, ready)
 
     async def _is_published(self, job: Job) -> bool:
-        """Return whether an earlier try of this job went as far as that."""
+        """Return whether an earlier attempt has published the document."""
         return job.attempts > 1 and await self._documents.is_live(
             job.scope, job.document_id, job.version
         )
@@ -280,7 +272,7 @@ class JobRunner:
                 describe=self._describer(job),
                 recognise=self._recogniser(job, given.content, report),
             )
-        # What the user says of it counts as the document's own, tags above all.
+        # The user's metadata, such as tags, take precedence.
         document = replace(parsed, metadata={**parsed.metadata, **given.metadata})
         return apply_dates(document, given.metadata)
 
@@ -340,23 +332,23 @@ class JobRunner:
                 )
                 going.append((len(batch), asyncio.create_task(adding)))
         finally:
-            await finish()  # what is embedded is stored, also when the next batch cannot be
+            await finish()  # store what is embedded, also if the next batch fails
 
     async def _release(self, job: Job, error: BaseException, wait: float = 0) -> None:
         with suppress(SextantError):
             await self._jobs.release(job, error, wait=wait)
 
     def _backoff(self, job: Job) -> float:
-        """Return seconds until the next try: twice as long after each."""
+        """Return the seconds until the next attempt, doubled after each."""
         wait: float = self._settings.worker.backoff * 2.0**job.released
         return min(wait, 300.0)
 
     async def _fail(self, job: Job, error: Exception) -> None:
-        # A file at fault, and one whose document was deleted meanwhile, are nothing to look into.
+        # Invalid files and deleted documents are no errors of ours.
         if not isinstance(error, FileRejected | DocumentNotFound):
             log.exception("ingestion of a document failed", exc_info=error)
         with suppress(SextantError):
-            # A document that only the graph lacks stays searchable.
+            # A published document stays searchable.
             if not await self._documents.is_live(job.scope, job.document_id, job.version):
                 where = job.scope, job.document_id
                 await self._documents.fail(*where, version=job.version, error=error)
@@ -364,7 +356,7 @@ class JobRunner:
 
 
 def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
-    """Yield chunks in batches, the first of them a small one."""
+    """Yield chunks in batches, of which the first is small."""
     remaining = iter(chunks)
     batch = list(islice(remaining, min(_FIRST_BATCH, size)))
     while batch:

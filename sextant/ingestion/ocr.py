@@ -1,4 +1,4 @@
-"""Scanned pages and the words in pictures, read by OCR: side by side, each page once, each within its limits."""
+"""Read scanned pages and the words in pictures by OCR, each page once and within its limits."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PACKAGE = "rapidocr"  # of the extra `ocr`
-_PAGE_MEMORY = 1_000_000_000  # bytes that a page takes at most as a rule
-_WALL = 5  # seconds for each of CPU: a page that waits for others is not slow
+_PAGE_MEMORY = 1_000_000_000  # bytes that a page usually needs at most
+_WALL = 5  # seconds for each second of CPU, since a page may wait for others
 _OUT_OF_MEMORY = (
     "OCR ran out of memory or crashed on it. Raise SEXTANT_OCR__MEMORY_BYTES if you trust the file."
 )
 
 
 def open_reader(database: Database) -> OcrReader | None:
-    """Return what reads scans, where the extra is installed and the settings do not switch it off."""
+    """Return the OCR reader; None if the extra is not installed or the settings switch it off."""
     settings = database.settings
     try:
         version = metadata.version(_PACKAGE)
@@ -57,7 +57,13 @@ def open_reader(database: Database) -> OcrReader | None:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A page of the file, or a picture in it; `key` names it to the parser. `number`: of the page, else 0."""
+    """A page of the file, or a picture in it.
+
+    Attributes:
+        key: identifies it for the parser.
+        page: the page of `content` to read.
+        number: the page of the file; 0 for a picture.
+    """
 
     key: str
     sha256: str
@@ -67,12 +73,12 @@ class _Target:
 
 
 class OcrReader:
-    """Reads what of documents has no text.
+    """Read pages and pictures without text.
 
     Args:
-        pages: what was read before.
+        pages: stores the results.
         settings: `ocr` and `limits` apply.
-        hosts: read the pages; by default some of its own.
+        hosts: processes that read pages; by default new ones.
     """
 
     def __init__(
@@ -100,21 +106,19 @@ class OcrReader:
         *,
         again: bool = False,
     ) -> Recognised:
-        """Read the pages and the pictures of one document that only OCR can read.
-
-        A page that fails is a warning and no more, unless nothing else of the document could be stored.
+        """Read the pages and pictures of a document that have no text; a failure of one is a warning.
 
         Args:
             scope: the knowledge base.
-            document_id: of the document.
+            document_id: the document.
             content: its file.
-            made: what the parser made of it.
-            on_progress: called with the pages and pictures that are done, and how many there are.
-            again: the document was begun before: what failed then is left, so that its text, and the
-                chunks that are stored already, stay what they were.
+            made: the parsed document.
+            on_progress: called with the number of pages and pictures done, and the total.
+            again: whether this is a further attempt; earlier failures are not tried again, so that the document's
+                text stays the same as that of the stored chunks.
 
         Raises:
-            FileRejected: OCR is installed and cannot be used, and the document has no other text.
+            FileRejected: OCR does not work, and the document has no other text.
         """
         targets = [*self._targets(content, made)]
         files = {target.sha256 for target in targets}
@@ -154,7 +158,7 @@ class OcrReader:
             yield _Target(image.sha256, image.sha256, image.jpeg, 1)
 
     async def _read_all(self, reading: Sequence[Coroutine[None, None, None]]) -> None:
-        """Read pages side by side; the first error stops the others and is raised by itself."""
+        """Read pages concurrently; the first error stops the others and is raised."""
         self._documents += 1
         try:
             await run_together(reading)
@@ -164,10 +168,10 @@ class OcrReader:
                 self._hosts.close()
 
     async def _read(self, target: _Target) -> StoredOcrPage:
-        """Read a page, or say why it cannot be read.
+        """Read a page; a failure is part of the result.
 
         Raises:
-            ModelUnavailable: no page can be read.
+            ModelUnavailable: OCR does not work at all.
         """
         async with self._slots:
             try:
@@ -211,7 +215,7 @@ class OcrReader:
 
 
 def _usual_concurrency() -> int:
-    """Return how many pages are read at a time: as many as cores and free memory allow."""
+    """Return the number of concurrent pages that cores and free memory allow."""
     free: int = psutil.virtual_memory().available
     return max(1, min(os.cpu_count() or 1, free // _PAGE_MEMORY))
 
@@ -233,7 +237,7 @@ def _failed(found: Sequence[_Found]) -> Iterator[CodedWarning]:
 
 
 def _count(targets: Sequence[_Target]) -> list[Any]:
-    """Return pages and pictures as a warning counts them."""
+    """Return the counts of pages and pictures for a warning."""
     numbers = [target.number for target in targets if target.number]
     pictures = len(targets) - len(numbers)
     pages = [count(len(numbers), "page", [page_ranges(numbers)])] if numbers else []
@@ -241,7 +245,7 @@ def _count(targets: Sequence[_Target]) -> list[Any]:
 
 
 def _without_models(made: DocumentDraft, error: ModelUnavailable) -> Recognised:
-    """Say that nothing could be read; raise it of a document that has no other text."""
+    """Return a warning that nothing could be read; raise if the document has no other text."""
     if not made.cuts:
         raise FileEmpty(
             f"The file has no text that can be read without OCR. {error.message}",

@@ -1,4 +1,4 @@
-"""Files into knowledge bases: each is registered, its job claimed and done (`sextant.ingestion.job_runner`)."""
+"""Ingest files into knowledge bases: register each, claim its job, and run it (`sextant.ingestion.job_runner`)."""
 
 from __future__ import annotations
 
@@ -45,20 +45,22 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# While some files are stored others are parsed; more at once would only cost memory.
-_AT_ONCE = 4
-# Codes of jobs that were closed on purpose. Who waits for such a job gets one error for both: `Cancelled`, which
-# answers and imports are stopped with, would say that trying again helps.
+_AT_ONCE = 4  # files, so that some are parsed while others are stored
+# Codes of jobs that were closed on purpose. Both become `Superseded`, since `Cancelled` would suggest to try again.
 _CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of a file. `unchanged`: it was there already. `error`: it could not be taken in.
+    """The outcome of a file.
 
-    `same_as`: the other file whose bytes these are; both are the one document `document_id`.
-    `warnings`: it was taken in, but something about it is missing, such as what a chat model finds. `coverage`: how
-    much of its text was read, unless another process read it. `attachments`: what became of the files attached to it.
+    Attributes:
+        unchanged: it was stored already.
+        error: the reason why it could not be ingested.
+        warnings: parts that are missing, such as the extraction by a chat model.
+        same_as: another file with these bytes; both are the document `document_id`.
+        coverage: the share of the text that was read; None if another process ingested it.
+        attachments: the outcomes of its attachments.
     """
 
     source: str
@@ -74,10 +76,11 @@ class Ingested:
 
 
 class IngestReport(list[Ingested]):
-    """What became of each file, in order.
+    """The outcome of each file, in order.
 
-    `coded_warnings`: what of the descriptions and the knowledge graph did not follow, and how to mend it. `removed`:
-    the names of documents that were deleted, since their files are gone.
+    Attributes:
+        coded_warnings: failures of the descriptions and of the graph's update.
+        removed: the names of documents that were deleted, since their files are gone.
     """
 
     coded_warnings: tuple[CodedWarning, ...] = ()
@@ -90,18 +93,18 @@ class IngestReport(list[Ingested]):
 
 
 class Ingestor:
-    """Takes documents into knowledge bases.
+    """Ingest documents into knowledge bases.
 
     Args:
-        documents: where they go.
-        jobs: the record of the work.
-        embedder: gives chunks their vectors; called for one batch at a time.
+        documents: stores documents.
+        jobs: stores jobs.
+        embedder: computes the vectors of chunks, one batch at a time.
         settings: `limits` and `ingestion` apply.
-        graph: enters published documents into the knowledge graph; None: none is kept.
-        extractor: reads them with a chat model, after that; None: nothing does.
-        hosts: parse the files; by default some of its own.
-        captioner: says what images in documents show; None: nobody does.
-        reader: reads scanned pages and the words in images; None: there is no OCR.
+        graph: adds published documents to the graph, if any.
+        extractor: extracts from them with a chat model, if any.
+        hosts: processes that parse files; by default new ones.
+        captioner: describes images in documents, if any.
+        reader: reads scanned pages and the words in images, if any.
     """
 
     def __init__(
@@ -140,23 +143,22 @@ class Ingestor:
         paths: Paths,
         on_progress: OnProgress | None = None,
     ) -> list[Ingested]:
-        """Take files, and the readable files of folders, into a knowledge base.
+        """Ingest files, and the readable files of folders, into a knowledge base.
 
         Returns:
-            What became of each file, in order. A file that cannot be ingested carries its error and
-            stops no other.
+            The outcome of each file, in order. An error of one file stops no other.
 
         Raises:
-            DependencyError: the database or the embedding model is gone, so no file can go on. What
-                was committed stays; the same call later goes on from there.
+            DependencyError: the database or the embedding model failed. What was committed stays; the same call
+                later continues.
         """
         files = await asyncio.to_thread(find_files, paths)
         return await _do_all(files, lambda file: self._ingest_file(scope, file, on_progress))
 
     async def remove_vanished(self, scope: Scope, paths: Paths) -> tuple[str, ...]:
-        """Delete the documents of files that lay in the folders named and are there no longer.
+        """Delete the documents whose files are gone from these folders.
 
-        A document that other files hold as well only loses a name.
+        A document that has copies under other names only loses a name.
 
         Returns:
             The names that are gone.
@@ -170,7 +172,7 @@ class Ingestor:
         return tuple(vanished)
 
     async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
-        """Take files in from memory, all registered at once; returns and raises what `ingest` does."""
+        """Ingest files from memory, registered in one transaction; returns and raises what `ingest` does."""
         refused = [self._refuse(upload) for upload in uploads]
         fitting = [one for one, refusal in zip(uploads, refused, strict=True) if refusal is None]
         registered = await self.documents.register_all(scope, fitting) if fitting else []
@@ -183,7 +185,7 @@ class Ingestor:
         return [refusal or next(done) for refusal in refused]
 
     def _refuse(self, upload: Upload) -> Ingested | None:
-        """Return what becomes of a file that is empty or too large; None for any other."""
+        """Return the outcome of a file that is empty or too large; None for any other."""
         with _outcome(upload.source, upload.filename) as outcome:
             check_size(upload.content, upload.filename, self._limits)
         return outcome[0] if outcome else None
@@ -191,10 +193,10 @@ class Ingestor:
     async def ingest_upload(
         self, scope: Scope, upload: Upload, on_progress: OnProgress | None
     ) -> Ingested:
-        """Take one file in from memory.
+        """Ingest one file from memory.
 
         Raises:
-            FileRejected: it is empty or too large, or its parser refused it.
+            FileRejected: it is empty, too large or invalid.
             DependencyError: as for `ingest`.
         """
         check_size(upload.content, upload.filename, self._limits)
@@ -202,14 +204,14 @@ class Ingestor:
         return await self._ingest_registered(scope, upload, registered, on_progress)
 
     async def run_next(self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]) -> bool:
-        """Do the next job of a user; return whether there was one to do.
+        """Run the next job of a user; return whether there was one.
 
         Args:
-            user_id: whose; nothing is done while as many of this user's run as may.
-            on_claimed: told the knowledge base that changes, before it does.
+            user_id: the user; with as many running jobs as allowed, nothing is done.
+            on_claimed: called with the job's knowledge base before the job runs.
 
         Raises:
-            Exception: why it could not be done (`JobRunner.run` says how it stands then).
+            Exception: the job failed, see `JobRunner.run`.
         """
         job = await self._jobs.claim_turn(
             self._worker, user_id, max_running=self._settings.worker.per_user
@@ -267,10 +269,9 @@ class Ingestor:
     async def _claim(
         self, user_id: str, job_id: UUID, filename: str, on_progress: OnProgress | None
     ) -> Job | JobOutcome:
-        """Return the job to do; or, when another worker has just done it, what came of it.
+        """Claim a job; if another worker runs it, wait for its outcome.
 
-        A job of a worker that was killed becomes free at once if it ran on this machine, else when its
-        heartbeat is stale.
+        The job of a killed worker can be claimed at once if it ran on this machine, else when its heartbeat is stale.
         """
         while True:
             claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
@@ -292,7 +293,7 @@ class Ingestor:
 
 
 async def _do_all(items: Sequence[T], one: Callable[[T], Awaitable[Ingested]]) -> list[Ingested]:
-    """Return what becomes of each item, some of which are done at a time."""
+    """Run `one` on each item, some at a time; return the outcomes in order."""
     results = dict[int, Ingested]()
     waiting = iter(enumerate(items))
 
@@ -305,7 +306,7 @@ async def _do_all(items: Sequence[T], one: Callable[[T], Awaitable[Ingested]]) -
 
 
 def _closed_job_error(job: Job) -> SextantError:
-    """Return why a job was closed that another worker had."""
+    """Return the error of a job that another worker closed."""
     if job.error_code in _CLOSED_ON_PURPOSE:
         return Superseded(
             f"{job.filename} is not taken in. {job.error}",
@@ -323,7 +324,7 @@ def _outcome(source: str, filename: str) -> Iterator[list[Ingested]]:
     except DependencyError:
         raise
     except SextantError as error:
-        # Its frames hold the file, and are held by `results` in turn: memory that waits for the collector.
+        # Without its traceback, whose frames refer to the file.
         results.append(Ingested(source, filename, error=error.with_traceback(None)))
     except Exception as error:
         log.exception("ingestion of a file failed unexpectedly")

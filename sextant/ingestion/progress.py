@@ -1,8 +1,4 @@
-"""What callers are told while work goes on: how far a file is, or a stage of anything that takes long.
-
-Also here: how long each stage of a document's ingestion takes, told to whoever measures it; A
-part at a time of what is at hand.
-"""
+"""Report the progress of files and stages, measure stages, and split work into batches."""
 
 from __future__ import annotations
 
@@ -19,18 +15,16 @@ from sextant.domain.telemetry import EventOutcome, StageRan, emit, milliseconds_
 
 
 class LaterStage(StrEnum):
-    """What follows once the files are in, for the whole knowledge base."""
+    """A stage of a whole knowledge base after the files."""
 
     DESCRIBE = "describe"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one file is: `done` of `total` chunks in stage `embed`; 0 of 0 where nothing counts.
+    """The progress of a file: `done` of `total` chunks in stage `embed`, 0 of 0 in others.
 
-    Of a later stage `filename` names what is worked on instead of a file.
-
-    `note` says in words how it ended, where no result does.
+    In a `LaterStage`, `filename` names the items; `note` is its outcome in words.
     """
 
     filename: str
@@ -42,23 +36,23 @@ class Progress:
 
 OnProgress = Callable[[Progress], None]
 OnStage = Callable[[str, int, int], None]
-"""Called with the name of a stage, what is done of it, and how much there is (0: not known)."""
+"""Called with the name of a stage, what is done, and the total (0: unknown)."""
 OnCount = Callable[[int, int], None]
-"""Called with what is done and how much there is."""
+"""Called with what is done, and the total."""
 
 
 def silent(*_: object) -> None:
-    """Report to nobody."""
+    """Ignore all arguments."""
 
 
 _ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
 
 
 class Stages:
-    """Tells of a stage when the next one begins.
+    """Emit an event when a stage ends.
 
     Args:
-        on_progress: hears of progress as well.
+        on_progress: called with all progress.
     """
 
     def __init__(self, on_progress: OnProgress) -> None:
@@ -67,7 +61,7 @@ class Stages:
         self._began = 0.0
 
     def report(self, progress: Progress) -> None:
-        """Take note of how far a document is."""
+        """Note the progress of a document, and pass it on."""
         if progress.stage is not self._stage:
             self._end(EventOutcome.OK)
             if progress.stage not in _ENDED:
@@ -76,7 +70,7 @@ class Stages:
 
     @asynccontextmanager
     async def timed(self) -> AsyncIterator[None]:
-        """Report how the stage ended during which the block was left."""
+        """Emit the event of the last stage when the block ends."""
         try:
             yield
         except asyncio.CancelledError:

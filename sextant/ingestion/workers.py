@@ -1,4 +1,4 @@
-"""The processes that ingest: which of them is alive, and how each shares its time among users."""
+"""Names and heartbeats of processes that ingest, and the share of each user in a process."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ from sextant.stores.work.jobs import JobStore
 
 
 def worker_name() -> str:
-    """Name this process, told apart from all others: host, process namespace (of a container) and id."""
+    """Return a unique name of this process: host, process namespace (of a container) and id."""
     return f"{_machine()}:{os.getpid()}"
 
 
 def is_dead(worker: str | None) -> bool:
-    """Return whether `worker` was a process of this machine and has ended; False where that is not known.
+    """Return whether `worker` was a process of this machine and has ended; False if unknown.
 
-    A process that has been given the id of the dead one makes it look alive; then its heartbeat
-    tells, later.
+    A new process with the same id makes it look alive until its heartbeat is stale.
     """
     machine, _, process = (worker or "").rpartition(":")
     if machine != _machine() or not process.isdecimal():
@@ -43,7 +42,7 @@ def is_dead(worker: str | None) -> bool:
 
 
 def _is_zombie(process: int) -> bool:
-    """Killed, but not yet waited for by its parent: only where /proc says so."""
+    """Return whether a process has ended but its parent has not waited for it, by /proc."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -52,7 +51,7 @@ def _is_zombie(process: int) -> bool:
 
 
 def _machine() -> str:
-    # Two containers may have one host name and the same process ids.
+    # Containers may share a host name and process ids.
     try:
         namespace = Path("/proc/self/ns/pid").stat().st_ino
     except OSError:
@@ -60,20 +59,19 @@ def _machine() -> str:
     return f"{socket.gethostname()}:{namespace}"
 
 
-# Progress is written down this often, beside the work: a small file would spend a tenth of its time on it. A lost
-# job is stopped after this long.
+# The interval at which progress is stored, and a lost job is noticed.
 _WATCH_SECONDS = 1.0
 
-# Whoever ends a job writes that with all that belongs to it.
+# Stages that are stored when a job is closed.
 _ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
 
 
 class Heartbeats:
-    """Keeps the records of running jobs.
+    """Write heartbeats and progress of running jobs.
 
     Args:
-        jobs: the records.
-        seconds: between two heartbeats.
+        jobs: stores jobs.
+        seconds: the time between two heartbeats.
     """
 
     def __init__(self, jobs: JobStore, seconds: float) -> None:
@@ -83,10 +81,10 @@ class Heartbeats:
 
     @asynccontextmanager
     async def of(self, job: Job) -> AsyncIterator[None]:
-        """Write heartbeats of a job that was just claimed, as long as the block runs.
+        """Write heartbeats of a claimed job while the block runs.
 
         Raises:
-            Superseded: the job is lost; the block was stopped.
+            Superseded: the job was lost, and the block was stopped.
         """
         try:
             async with asyncio.timeout(None) as ours:
@@ -105,21 +103,18 @@ class Heartbeats:
             ) from None
 
     def note(self, job: Job, progress: Progress) -> None:
-        """Have written down how far a job is, within a second."""
+        """Note the progress of a job, which is stored within a second."""
         self._noted[job.id] = progress
 
     async def _beat(self, job: Job, ours: asyncio.Timeout) -> None:
-        """Write heartbeats, and stop the work as soon as the job is lost.
-
-        A job that is done is not: whoever did it is told a moment later.
-        """
+        """Write heartbeats, and stop the work once the job is lost."""
         written, mine = time.monotonic(), True
         while mine:
             await asyncio.sleep(min(self._seconds, _WATCH_SECONDS))
             with suppress(DependencyError):
                 noted = self._noted.pop(job.id, None)
                 if noted is not None or time.monotonic() - written >= self._seconds:
-                    with suppress(Superseded):  # closed: by whom is asked below
+                    with suppress(Superseded):  # closed; `is_mine` says by whom
                         await self._write(job, noted)
                     written = time.monotonic()
                 mine = await self._jobs.is_mine(job)
@@ -127,7 +122,7 @@ class Heartbeats:
             ours.reschedule(asyncio.get_running_loop().time())
 
     async def _write(self, job: Job, noted: Progress | None) -> None:
-        """Write how far the job is, if it got further; either way it lives."""
+        """Write the progress of a job, or only a heartbeat."""
         if noted is None or noted.stage in _ENDED or not isinstance(noted.stage, JobStage):
             await self._jobs.heartbeat(job)
         else:
@@ -137,27 +132,24 @@ class Heartbeats:
 class WorkShares:
     """Limit the documents of each user that are parsed and embedded at a time.
 
-    A worker leaves one place to others than the user who has the rest (`sextant.facade.worker`); so
-    whoever has that place must not wait behind the files in the other places.
+    A worker reserves one slot for users without a running job (`sextant.facade.worker`), who must not wait here for
+    the files of the others.
     """
 
     def __init__(self) -> None:
-        # While one file is embedded the next one is parsed; more at once would only cost memory.
+        # One file is parsed while the one before is embedded.
         self._parsing = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(2))
         self._embedding = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._model = asyncio.Lock()
 
     @asynccontextmanager
     async def parsing(self, user_id: str) -> AsyncIterator[None]:
-        """Wait until fewer than two files of the user are parsed, and count as one meanwhile."""
+        """Hold one of the user's two slots for parsing."""
         async with self._parsing[user_id]:
             yield
 
     @asynccontextmanager
     async def embedding(self, user_id: str) -> AsyncIterator[None]:
-        """Wait for the embedding model, and have it alone meanwhile; users take turns.
-
-        Each user has one batch in the model's queue, so that queue alternates between them.
-        """
+        """Hold the embedding model; each user has at most one batch in its queue, so users alternate."""
         async with self._embedding[user_id], self._model:
             yield
