@@ -147,7 +147,7 @@ def describe(
 
 def _print_report(done: DescribedByModel) -> None:
     terminal.say(
-        f"{done.told}, {done.failed} failed, {done.left} left; {usage_text(done.usage, done.cost)}"
+        f"{done.summary}, {done.failed} failed, {done.left} left; {usage_text(done.usage, done.cost)}"
     )
     for warning in done.warnings:
         terminal.warn_of(warning)

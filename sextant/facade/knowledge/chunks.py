@@ -193,7 +193,7 @@ class Chunks:
             return (warning,)
         if not (by_model.asked or by_model.left):
             return ()
-        report(JobStage.DONE, note=" ".join((f"{by_model.told}.", *by_model.warnings)))
+        report(JobStage.DONE, note=" ".join((f"{by_model.summary}.", *by_model.warnings)))
         return by_model.coded_warnings
 
     @property

@@ -129,8 +129,8 @@ class DescribedByModel(Warned):
         return self.passages + self.sections + self.failed
 
     @property
-    def told(self) -> str:
-        """Return what was described, in words."""
+    def summary(self) -> str:
+        """Return the numbers in words."""
         return f"{count_noun(self.passages, 'passage')} and {count_noun(self.sections, 'section')} described by the chat model"
 
 

@@ -1,5 +1,5 @@
 // name: by_alias
-// Entities by the ids that follow from names, and by alias. Of each name: its place, id and key.
+// Entities by the ids that follow from names, and by alias. Each name has a place, an id and a key.
 UNWIND $names AS name
 CALL (name) {
   OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: name.id})
@@ -16,7 +16,7 @@ RETURN name.place AS place, e {.id, .name, .entity_type, .description, .aliases,
 ORDER BY place, e.id
 
 // name: by_text
-// Entities by the words they share with a text: of an entity's names the best counts.
+// Entities by the words that a name shares with a text; the best name counts.
 UNWIND $queries AS query
 CALL (query) {
   CALL db.index.fulltext.queryNodes('sextant_entity_words', query, {limit: $wide}) YIELD node
@@ -37,7 +37,7 @@ RETURN best.score AS score, best.name AS matched, e {.id, .name, .entity_type, .
 ORDER BY score DESC, e.id
 
 // name: by_words
-// Entities by full text; what is asked has been made of letters and digits alone.
+// Entities by full text; the query consists of letters and digits only.
 CALL db.index.fulltext.queryNodes('sextant_entity_texts', $asked, {limit: $wide}) YIELD node AS e, score
 WITH e, score WHERE e.graph_key = $graph AND ($types IS NULL OR toLower(e.entity_type) IN $types)
   AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
@@ -47,7 +47,7 @@ RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .men
 ORDER BY score DESC, e.id
 
 // name: by_vector
-// The nearest of some entities of a graph, each looked at.
+// The nearest of some entities of a graph, by exact comparison.
 MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
   AND ($types IS NULL OR toLower(e.entity_type) IN $types)
   AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
@@ -58,7 +58,7 @@ RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .men
 ORDER BY score DESC, e.id
 
 // name: by_vector_within
-// The same of those that the index finds in this graph; its own scores are rounded.
+// The nearest entities by the index, filtered by this graph; the index rounds its scores.
 CYPHER 25 MATCH (e:__Entity__)
 SEARCH e IN (VECTOR INDEX sextant_entity_vectors FOR $vector WHERE e.graph_key = $graph LIMIT $k)
 WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
@@ -67,12 +67,12 @@ RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .men
 ORDER BY score DESC, e.id
 
 // name: sizes
-// How many entities of a graph have vectors.
+// The number of entities with vectors.
 OPTIONAL MATCH (g:__Graph__ {graph_key: $graph})
 RETURN coalesce(g.vectors, 0) AS vectors
 
 // name: entities
-// Entities by id, in the order asked, those that pass; one that was merged is the one it was merged into.
+// Those of some entities that match a filter, in the requested order; a merged entity is replaced by its root.
 UNWIND range(0, size($ids) - 1) AS place
 OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
 WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place
@@ -84,9 +84,9 @@ RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_co
 ORDER BY place
 
 // name: neighbourhood
-// From each start its heaviest relations, and from each end reached so the same; one round trip.
-// Without an index by weight a node costs its whole degree, so none is walked through that is a hub.
-// One row of columns: the hundreds of rows of hops took nine tenths of the time, to send and to take in.
+// The heaviest relations of each start, and of each end reached, in one round trip. Without an index by weight a
+// node costs its degree, so hubs are not walked through. The result is one row of columns, since hundreds of rows
+// took nine tenths of the time.
 UNWIND $ids AS asked
 OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: asked})
 WITH DISTINCT coalesce(m.root_id, asked) AS id
@@ -114,18 +114,18 @@ RETURN collect(r.id) AS relations, collect(startNode(r).id) AS sources,
   collect(depth) AS depths
 
 // name: graph
-// Whether a graph is here, of which knowledge base of which database it is, and the number of the copy.
+// The identity and number of the copy of a graph.
 MATCH (g:__Graph__ {graph_key: $graph})
 RETURN g.scope_id AS scope_id, g.made_at AS made_at, g.database AS database, coalesce(g.copied, 0) AS copied
 
 // name: said_of
-// What the copy says of itself: the number of the copy, and a mark of whoever has changed it by hand.
+// The number of the copy, and a mark set by other editors.
 MATCH (g:__Graph__ {graph_key: $graph})
 RETURN coalesce(g.copied, 0) AS copied, toString(g.edited) AS edited
 
 // name: fingerprint
-// What changes with nearly every change of a graph: how much there is, how long its texts are, what its
-// numbers add up to. Sums of whole numbers, since those of fractions depend on the order.
+// Counts, lengths and sums that change with nearly every change of a graph. Sums of integers, since those of
+// fractions depend on the order.
 CALL () {
   MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL
   RETURN count(e) AS entities, sum(size(e.name) + size(e.entity_type) + size(e.description)) AS told
@@ -149,7 +149,7 @@ RETURN entities, told, relations, kinds, weights, merged, communities, embedded,
   members
 
 // name: whole
-// Every entity that readers see, by id, with the relations that start from it.
+// All visible entities, by id, with their outgoing relations.
 MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL
 RETURN e.id AS id, coalesce(e.name, '') AS name, coalesce(e.entity_type, '') AS type, COLLECT {
   MATCH (e)-[r:RELATED]->(other:__Entity__)
@@ -159,19 +159,19 @@ RETURN e.id AS id, coalesce(e.name, '') AS name, coalesce(e.entity_type, '') AS 
 ORDER BY id
 
 // name: merged
-// What was merged into what.
+// The roots of merged entities.
 MATCH (m:__Merged__) WHERE m.graph_key = $graph AND m.id IS NOT NULL
 RETURN m.id AS id, m.root_id AS root ORDER BY id
 
 // name: reports
-// Every community that has a report, with its members and the report's vector.
+// All communities with a report, with members and the report's vector.
 MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL AND c.title <> ''
 RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c, c.embedding AS embedding,
   COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) WHERE e.graph_key = $graph RETURN e.id ORDER BY e.id } AS entity_ids
 ORDER BY c.level, c.rating DESC, c.id
 
 // name: counts
-// How large a graph is.
+// The size of a graph.
 RETURN
   COUNT { MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL } AS entities,
   COUNT { MATCH ()-[r:RELATED]->() WHERE r.graph_key = $graph AND r.id IS NOT NULL } AS relations,

@@ -1,28 +1,27 @@
 // name: claim
-// The name of a graph is this database's from now on; no row where another database has it and keeps it.
-// The node's key is unique, and writing `claiming` first makes others wait until it can be read.
+// Claim the name of a graph for this database; no row if another database has it. Writing `claiming` first makes
+// others wait, since the node's key is unique.
 MERGE (g:__Graph__ {graph_key: $graph}) SET g.claiming = $database
 WITH g WHERE $seize OR g.database IS NULL OR g.database = $database
 SET g.database = $database REMOVE g.scope_id, g.made_at, g.claiming
 RETURN g.database AS database
 
 // name: graph
-// A graph is here, of this database; `vectors`: how many it has.
+// Describe the copy of a graph; `vectors`: the number of its vectors.
 MERGE (g:__Graph__ {graph_key: $graph})
 SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.made_at = $made_at, g.vectors = $vectors,
   g.database = $database, g.copied = $copied, g.loaded = CASE WHEN $anew THEN 0 ELSE coalesce(g.loaded, 0) END
 
 // name: load_entities
-// Entities of a graph that is taken over whole, where none of them is yet. `loaded` is the last note of
-// which the rows are here, so that a note that comes again adds nothing; writing `loading` first makes
-// another projector wait until that can be read.
+// Add entities of a graph that is copied whole. `loaded` is the last note whose rows were added, so that a repeated
+// note adds nothing; writing `loading` first makes another projector wait.
 MATCH (g:__Graph__ {graph_key: $graph}) SET g.loading = $note
 WITH g WHERE g.loaded < $note SET g.loaded = $note
 WITH g UNWIND $rows AS row
 CREATE (e:__Entity__ {graph_key: $graph, id: row.id}) SET e += row.properties
 
 // name: entities
-// Entities as they are now; says which were not there before.
+// Write entities; return the new ones.
 UNWIND $rows AS row
 OPTIONAL MATCH (known:__Entity__ {graph_key: $graph, id: row.id})
 WITH row, known IS NULL AS fresh
@@ -32,19 +31,19 @@ WITH row, fresh WHERE fresh
 RETURN row.id AS id
 
 // name: vectors
-// Vectors in half the space of a list.
+// Store vectors, in half the space of a list.
 UNWIND $rows AS row
 MATCH (e:__Entity__ {graph_key: $graph, id: row.id})
 CALL db.create.setNodeVectorProperty(e, 'embedding', row.embedding)
 
 // name: no_vectors
-// Entities that have none (any more).
+// Remove vectors.
 UNWIND $ids AS id
 MATCH (e:__Entity__ {graph_key: $graph, id: id})
 REMOVE e.embedding
 
 // name: unmention
-// Chunks that do not mention an entity any more.
+// Remove mentions by chunks that do not mention an entity any more.
 UNWIND $rows AS row
 MATCH (:__Entity__ {graph_key: $graph, id: row.id})-[r:FROM_CHUNK]->(c:Chunk)
 WHERE NOT c.id IN row.chunks
@@ -53,7 +52,7 @@ WITH DISTINCT c WHERE NOT EXISTS { (c)<-[:FROM_CHUNK]-() }
 DELETE c
 
 // name: mention
-// Chunks that mention an entity.
+// Add the chunks that mention an entity.
 UNWIND $rows AS row
 MATCH (e:__Entity__ {graph_key: $graph, id: row.id})
 UNWIND row.chunks AS chunk
@@ -61,20 +60,20 @@ MERGE (c:Chunk {graph_key: $graph, id: chunk})
 MERGE (e)-[:FROM_CHUNK]->(c)
 
 // name: unmerge
-// Ids that are not an entity's any more.
+// Remove ids that are not merged into an entity any more.
 UNWIND $rows AS row
 MATCH (m:__Merged__ {graph_key: $graph, root_id: row.id}) WHERE NOT m.id IN row.merged
 DELETE m
 
 // name: merge
-// Ids that have become an entity's.
+// Add ids that are merged into an entity.
 UNWIND $rows AS row
 UNWIND row.merged AS merged
 MERGE (m:__Merged__ {graph_key: $graph, id: merged})
 SET m.root_id = row.id
 
 // name: remove_entities
-// Entities that nobody sees any more, with their relations.
+// Delete entities that are not visible any more, with their relations.
 UNWIND $ids AS id
 MATCH (e:__Entity__ {graph_key: $graph, id: id})
 OPTIONAL MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
@@ -85,19 +84,19 @@ WITH DISTINCT c WHERE NOT EXISTS { (c)<-[:FROM_CHUNK]-() }
 DELETE c
 
 // name: remove_merged
-// What was merged into them.
+// Delete the ids that were merged into them.
 UNWIND $ids AS id
 MATCH (m:__Merged__ {graph_key: $graph, root_id: id})
 DELETE m
 
 // name: remove_relations
-// Relations that are written anew next, or are gone.
+// Delete relations that are gone, or written again next.
 UNWIND $ids AS id
 MATCH ()-[r:RELATED {graph_key: $graph, id: id}]->()
 DELETE r
 
 // name: load_relations
-// The relations between them, likewise; column by column, which is less to send and to take apart.
+// Add the relations of a graph that is copied whole, as columns, which are less to send.
 MATCH (g:__Graph__ {graph_key: $graph}) SET g.loading = $note
 WITH g WHERE g.loaded < $note SET g.loaded = $note
 WITH g UNWIND range(0, size($ids) - 1) AS row
@@ -107,7 +106,7 @@ CREATE (source)-[:RELATED {graph_key: $graph, id: $ids[row], kind: $kinds[row],
   weight: $weights[row], description: $descriptions[row], chunk_ids: $chunks[row]}]->(target)
 
 // name: relations
-// Relations as they are now. Of one whose end is not there yet the end's own turn comes.
+// Write relations; one with a missing end is written together with that end.
 UNWIND range(0, size($ids) - 1) AS row
 MATCH (source:__Entity__ {graph_key: $graph, id: $sources[row]})
 MATCH (target:__Entity__ {graph_key: $graph, id: $targets[row]})
@@ -115,13 +114,13 @@ CREATE (source)-[:RELATED {graph_key: $graph, id: $ids[row], kind: $kinds[row],
   weight: $weights[row], description: $descriptions[row], chunk_ids: $chunks[row]}]->(target)
 
 // name: remove_communities
-// Communities that are written anew next, or are gone.
+// Delete communities that are gone, or written again next.
 UNWIND $ids AS id
 MATCH (c:__Community__ {graph_key: $graph, id: id})
 DETACH DELETE c
 
 // name: communities
-// Communities as they are now, with their members.
+// Write communities with their members.
 UNWIND $rows AS row
 CREATE (c:__Community__) SET c = row.properties
 WITH c, row
@@ -132,24 +131,24 @@ CALL (c, row) {
 }
 
 // name: community_vectors
-// Vectors of reports.
+// Store the vectors of reports.
 UNWIND $rows AS row
 MATCH (c:__Community__ {graph_key: $graph, id: row.id})
 CALL db.create.setNodeVectorProperty(c, 'embedding', row.embedding)
 
 // name: parents
-// Which community is a part of which, as far as these or their parts are concerned.
+// Connect communities with their parents, for these and their children.
 MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
   AND (c.id IN $ids OR c.parent_id IN $ids)
 MATCH (parent:__Community__ {graph_key: $graph, id: c.parent_id})
 MERGE (c)-[:PARENT_COMMUNITY]->(parent)
 
 // name: leave
-// A graph's name is free again.
+// Release the name of a graph.
 MATCH (g:__Graph__ {graph_key: $graph}) DELETE g
 
 // name: wipe
-// Some of a graph's nodes, as long as there are any.
+// Delete some nodes of a graph; repeat until none is left.
 CALL () {
   MATCH (n:__Entity__) WHERE n.graph_key = $graph AND n.id IS NOT NULL RETURN n LIMIT $limit
   UNION

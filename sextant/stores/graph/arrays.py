@@ -75,14 +75,6 @@ class GraphArrays:
         """Return the id of an entity."""
         return _uuid(self.entities[index])
 
-    def entity_indices(self, ids: Sequence[UUID]) -> Indices:
-        """Return the indices of entities, -1 for an unknown id."""
-        return index_of(self.entities, halves_of(ids))
-
-    def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
-        """Return the indices of chunks, -1 for an unknown id."""
-        return index_of(self.chunks, halves_of(ids))
-
     def entity_indices_of(self, ids: Ids) -> Indices:
         """Return the indices of entities given as halves, -1 for an unknown id."""
         return index_of(self.entities, ids)

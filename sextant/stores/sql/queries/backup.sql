@@ -1,20 +1,19 @@
 -- name: count_graphs
--- The knowledge bases of everybody.
+-- The number of knowledge bases of all users.
 select count(*) from sextant.graphs;
 
 -- name: others
--- The processes of ours, beside this one, that have connections open (sextant/stores/postgresql/database.py names them).
+-- The number of other processes of Sextant with open connections, by their application names.
 select count(distinct application_name) from pg_stat_activity
 where datname = current_database() and application_name like 'sextant%'
   and application_name <> current_setting('application_name');
 
 -- name: make_room
--- All that a backup brings again. Waiting longer for running work would only hide that there is some.
+-- Drop what a backup restores. The short lock_timeout makes running work visible at once.
 set lock_timeout = '10s'; drop schema if exists sextant_queue cascade; drop schema if exists sextant cascade;
 
 -- name: require_known
--- The last step of a restore, in its transaction; the settings are the versions of the schema that this Sextant
--- can open.
+-- The last step of a restore, in its transaction: check that this Sextant can open the restored version.
 do $$
 declare
   found int := (select max(version) from sextant.schema_migrations);

@@ -1,6 +1,6 @@
 -- name: metadata
--- What ranking asks of chunks, found one by one as in `get`: no texts, and ids as results name them.
--- The document's title stands above the titles of the sections, unless it is one of them.
+-- The fields of chunks that ranking needs, looked up one by one as in `get`. The document's title precedes those of
+-- the sections, unless it is one of them.
 select wanted.id::text, c.*
 from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
 cross join lateral (

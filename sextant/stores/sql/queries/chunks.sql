@@ -1,6 +1,6 @@
 -- name: incoming
--- Where COPY puts a batch: COPY cannot write to a table under row-level security. Made once per
--- connection; rows stay whole, since for a moment nothing is worth compressing or storing apart.
+-- The target of COPY, which cannot write to a table under row-level security. Created once per connection; rows are
+-- neither compressed nor stored out of line.
 do $$ begin
   if to_regclass('pg_temp.incoming') is null then
     create temporary table incoming (
@@ -14,19 +14,19 @@ do $$ begin
 end $$;
 
 -- name: relax
--- A batch need not wait for the disk: what a crash loses is stored again when the job resumes, and
--- publishing waits for everything before it. The gram index may collect 16 MB before it sorts them
--- in, in memory that holds them all: a third cheaper than at 4 MB; publishing sorts in the rest.
+-- A batch need not wait for the disk: after a crash the job stores it again, and publishing waits for all. The gram
+-- index collects 16 MB in memory before it sorts them in, which is a third cheaper than 4 MB; publishing sorts in
+-- the rest.
 select set_config('synchronous_commit', 'off', true),
   set_config('gin_pending_list_limit', '16MB', true), set_config('work_mem', '64MB', true);
 
 -- name: copy_incoming
--- One batch, binary.
+-- Copy one batch, binary.
 copy incoming from stdin (format binary);
 
 -- name: add_chunks
--- A batch becomes searchable: text, vector and grams appear together. A chunk that is there stays.
--- It may be of several documents.
+-- Store a batch of one or several documents: text, vector and grams become searchable together. Existing chunks
+-- stay.
 with fresh as (
   insert into chunks (scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
     end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
@@ -54,7 +54,7 @@ update documents d set chunk_count = chunk_count + added.number from added
 where d.scope_id = %(scope_id)s and d.id = added.document_id;
 
 -- name: stage_chunks
--- A batch of a replacement waits, unseen, for the rest of its version.
+-- Store a batch of a replacement, hidden until its version is published.
 insert into staged_chunks (scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
   end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
   topics, keywords, entities, topic_labels, neighbours, external_id, created_at,
@@ -66,7 +66,7 @@ select %(scope_id)s, id, %(user_id)s, %(document_id)s, section_id, ordinal, star
 from incoming on conflict do nothing;
 
 -- name: remove_chunks
--- All live chunks of a document, with their vectors and grams.
+-- Delete all live chunks of a document, with their vectors and grams.
 with gone as (
   delete from chunks where scope_id = %(scope_id)s and document_id = %(document_id)s returning id
 ), vectors as (
@@ -76,7 +76,7 @@ with gone as (
 delete from chunk_grams where scope_id = %(scope_id)s and chunk_id in (select id from gone);
 
 -- name: release_staged
--- Everything that was staged becomes searchable at once.
+-- Make all staged chunks searchable.
 with released as (
   delete from staged_chunks where scope_id = %(scope_id)s and document_id = %(document_id)s
   returning *
@@ -96,7 +96,7 @@ insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
 select scope_id, id, user_id, folded, padded_grams(grams) from released;
 
 -- name: stored_ids
--- Chunks of a document that are stored already, searchable or staged.
+-- The chunks of a document that are stored already, searchable or staged.
 select id from chunks
 where %(first)s and scope_id = %(scope_id)s and document_id = %(document_id)s
 union all
@@ -104,7 +104,7 @@ select id from staged_chunks
 where not %(first)s and scope_id = %(scope_id)s and document_id = %(document_id)s;
 
 -- name: forget_live
--- Chunks that an earlier try of a first version stored and this one does not have.
+-- Delete chunks of a first version that an earlier attempt stored and this one does not have.
 with gone as (
   delete from chunks where scope_id = %(scope_id)s and document_id = %(document_id)s
     and id = any(%(ids)s) returning id
@@ -115,7 +115,7 @@ with gone as (
 delete from chunk_grams where scope_id = %(scope_id)s and chunk_id in (select id from gone);
 
 -- name: forget_staged
--- The same for a replacement.
+-- Delete such chunks of a replacement.
 delete from staged_chunks
 where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(ids)s);
 
@@ -124,12 +124,12 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(i
 nearest_chunks(%s, %s, %s::vector, %s, %s)
 
 -- name: held
--- The chunks that hold the most of some words; see keyword_matches.
+-- The chunks that contain the most of some words; see keyword_matches.
 keyword_matches(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)
 
 -- name: get
--- Chunks by id, in the order asked. One by one (offset 0 is a fence): the planner, which believes that
--- a document rarely has the version that it has, read the whole scope to join it.
+-- Chunks by id, in the requested order. `offset 0` makes the planner look them up one by one; otherwise it reads
+-- the whole scope for the join.
 select c.*
 from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
 cross join lateral (
@@ -138,7 +138,7 @@ cross join lateral (
 order by wanted.place;
 
 -- name: contents
--- What results show of chunks by id, in the order asked; read as `get` reads them.
+-- The fields of chunks that results show, by id, in the requested order; looked up as in `get`.
 select c.id::text, c.document_id::text, c.external_id, c.text, c.filename, c.document_title, c.source,
   c.section_path, coalesce(nullif(c.title, ''), c.document_title) as title, c.section_id::text, c.page,
   c.start_offset as start, c.end_offset as "end", c.modality, c.ordinal, c.context
@@ -149,18 +149,18 @@ cross join lateral (
 order by wanted.place;
 
 -- name: count
--- How many chunks of a knowledge base can be found.
+-- The number of searchable chunks of a knowledge base.
 select count(*) from chunks where scope_id = %(scope_id)s;
 
 -- name: documents
--- The documents, and a text for each that changes whenever its searchable chunks do.
+-- The documents, each with a text that changes whenever its searchable chunks do.
 select id, concat_ws(' ', live_version, pending_version, chunk_count, updated_at) as state
 from documents where scope_id = %(scope_id)s;
 
 -- name: passages
--- The chunks of some documents as an in-memory index reads them: titles, table header and text, a line
--- each. The documents are rows: of an array, PostgreSQL would sort all ids anew for each document whose
--- chunks it looks up, 12 s instead of 0.7 for 98,800 chunks of 7,600 documents.
+-- The chunks of some documents for an index in memory: titles, table header and text, one a line. The documents are
+-- rows, since with an array PostgreSQL sorts all ids again for each document (12 s instead of 0.7 for 98,800 chunks
+-- of 7,600 documents).
 select c.id, c.document_id, concat_ws(E'\n',
   nullif(array_to_string(case when c.section_path[1] = c.document_title then c.section_path
     else array_prepend(c.document_title, c.section_path) end, ' > '), ''),
@@ -169,7 +169,7 @@ from found_chunks c
 where c.scope_id = %(scope_id)s and c.document_id in (select unnest(%(documents)s::uuid[])) order by c.id;
 
 -- name: vectors
--- The vectors of the chunks of some documents, row after row: a message for each would take longer.
+-- The vectors of the chunks of some documents, joined in blocks, since a row for each would take longer.
 select string_agg(uuid_send(v.chunk_id) || vector_send(v.embedding), '') as vectors
 from chunks c join chunk_vectors v on v.partition_key = %(partition_key)s
   and v.scope_id = c.scope_id and v.chunk_id = c.id

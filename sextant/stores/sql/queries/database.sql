@@ -1,14 +1,14 @@
 -- name: set_tenant
--- Names the tenant for this transaction only; row-level security compares every row with it.
+-- Set the tenant of this transaction, with which row-level security compares every row.
 select set_config('sextant.user_id', %(user_id)s, true);
 
 -- name: set_reader
--- The same for a statement that only reads, and when the server gives up.
+-- Set the tenant and the timeout of a statement that only reads.
 select set_config('sextant.user_id', %(user_id)s, true),
   set_config('statement_timeout', %(timeout)s, true);
 
 -- name: role_rights
--- What the serving role may do; it must be neither superuser, nor above row security, nor owner.
+-- The rights of the serving role; it must be neither superuser, nor bypass row-level security, nor own tables.
 select current_user as role, rolsuper or rolbypassrls as unrestricted,
   exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'sextant' and c.relkind in ('r', 'p')

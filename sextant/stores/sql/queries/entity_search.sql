@@ -1,6 +1,5 @@
 -- name: stamp
--- What tells whether a search for entities would find the same again, the moment it is, and the length
--- of the vectors that are searched.
+-- A text that changes with the results of entity searches, the current time, and the model of the vectors.
 select concat_ws(' ', g.scope_id, coalesce(written.graph, 0), coalesce(written.vectors, 0),
     extract(epoch from space.created_at)) as version,
   statement_timestamp() as taken_at, space.name as space,

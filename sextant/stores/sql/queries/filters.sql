@@ -1,6 +1,6 @@
 -- name: matching
--- The chunks that filters let through, as a part of the queries below. A bound that is null bounds
--- nothing. The path of titles may begin with the document's own or with its first section's.
+-- The chunks that match the filters, as a part of the queries below; null means no filter. A path of titles may
+-- begin with the document's title or with that of its first section.
 select c.id from chunks c
 where c.scope_id = %(scope_id)s
   and (%(sources)s::text[] is null or c.document_id = any(array(
@@ -52,7 +52,7 @@ where c.scope_id = %(scope_id)s
           %(document_patterns)s::text[])))
 
 -- name: unknown
--- The documents and sections that filters name and the scope does not have.
+-- The documents and sections of the filters that the scope does not have.
 select n.name from unnest(%(names)s::text[], %(ids)s::uuid[]) with ordinality as n (name, id, place)
 where not exists (
   select from documents d where d.scope_id = %(scope_id)s and (d.source = n.name or d.id = n.id))
@@ -61,29 +61,28 @@ select n.id::text from unnest(%(sections)s::uuid[]) as n (id)
 where not exists (select from sections s where s.scope_id = %(scope_id)s and s.id = n.id);
 
 -- name: unknown_types
--- The types, in lower case, that no entity and no mention of the scope has.
+-- The types, in lower case, that no entity or mention of the scope has.
 select n.type from unnest(%(types)s::text[]) with ordinality as n (type, place)
 where not exists (select from entities e where e.scope_id = %(scope_id)s and lower(e.entity_type) = n.type)
   and not exists (select from mentions m where m.scope_id = %(scope_id)s and lower(m.entity_type) = n.type)
 order by n.place;
 
 -- name: types
--- The types of the scope's entities, those of most entities first.
+-- The types of the scope's entities, most frequent first.
 select entity_type from entities where scope_id = %(scope_id)s and shown
 group by entity_type order by count(*) desc, entity_type;
 
 -- name: options
--- A plan for any values would have to mind every bound; and when the server gives up.
+-- Plan for the values at hand, since a general plan would consider every filter; set the timeout.
 select set_config('plan_cache_mode', 'force_custom_plan', true),
   set_config('statement_timeout', %(timeout)s, true);
 
 -- name: ids
--- Their ids as one value, in their order.
+-- The ids of the matching chunks as one value, in order.
 select string_agg(uuid_send(id), '' order by id) as ids from (%(matching)s) as matching;
 
 -- name: vector_search
--- The nearest of them by cosine, always exactly: an approximate index, filtered afterwards, comes back
--- short.
+-- The nearest matching chunks by cosine, always exact: an approximate index with a filter returns too few.
 with matching as materialized (%(matching)s), nearest as materialized (
   select v.chunk_id, v.embedding <=> %(vector)s as distance
   from matching join chunk_vectors v on v.partition_key = %(partition_key)s
@@ -97,7 +96,7 @@ from nearest n cross join lateral (
 order by n.distance, c.id;
 
 -- name: keyword_search
--- The same of the keyword lane's: see `keyword_search` in chunks.sql.
+-- The keyword search among the matching chunks; see `keyword_matches`.
 with matching as materialized (%(matching)s), best as materialized (
   select found.chunk_id, found.matched, found.density
   from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[]) as found

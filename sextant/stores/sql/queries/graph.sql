@@ -50,15 +50,15 @@ do $$ begin
 end $$;
 
 -- name: has_workspace
--- Whether the tables are there, and none has so many dead rows in it that reading past them costs.
+-- Whether the temporary tables exist, without so many dead rows that reading becomes slow.
 select bool_and(coalesce(pg_relation_size(to_regclass('pg_temp.' || name)) <= 200000, false))
 from unnest(array['incoming_mentions', 'incoming_relations', 'incoming_aliases', 'incoming_names',
   'changed_mentions', 'changed_aliases', 'changed_relations', 'relation_states', 'entity_states']
 ) as name;
 
 -- name: lock
--- One writer at a time in a graph, until its transaction ends. Its plans are for few rows and made
--- once: making them took as long as carrying them out.
+-- Let one writer at a time change a graph, until its transaction ends. Its plans are for few rows and made once,
+-- since planning took as long as execution.
 insert into graph_versions (scope_id, user_id, version)
 values (%(scope_id)s, current_setting('sextant.user_id'), 0)
 on conflict (scope_id) do update set version = graph_versions.version
@@ -66,23 +66,23 @@ returning user_id, version, projected, set_config('plan_cache_mode', 'force_gene
   set_config('sextant.locked_graph', scope_id::text, true);
 
 -- name: hold
--- The graph does not change until this transaction ends.
+-- Lock the graph against changes until this transaction ends.
 select from graph_versions where scope_id = %(scope_id)s for share;
 
 -- name: bump
--- The graph is another one from here on.
+-- Increase the version of the graph.
 update graph_versions set version = version + 1 where scope_id = %(scope_id)s;
 
 -- name: version
--- How often the graph has changed.
+-- The version of the graph.
 select version from graph_versions where scope_id = %(scope_id)s;
 
 -- name: project
--- Whether a graph database follows this graph.
+-- Start or stop noting changes for a graph database.
 update graph_versions set projected = %(projected)s where scope_id = %(scope_id)s;
 
 -- name: counts
--- How large a graph is, as readers see it.
+-- The numbers of visible entities and relations, of mentions and communities.
 select
   (select count(*) from entities where scope_id = %(scope_id)s and shown) as entities,
   (select count(*) from adjacency where scope_id = %(scope_id)s and shown and outgoing) as relations,
@@ -90,7 +90,7 @@ select
   (select count(*) from communities where scope_id = %(scope_id)s) as communities;
 
 -- name: empty
--- Everything of a graph but its version.
+-- Delete everything of a graph but its version.
 with a as (delete from mentions where scope_id = %(scope_id)s),
   b as (delete from relation_evidence where scope_id = %(scope_id)s),
   c as (delete from aliases where scope_id = %(scope_id)s),
@@ -108,17 +108,17 @@ with a as (delete from mentions where scope_id = %(scope_id)s),
 delete from communities where scope_id = %(scope_id)s;
 
 -- name: note_emptied
--- A graph database has to take over that nothing is left.
+-- Note for a graph database that the graph is empty.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 values (%(scope_id)s, %(user_id)s, 'everything', '{}');
 
 -- name: plan_for_many
--- A bulk import: plans made for the rows at hand, and memory for its sorts.
+-- Settings for a bulk import: plans for the rows at hand, and memory for sorting.
 select set_config('plan_cache_mode', 'auto', true), set_config('work_mem', '256MB', true),
   set_config('enable_memoize', 'off', true);
 
 -- name: copy_mentions
--- One batch, binary.
+-- Copy one batch, binary.
 copy incoming_mentions from stdin (format binary);
 
 -- name: copy_relations
@@ -130,15 +130,15 @@ copy incoming_relations from stdin (format binary);
 copy incoming_aliases from stdin (format binary);
 
 -- name: copy_names
--- The words of the names in a batch, binary.
+-- Copy the words of a batch's names, binary.
 copy incoming_names from stdin (format binary);
 
 -- name: analyze_incoming
--- Temporary tables have no statistics of their own accord, and a large batch wants a plan for one.
+-- Compute statistics of the temporary tables, which a large batch needs for good plans.
 analyze incoming_mentions, incoming_relations;
 
 -- name: clear_few
--- The work is done.
+-- Empty the temporary tables.
 with a as (delete from incoming_mentions), b as (delete from incoming_relations),
   c as (delete from incoming_aliases), d as (delete from incoming_names),
   e as (delete from changed_mentions), f as (delete from changed_aliases),
@@ -146,12 +146,12 @@ with a as (delete from incoming_mentions), b as (delete from incoming_relations)
 delete from entity_states;
 
 -- name: clear_many
--- The same; cheaper than deleting many rows.
+-- Empty the temporary tables; cheaper for many rows.
 truncate incoming_mentions, incoming_relations, incoming_aliases, incoming_names, changed_mentions,
   changed_aliases, changed_relations, relation_states, entity_states;
 
 -- name: add_aliases
--- Names that entities are found by; the same name from several documents is several rows.
+-- Add names of entities; one name from several documents is several rows.
 with fresh as (
   insert into aliases (scope_id, key, entity_id, document_id, user_id, norm, name, source)
   select distinct on (key, entity_id, document_id)
@@ -166,7 +166,7 @@ with fresh as (
 insert into changed_aliases select scope_id, entity_id, name, 1 from fresh;
 
 -- name: replace_mentions
--- Mentions that come again with another content go first.
+-- Delete mentions that come again with other content.
 with latest as (
   select distinct on (entity_id, chunk_id, kind, surface) %(scope_id)s::int as scope_id, *
   from incoming_mentions order by entity_id, chunk_id, kind, surface, place desc
@@ -184,7 +184,7 @@ select scope_id, entity_id, kind, name, entity_type, chunk_id,
   description, external_id, -1 from gone;
 
 -- name: add_mentions
--- Mentions by chunks that are there, and of aliases that are there; `first`: their chunk mentioned nothing before.
+-- Add mentions by existing chunks, and of existing aliases; `first`: the chunk mentioned nothing before.
 with live as materialized (
   select c.id, c.document_id, earlier.number = 0 as first from (
     select distinct %(scope_id)s::int as scope_id, chunk_id from incoming_mentions
@@ -214,7 +214,7 @@ select scope_id, entity_id, kind, name, entity_type, chunk_id, description, exte
 from fresh;
 
 -- name: replace_relations
--- Statements that come again with another content go first.
+-- Delete statements that come again with other content.
 with latest as (
   select distinct on (id, chunk_id) %(scope_id)s::int as scope_id, * from (
     select relation_key(source_id, target_id, relation_type) as id, * from incoming_relations
@@ -229,7 +229,7 @@ insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
 
 -- name: add_relations
--- Statements by chunks that are there.
+-- Add statements by existing chunks.
 with live as materialized (
   select c.id, c.document_id from (
     select distinct %(scope_id)s::int as scope_id, chunk_id from incoming_relations
@@ -251,12 +251,11 @@ insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, 1 from fresh;
 
 -- name: is_merged
--- Whether somebody has decided that two entities are one.
+-- Whether entities are merged in this graph.
 select from entity_merges where scope_id = %(scope_id)s limit 1;
 
 -- name: load_relations
--- The same into a graph that holds nothing yet and where nothing is merged, so that what each relation
--- is follows at once: rows come sorted by relation, and are summed as they pass.
+-- Add statements to an empty graph without merges: rows come sorted by relation and are summed at once.
 with live as materialized (
   select c.id, c.document_id from (
     select distinct %(scope_id)s::int as scope_id, chunk_id from incoming_relations
@@ -284,16 +283,16 @@ select %(scope_id)s, id, chunk_id, %(user_id)s, document_id, source_id, target_i
 from summed;
 
 -- name: said_aliases
--- What imports have given these entities as names; each is looked up by itself, since without statistics of
--- a new scope all that the user has ever named would be read.
+-- The names that imports gave to these entities, looked up one by one, since without statistics of a new scope all
+-- names would be read.
 select a.entity_id, a.key from unnest(%(entities)s::uuid[]) as said (id) cross join lateral (
   select * from aliases where scope_id = %(scope_id)s and entity_id = said.id offset 0
 ) as a
 where a.document_id = %(nil)s and a.source = 'import';
 
 -- name: forget_aliases
--- The aliases that a document brought, and mentions by those that no other document brings; with entities
--- and keys, only these. A row for each of both: an alias that no passage has is gone all the same.
+-- Delete the aliases of a document, and the mentions by aliases that no other document has; with `entities` and
+-- `keys`, only these. An alias that no passage contains is deleted, too.
 with gone as (
   delete from aliases where scope_id = %(scope_id)s and document_id = %(document_id)s
     and (%(entities)s::uuid[] is null
@@ -315,7 +314,7 @@ with gone as (
 select from gone union all select from unfounded;
 
 -- name: forget_mentions
--- What a document's chunks mention; with ids, only those chunks.
+-- Delete the mentions by a document's chunks, or only by the chunks `ids`.
 with gone as (
   delete from mentions where scope_id = %(scope_id)s and document_id = %(document_id)s
     and document_id <> '00000000-0000-0000-0000-000000000000'
@@ -326,7 +325,7 @@ select scope_id, entity_id, kind, name, entity_type, chunk_id,
   description, external_id, -1 from gone;
 
 -- name: forget_relations
--- What a document's chunks state; with ids, only those chunks.
+-- Delete the statements by a document's chunks, or only by the chunks `ids`.
 with gone as (
   delete from relation_evidence where scope_id = %(scope_id)s and document_id = %(document_id)s
     and document_id <> '00000000-0000-0000-0000-000000000000'
@@ -336,7 +335,7 @@ insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
 
 -- name: give_back
--- What passages that tell the facts of a graph state in the user's stead is his own word again.
+-- Turn facts that generated passages state into the user's assertions again.
 with own as (
   insert into relation_evidence (scope_id, relation_id, chunk_id, user_id, document_id, source_id,
     target_id, relation_type, description, weight)
@@ -356,21 +355,21 @@ insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, 1 from own;
 
 -- name: forget_extractions
--- A chat model has to read the chunks anew, if they come again.
+-- Forget that a chat model has read these chunks.
 delete from extractions where scope_id = %(scope_id)s and document_id = %(document_id)s
   and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s));
 
 -- name: analyze_changes
--- The same.
+-- Compute statistics of the noted changes.
 analyze changed_mentions, changed_relations;
 
 -- name: analyze_relation_states
--- The same.
+-- Compute statistics of the changed relations.
 analyze relation_states;
 
 -- name: resolve
--- Under which entities changes count, merges considered. What has no direction goes from the smaller to
--- the larger id, also when merges have turned it: otherwise it was there twice.
+-- Map the changes to the roots of merged entities. Relations without direction go from the smaller to the larger
+-- id, also after a merge; otherwise they would exist twice.
 with mentioned as (
   update changed_mentions c set entity_id = g.root_id, merged = true from entity_merges g
   where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id
@@ -394,7 +393,7 @@ where c.ctid = own.ctid and not own.settled
   and (source.root_id is not null or target.root_id is not null);
 
 -- name: derive_names
--- How often each entity is called what.
+-- Count how often each entity has each name.
 with changes as (
   select entity_id, name, entity_type, merged as spare, sign from changed_mentions
   where kind <> 'alias'
@@ -412,7 +411,7 @@ on conflict (scope_id, entity_id, (md5(name)::uuid), entity_type, spare)
 do update set times = n.times + excluded.times;
 
 -- name: forget_names
--- What no entity is called any more.
+-- Delete the names that no entity has any more.
 delete from entity_names n using (
   select scope_id, entity_id from changed_mentions where sign < 0
   union select scope_id, entity_id from changed_aliases where sign < 0
@@ -420,8 +419,8 @@ delete from entity_names n using (
 where n.scope_id = c.scope_id and n.entity_id = c.entity_id and n.times = 0;
 
 -- name: derive_relation_states
--- What each touched relation was and is; `known` is false in an empty graph, which spares looking. Where
--- an end was merged, the statement has another id than the relation, which is noted with its source.
+-- The old and new state of each changed relation; `known` is false in an empty graph, which saves look-ups. If an
+-- end was merged, the statement has another id than the relation, which is noted with its source.
 with merged as (
   insert into merged_relations (scope_id, id, user_id, source_id)
   select scope_id, relation_key(source_id, target_id, relation_type), %(user_id)s, source_id
@@ -548,7 +547,7 @@ from sums s
 left join entities e on %(known)s and e.scope_id = s.scope_id and e.id = s.id;
 
 -- name: derive_entities
--- Entities as their evidence has them.
+-- Write the entities that have changed.
 with kept as (
   insert into entities as e (scope_id, id, user_id, name, entity_type, description, external_id,
     mention_count, asserted_count, degree)
@@ -565,7 +564,7 @@ with kept as (
 update entity_states s set shown = true from kept where kept.shown and s.id = kept.id;
 
 -- name: forget_gone_entities
--- Entities that nothing mentions or relates any more, and vectors of those that nobody sees.
+-- Delete entities without mentions and relations, and vectors of entities that are not visible any more.
 with gone as (
   delete from entities e using entity_states s
   where s.mention_count = 0 and s.asserted_count = 0 and s.degree = 0
@@ -578,7 +577,7 @@ delete from entity_vectors v using entity_states s
 where not s.shown and v.scope_id = s.scope_id and v.entity_id = s.id;
 
 -- name: forget_gone_relations
--- Relations that nothing states any more.
+-- Delete relations without statements.
 with merged as (
   delete from merged_relations m using relation_states s
   where s.evidence_count = 0 and m.scope_id = s.scope_id and m.id = s.id
@@ -592,9 +591,9 @@ where a.scope_id = old.scope_id and a.node_id = old.node and a.shown in (true, f
   and a.weight = old.weight and a.relation_id = old.id;
 
 -- name: show_relations
--- Relations that a reader sees, or no longer sees, because of an end. Both ends are joined by equality,
--- because an `in` leaves a planner without statistics nothing but to compare every row with every row;
--- and step by step, because without them it went through the relations of a hub once for each entity.
+-- Show or hide relations whose end has become visible or invisible. Both ends are joined by equality and step by
+-- step: with `in`, a planner without statistics compares all rows with all, and otherwise it reads the relations of
+-- a hub once for each entity.
 with turned as materialized (
   select scope_id, id, shown from entity_states where existed and shown <> was_shown
 ), around as materialized (
@@ -613,7 +612,7 @@ where a.scope_id = own.scope_id and a.node_id = ends.node and a.shown = own.was
   and a.weight = own.weight and a.relation_id = own.relation_id;
 
 -- name: change_relations
--- Relations of which there is more or less evidence than there was.
+-- Update relations with more or less evidence than before.
 update adjacency a
 set total = s.total, weight = s.total::float8, evidence_count = s.evidence_count
 from (
@@ -625,8 +624,8 @@ where a.scope_id = s.scope_id and a.node_id = s.node and a.shown in (true, false
   and a.weight = s.weight and a.relation_id = s.id;
 
 -- name: derive_relations
--- Relations that were not there, from both of their ends. In the order of `adjacency_heaviest`, almost: by
--- all of its columns, computed for each end, sorting took twice as long.
+-- Add new relations, from both ends. They are sorted nearly as in `adjacency_heaviest`; sorting by all its columns
+-- took twice as long.
 with fresh as materialized (
   select s.id, s.source_id, s.target_id, s.relation_type, s.total, s.total::float8 as weight,
     s.evidence_count,
@@ -648,15 +647,15 @@ from (
 order by node, weight desc;
 
 -- name: mark_communities
--- Communities whose report may no longer say what is so.
+-- Mark communities whose report may be outdated.
 update communities c set dirty = true
 where not c.dirty and (c.scope_id, c.id) in (
   select m.scope_id, m.community_id from entity_states s
   join community_members m on m.scope_id = s.scope_id and m.entity_id = s.id);
 
 -- name: note_projection
--- What a graph database has to take over, in portions; also relations of which the sum has stayed the
--- same, since words and chunks may not have.
+-- Note the changes for a graph database, in portions; also relations with the same sum, since their texts and
+-- chunks may have changed.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 select %(scope_id)s, %(user_id)s, kind, array_agg(id order by id) from (
   select kind, id, (row_number() over (partition by kind order by id) - 1) / 5000 as portion from (

@@ -1,10 +1,9 @@
 -- name: dirty
--- Communities of which something has changed since their report was written.
+-- Communities that have changed since their report was written.
 select id from communities where scope_id = %(scope_id)s and dirty order by level desc, id;
 
 -- name: write
--- A report; clean unless the graph has changed since it was read. A vector stays as long as the text
--- that it is of.
+-- Store a report; it is clean unless the graph has changed since it was read. The vector stays as long as the text.
 update communities c set title = %(title)s, summary = %(summary)s, findings = %(findings)s,
   rating = %(rating)s, writer = %(writer)s, note = %(note)s, evidence = %(hash)s,
   told = %(told)s::uuid[], sources = %(sources)s::uuid[], updated_at = now(),
@@ -14,13 +13,13 @@ update communities c set title = %(title)s, summary = %(summary)s, findings = %(
 where c.scope_id = %(scope_id)s and c.id = %(id)s;
 
 -- name: settle
--- Reports that need not be written again, unless the graph has changed since it was read.
+-- Mark reports as clean that need not be written again, unless the graph has changed since it was read.
 update communities set dirty = false
 where scope_id = %(scope_id)s and id = any(%(ids)s) and exists (select from graph_versions v
   where v.scope_id = communities.scope_id and v.version = %(version)s);
 
 -- name: known
--- Who wrote which report from what, and which passages it cites.
+-- The writer of each report, hashes of its evidence, and the passages that it cites.
 select c.id, c.writer, c.evidence, array(
     select distinct chunk::uuid from jsonb_array_elements(c.findings) as finding,
       jsonb_array_elements_text(finding -> 'chunk_ids') as chunk) as cited,
@@ -29,33 +28,33 @@ from communities c
 where c.scope_id = %(scope_id)s and c.id = any(%(ids)s::uuid[]) and c.evidence is not null;
 
 -- name: parts
--- The reports of the communities right inside of some, best first.
+-- The reports of the children of communities, best first.
 select parent_id, id, title, summary, findings, rating, writer, note, evidence from communities
 where scope_id = %(scope_id)s and parent_id = any(%(ids)s::uuid[]) and title <> ''
 order by rating desc, id;
 
 -- name: origin
--- Who wrote a report.
+-- The writer of a report.
 select writer, note from communities where scope_id = %(scope_id)s and id = %(id)s;
 
 -- name: reopen
--- Reports of another writer are to be written again.
+-- Mark the reports of other writers as dirty.
 update communities set dirty = true
 where scope_id = %(scope_id)s and not dirty and writer <> %(writer)s;
 
 -- name: to_embed
--- Reports that have no vector.
+-- Reports without a vector.
 select id, title || E'\n' || summary as text from communities
 where scope_id = %(scope_id)s and embedding is null and title || summary <> ''
 order by id limit %(limit)s;
 
 -- name: add_vector
--- The vector of a report, unless the report was written anew meanwhile.
+-- Store the vector of a report, unless the report was written again meanwhile.
 update communities set embedding = %(vector)s
 where scope_id = %(scope_id)s and id = %(id)s and title || E'\n' || summary = %(text)s;
 
 -- name: note_projection
--- A graph database takes these over, if one follows.
+-- Note communities for a graph database, if one follows.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 select scope_id, user_id, 'communities', %(ids)s from graph_versions
 where scope_id = %(scope_id)s and projected and cardinality(%(ids)s::uuid[]) > 0;

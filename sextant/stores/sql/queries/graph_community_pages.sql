@@ -1,5 +1,5 @@
 -- name: page
--- Communities with a report, by level, rating falling, id; those after a place among them.
+-- Communities with a report, ordered by level, descending rating and id; those after a position.
 select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
     select count(*) from community_members m
     where m.scope_id = c.scope_id and m.community_id = c.id) as size
@@ -12,7 +12,7 @@ where c.scope_id = %(scope_id)s and c.title <> ''
 order by c.level, c.rating desc, c.id limit %(limit)s;
 
 -- name: holding
--- The communities that an entity is in, coarsest first.
+-- The communities of an entity, coarsest first.
 select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
     select count(*) from community_members m
     where m.scope_id = c.scope_id and m.community_id = c.id) as size

@@ -1,6 +1,6 @@
 -- name: waiting
--- Passages of live documents that no chat model has read: a page after the one named. Those that tell the
--- facts of a graph say only what is known, here and below.
+-- The next passages of live documents that no chat model has read. Passages of generated facts are left out, here
+-- and below.
 select f.id, f.document_id, f.ordinal, f.document_title, f.section_path, f.text,
   coalesce(x.attempts, 0) as attempts
 from found_chunks f
@@ -13,7 +13,7 @@ where f.scope_id = %(scope_id)s and (%(document_id)s::uuid is null or f.document
 order by f.document_id, f.ordinal limit %(limit)s;
 
 -- name: done
--- A passage has been read; of one that is not there any more nothing is noted.
+-- Record that a passage was read, unless it was deleted.
 insert into extractions (scope_id, chunk_id, document_id, user_id, state, attempts, input_tokens,
   output_tokens, prompt_version)
 select %(scope_id)s, c.id, c.document_id, %(user_id)s, 'done', 1, %(input_tokens)s,
@@ -26,7 +26,7 @@ on conflict (scope_id, chunk_id) do update set state = 'done', error_code = null
   prompt_version = excluded.prompt_version, updated_at = now();
 
 -- name: failed
--- A passage could not be read, and why.
+-- Record that a passage could not be read, and why.
 insert into extractions (scope_id, chunk_id, document_id, user_id, state, attempts, error_code,
   error, input_tokens, output_tokens, prompt_version)
 select %(scope_id)s, c.id, c.document_id, %(user_id)s, 'failed', 1, %(error_code)s, %(error)s,
@@ -40,11 +40,11 @@ on conflict (scope_id, chunk_id) do update set attempts = extractions.attempts +
 where extractions.state = 'failed';
 
 -- name: retry
--- Passages that failed too often wait again.
+-- Let passages that failed too often wait again.
 update extractions set attempts = 0 where scope_id = %(scope_id)s and state = 'failed';
 
 -- name: counts
--- How far extraction is.
+-- The numbers of passages by state.
 select count(*) filter (where x.state = 'done') as done,
   count(*) filter (where x.state = 'failed') as failed,
   count(*) filter (where x.chunk_id is null) as waiting,
@@ -56,7 +56,7 @@ where c.scope_id = %(scope_id)s and (%(document_id)s::uuid is null or c.document
     and (%(document_id)s::uuid is null or id = %(document_id)s) and metadata ? 'factsOf');
 
 -- name: failures
--- What went wrong, commonest first.
+-- The failures, most frequent first.
 select error_code, min(error) as error, count(*) as times from extractions
 where scope_id = %(scope_id)s and state = 'failed'
   and (%(document_id)s::uuid is null or document_id = %(document_id)s)

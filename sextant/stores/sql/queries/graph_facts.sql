@@ -1,6 +1,6 @@
 -- name: profiles
--- Entities as the user calls and describes them, else as texts call them; and in how many relations readers
--- see them, also as what they were merged into.
+-- Entities with the name and description that the user gives, else with those of texts, and the number of visible
+-- relations, also of their roots.
 select s.id, coalesce(own.name, e.name, other.name) as name, coalesce(own.external_id, '') as external_id,
   coalesce(own.description, '') as description, coalesce(root.degree, 0) as degree
 from unnest(%(ids)s::uuid[]) as s (id)
@@ -16,15 +16,15 @@ left join lateral (
 where coalesce(own.name, e.name, other.name) <> '';
 
 -- name: aliases
--- What else the user calls entities.
+-- The further names that the user gives to entities.
 select s.id, a.norm, a.name from unnest(%(ids)s::uuid[]) as s (id) cross join lateral (
   select norm, name from aliases
   where scope_id = %(scope_id)s and entity_id = s.id and document_id = %(nil)s offset 0
 ) as a order by s.id, a.norm;
 
 -- name: documents
--- The documents of these names that tell of entities, with the user's ids of their passages; none where
--- another version is on its way.
+-- The generated documents of these names, with the external ids of their passages; without passages if another
+-- version is pending.
 select d.id, d.source, case when d.pending_version is null then array(
     select c.external_id from chunks c where c.document_id = d.id and c.scope_id + 0 = %(scope_id)s
   ) else '{}' end as passages
@@ -34,10 +34,9 @@ join document_versions v on v.document_id = d.id and v.version = coalesce(d.live
 where v.metadata ? 'factsOf';
 
 -- name: own_word
--- What the user says of these entities: without a passage, or by a passage of these documents, which states
--- it in their stead. Each once, the newer word first; what another passage states is left out.
--- Adjacency knows the relations as they are now, and lists those of an entity together; what was stated has
--- a key made of any entities that are one with their ends.
+-- The relations of these entities that the user asserts, or that passages of `documents` state instead. Each comes
+-- once, the newer one first; relations that another passage states are left out. Adjacency has the current
+-- relations of an entity; the key of a statement is made of any entities that are merged with the ends.
 with asked as materialized (
   select %(scope_id)s::int as scope_id, s.id, coalesce(g.root_id, s.id) as root_id
   from unnest(%(ids)s::uuid[]) as s (id)
@@ -71,7 +70,7 @@ where not exists (select from relation_evidence other
     and other.document_id <> all(%(documents)s::uuid[]));
 
 -- name: passages_stating
--- Relations that a passage states in the user's stead, and that passage.
+-- The generated passages that state relations instead of the user.
 select distinct on (e.relation_id) e.relation_id, e.chunk_id
 from unnest(%(relations)s::uuid[]) as named (id) cross join lateral (
   select * from relation_evidence
@@ -82,7 +81,7 @@ join document_versions v on v.document_id = d.id and v.version = d.live_version
 where v.metadata ? 'factsOf' order by e.relation_id, e.chunk_id;
 
 -- name: subjects_naming
--- The entities whose passages say that they are something to these.
+-- The entities whose generated passages name these as objects.
 select distinct e.source_id from unnest(%(ids)s::uuid[]) as target (id) cross join lateral (
   select distinct document_id from mentions
   where scope_id = %(scope_id)s and entity_id = target.id and kind = 'import' and chunk_id <> %(nil)s offset 0
@@ -95,7 +94,7 @@ cross join lateral (
 ) as e where e.target_id = target.id;
 
 -- name: replace_own_word
--- What passages state now is the user's word no longer twice.
+-- Delete the user's assertions that passages state now.
 with gone as (
   delete from relation_evidence own using unnest(%(relations)s::uuid[], %(chunks)s::uuid[]) as stated (id, chunk_id)
   where own.scope_id = %(scope_id)s and own.relation_id = stated.id and own.chunk_id = %(nil)s

@@ -1,5 +1,5 @@
 -- name: workspace
--- The entities whose evidence is about to count elsewhere, and the statements about them.
+-- Temporary tables of the entities whose evidence moves, and of the statements about them.
 do $$ begin
   if to_regclass('pg_temp.moving') is null then
     create temporary table moving (scope_id int, id uuid primary key);
@@ -10,7 +10,7 @@ do $$ begin
 end $$;
 
 -- name: choose
--- Everything that is one with the named entities.
+-- All entities that are merged with the named ones.
 insert into moving
 with roots as (
   select distinct %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
@@ -49,47 +49,47 @@ select e.scope_id, e.source_id, e.target_id, e.relation_type, e.weight
 from keys k join relation_evidence e on e.scope_id = k.scope_id and e.relation_id = k.id;
 
 -- name: note_mentions
--- Count what mentions them, with this sign.
+-- Note their mentions with this sign.
 insert into changed_mentions
 select m.scope_id, m.entity_id, m.kind, m.name, m.entity_type, m.chunk_id,
   m.description, m.external_id, %(sign)s
 from moving join mentions m on m.scope_id = moving.scope_id and m.entity_id = moving.id;
 
 -- name: note_aliases
--- Count their aliases.
+-- Note their aliases.
 insert into changed_aliases
 select a.scope_id, a.entity_id, a.name, %(sign)s
 from moving join aliases a on a.scope_id = moving.scope_id and a.entity_id = moving.id;
 
 -- name: note_relations
--- Count their relations.
+-- Note their relations.
 insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, %(sign)s from moving_relations;
 
 -- name: keep_words
--- The words of their names, which are on their way from one entity to another.
+-- Save the words of their names, which move between entities.
 insert into incoming_names
 select n.name, n.tokens from moving join entity_names n
   on n.scope_id = moving.scope_id and n.entity_id = moving.id;
 
 -- name: clear
--- The work is done.
+-- Empty the temporary tables.
 with a as (delete from moving), b as (delete from moving_relations) delete from incoming_names;
 
 -- name: settle_mentions
--- What was counted out was counted under the old decisions.
+-- Settle the removed mentions under the old merges.
 update changed_mentions set settled = true;
 
 -- name: settle_aliases
--- The same.
+-- Settle the removed aliases.
 update changed_aliases set settled = true;
 
 -- name: settle_relations
--- The same.
+-- Settle the removed relations.
 update changed_relations set settled = true;
 
 -- name: merge
--- What `from` is one with becomes one with `into`, unless it is already.
+-- Merge all entities that are one with `from` into `into`, unless they are merged already.
 with ends as (
   select coalesce(f.root_id, %(from_id)s::uuid) as from_root,
     coalesce(i.root_id, %(into_id)s::uuid) as into_root
@@ -105,7 +105,7 @@ select %(scope_id)s, from_root, %(into_id)s, into_root, %(user_id)s, %(reason)s,
 from ends where from_root <> into_root;
 
 -- name: unmerge
--- An entity goes its own way again, and with it what had been merged into it.
+-- Separate an entity, together with those that were merged into it.
 with recursive own as (
   select from_id from entity_merges where scope_id = %(scope_id)s and into_id = %(from_id)s
   union
@@ -118,11 +118,11 @@ with recursive own as (
 delete from entity_merges where scope_id = %(scope_id)s and from_id = %(from_id)s;
 
 -- name: automatic
--- Which of these entities are merged by nobody's decision.
+-- Those of these entities that are merged automatically.
 select from_id from entity_merges
 where scope_id = %(scope_id)s and from_id = any(%(ids)s) and automatic order by from_id;
 
 -- name: merges
--- The decisions, oldest first.
+-- The merges, oldest first.
 select g.from_id, g.into_id, g.reason, g.created_at, g.automatic from entity_merges g
 where g.scope_id = %(scope_id)s order by g.created_at, g.from_id;

@@ -1,38 +1,38 @@
 -- name: state
--- Whether a graph database follows a graph, and whether it has something to take over yet.
+-- Whether a graph database follows a graph, and whether changes wait.
 select g.scope_id, coalesce(v.projected, false) as projected,
   exists (select from graph_outbox o where o.scope_id = g.scope_id) as behind
 from graphs g left join graph_versions v on v.scope_id = g.scope_id
 where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 
 -- name: whose
--- This database among all: its cluster, which a restored copy does not share, and its number there.
--- And when the record made the knowledge base, nothing once it is gone, and how often it was copied.
+-- The identity of this database: its cluster, which a restored copy does not share, and its number there; when the
+-- knowledge base was created (null once it is deleted), and how often it was copied.
 select (select system_identifier from pg_control_system()) || '/' || d.oid as database,
   (select created_at from graphs where scope_id = %(scope_id)s) as made_at,
   coalesce((select copied from graph_versions where scope_id = %(scope_id)s), 0) as copied
 from pg_database d where d.datname = current_database();
 
 -- name: copied
--- A graph database has taken something over, and its copy bears this number.
+-- Record the number of the copy.
 update graph_versions set copied = %(copied)s where scope_id = %(scope_id)s;
 
 -- name: try_alone
--- One projector at a time for a graph, gone with the connection; 20020 is for nothing else.
+-- Let one projector at a time copy a graph; the lock ends with the connection. 20020 is used for nothing else.
 select pg_try_advisory_lock(20020, %(scope_id)s);
 
 -- name: waiting
--- How much there is to take over: ids, and notes that everything is.
+-- The number of ids that wait; a note that everything waits counts as one.
 select coalesce(sum(greatest(cardinality(ids), 1)), 0)::bigint from graph_outbox
 where scope_id = %(scope_id)s;
 
 -- name: vectors
--- How many entities have vectors.
+-- The number of entities with vectors.
 select count(*) from entity_vectors where scope_id = %(scope_id)s;
 
 -- name: take
--- What comes next. A whole graph goes before what has changed meanwhile, for its rows are written as if
--- nothing were there.
+-- The next notes. A whole graph comes before later changes, since its rows are written without looking for earlier
+-- ones.
 select seq, kind, ids from graph_outbox where scope_id = %(scope_id)s
 order by kind <> 'everything', kind not in ('load entities', 'load relations'), seq
 limit %(limit)s;
@@ -42,17 +42,17 @@ limit %(limit)s;
 select max(seq) from graph_outbox where scope_id = %(scope_id)s;
 
 -- name: done
--- These have been taken over. By their numbers, since one of a smaller number may yet be committed.
+-- Delete finished notes by their numbers, since one with a smaller number may be committed later.
 delete from graph_outbox where scope_id = %(scope_id)s and seq = any(%(seqs)s);
 
 -- name: note_everything
--- A graph database has to take over the whole graph.
+-- Note that the whole graph is to be copied.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 select scope_id, user_id, 'everything', '{}' from graph_versions where scope_id = %(scope_id)s;
 
 -- name: note_all_ids
--- Everything, in portions: entities before the relations between them. The empty note at the end keeps
--- readers away until the indexes for searching are there. Notes of a load that was broken off go.
+-- Note all ids in portions, entities before relations. The empty note at the end blocks readers until the search
+-- indexes exist. Notes of an interrupted load are deleted.
 with stale as (
   delete from graph_outbox
   where scope_id = %(scope_id)s and kind in ('load entities', 'load relations')
@@ -74,13 +74,13 @@ select %(scope_id)s, %(user_id)s, kind, ids from (
 ) as notes order by rank, portion;
 
 -- name: relations_of
--- Relations of entities that have come into sight.
+-- The relations of entities that have become visible.
 select distinct relation_id from adjacency
 where scope_id = %(scope_id)s and node_id = any(%(ids)s) and shown;
 
 -- name: attachments
--- What hangs on entities: normalised names that mean them, ids merged into them, chunks that mention
--- them (of each merged id the first thousand, as `chunks_of` reads), their vectors, when they came.
+-- Normalised names, merged ids, mentioning chunks (of each merged id the first thousand, as in `chunks_of`),
+-- vectors and times of entities.
 with wanted as (
   select distinct %(scope_id)s::int as scope_id, id from unnest(%(ids)s::uuid[]) as id
 ), stated as (
@@ -117,8 +117,7 @@ select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, c.e
 from communities c where c.scope_id = %(scope_id)s and c.id = any(%(ids)s);
 
 -- name: entities
--- Entities by id; what was merged into another is none of its own: where a first load has notes of both, each
--- would bring the other one.
+-- Entities by id, without merged ones: if notes have both, each would return the other.
 with wanted as (
   select distinct %(scope_id)s::int as scope_id, id from unnest(%(ids)s::uuid[]) as id
 )

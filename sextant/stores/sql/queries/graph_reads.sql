@@ -1,6 +1,6 @@
 -- name: by_alias
--- Entities by what they are called: by the ids that follow from the names, and by alias. `places` says
--- which name each key and id belongs to.
+-- Entities by the ids that follow from names, and by alias. `places` are the positions of the keys and ids in the
+-- list of names.
 with wanted as (
   select distinct %(scope_id)s::int as scope_id, place, id, key, norm
   from unnest(%(ids)s::uuid[], %(keys)s::bigint[], %(norms)s::text[])
@@ -20,7 +20,7 @@ join seen_entities e on e.scope_id = f.scope_id and e.id = f.id
 order by f.place, e.id;
 
 -- name: by_text
--- Entities by the words they share with a text; of an entity's names the best counts.
+-- Entities by the words that a name shares with a text; the best name counts.
 with best as (
   select distinct on (entity_id) %(scope_id)s::int as scope_id, entity_id, name, score
   from search_names(%(scope_id)s, %(tokens)s)
@@ -31,7 +31,7 @@ join seen_entities e on e.scope_id = b.scope_id and e.id = b.entity_id
 order by b.score desc, e.id limit %(k)s;
 
 -- name: by_vector
--- The nearest entities by cosine, of equally near ones those of the least ids.
+-- The nearest entities by cosine, ties by id.
 with nearest as materialized (
   select scope_id, entity_id, embedding <=> %(vector)s as distance from entity_vectors
   where scope_id = %(scope_id)s order by embedding <=> %(vector)s, entity_id limit %(k)s
@@ -41,7 +41,7 @@ join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
 order by n.distance, e.id;
 
 -- name: by_vector_index
--- The same by the scope's index, which knows no ids: all that are as near as the last come along.
+-- The nearest entities by the scope's index, with all that are as near as the last, since it does not know ids.
 with nearest as materialized (
   select * from (
     select scope_id, entity_id, embedding <=> %(vector)s as distance from entity_vectors
@@ -53,8 +53,8 @@ join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
 order by n.distance, e.id;
 
 -- name: by_vector_among
--- The nearest of some entities. All distances are computed, for an index would find the nearest of all;
--- entities are looked up from the nearest on, until there are enough.
+-- The nearest of the entities that match a filter. All distances are computed, since an index would return the
+-- nearest of all entities; entities are looked up from the nearest on, until there are enough.
 with nearest as materialized (
   select v.scope_id, v.entity_id, v.distance from (
     select scope_id, entity_id, (embedding <=> %(vector)s) + 0 as distance from entity_vectors
@@ -79,8 +79,8 @@ join seen_entities e on e.scope_id = r.scope_id and e.id = r.entity_id
 order by r.rank desc, e.id;
 
 -- name: entities
--- Those of some entities that a filter lets through, in the order asked; one that was merged is the one it was
--- merged into. One by one (offset 0 is a fence), or the planner would read the whole graph to join it.
+-- Those of some entities that match a filter, in the requested order; a merged entity is replaced by its root.
+-- `offset 0` makes the planner look them up one by one; otherwise it reads the whole graph.
 with wanted as (
   select %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
     where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id,
@@ -106,9 +106,9 @@ select e.* from (
 order by e.degree desc, e.mention_count desc, e.id;
 
 -- name: relations
--- Relations by id, in the order asked, with what was said of them and where. A relation lies with its
--- source, which a statement of it tells, or merged_relations. Step by step, because a planner without
--- statistics of a new scope took seconds for ten when it was free to choose.
+-- Relations by id, in the requested order, with descriptions and chunks. A relation is stored with its source,
+-- which a statement names, or merged_relations. Step by step, since a planner without statistics of a new scope
+-- took seconds for ten.
 with asked as (
   select distinct %(scope_id)s::int as scope_id, id, place
   from unnest(%(ids)s::uuid[]) with ordinality as given (id, place)
@@ -160,8 +160,8 @@ from found f left join words using (id) left join places using (id)
 order by f.place;
 
 -- name: neighbourhood
--- From each start its heaviest relations, and from each end reached so the same; adjacency_heaviest
--- holds them in that order, so a hop reads what it returns and no more.
+-- The heaviest relations of each start, and of each end reached; adjacency_heaviest has this order, so a hop reads
+-- only what it returns.
 with starts as materialized (
   select distinct %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
     where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id
@@ -195,7 +195,7 @@ select relation_id, case when outgoing then node_id else neighbour_id end as sou
 from hops order by depth, weight desc, relation_id;
 
 -- name: communities
--- Communities of a level, or of all, with their members; one without a report is still being made.
+-- The communities of a level, or of all levels, with members; those without a report are left out.
 select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
     select array_agg(m.entity_id order by m.entity_id) from community_members m
     where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids
@@ -205,7 +205,7 @@ where c.scope_id = %(scope_id)s and (%(level)s::int is null or c.level = %(level
 order by c.level, c.rating desc, c.id;
 
 -- name: reports
--- Every community that has a report, with its members and the report's vector.
+-- All communities with a report, with members and the report's vector.
 select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
     select array_agg(m.entity_id order by m.entity_id) from community_members m
     where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids,
@@ -214,16 +214,15 @@ from communities c where c.scope_id = %(scope_id)s and c.title <> ''
 order by c.level, c.rating desc, c.id;
 
 -- name: options
--- When the server gives up.
+-- Set the timeout.
 select set_config('statement_timeout', %(timeout)s, true);
 
 -- name: vector_options
--- How wide HNSW looks; the scope is a constant to the planner, so that it sees the scope's own index, if it
--- has one.
+-- Set the width of the HNSW search; the scope is a constant, so that the planner finds the scope's own index.
 select to_regclass(%(index)s) is not null, set_config('hnsw.ef_search', %(ef_search)s, true),
   set_config('hnsw.iterative_scan', 'strict_order', true),
   set_config('plan_cache_mode', 'force_custom_plan', true);
 
 -- name: exactly
--- No approximate index for the rest of this transaction.
+-- Use no approximate index for the rest of this transaction.
 select set_config('enable_indexscan', 'off', true);

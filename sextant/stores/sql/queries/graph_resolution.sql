@@ -1,6 +1,6 @@
 -- name: names
--- Every entity that readers see or some text defines, as its own evidence has it, whatever it is
--- merged with: derived rows where no merge touches them, and counted anew where one does.
+-- All entities that are visible or that a text defines, by their own evidence, without what they are merged with:
+-- derived rows where no merge is involved, otherwise counted again.
 with defined as materialized (
   select end_id as id from relation_evidence e
   cross join lateral (values (e.source_id), (e.target_id)) as ends (end_id)
@@ -35,29 +35,29 @@ where e.scope_id = %(scope_id)s and (e.shown or e.id in (select id from defined)
   and not exists (select from concerned c where c.id = e.id);
 
 -- name: definitions
--- Which entity some text says is short for which.
+-- The abbreviations that texts define, with their full forms.
 select distinct source_id, target_id from relation_evidence
 where scope_id = %(scope_id)s and relation_type = %(abbreviates)s;
 
 -- name: own_aliases
--- Names that the user gave to entities.
+-- The names that the user gives to entities.
 select distinct entity_id, norm from aliases
 where scope_id = %(scope_id)s and document_id = %(nil)s;
 
 -- name: merges
--- The decisions in force.
+-- The current merges.
 select from_id, into_id, root_id, automatic from entity_merges where scope_id = %(scope_id)s;
 
 -- name: distinctions
--- What the user has said are two.
+-- The pairs that the user has separated.
 select one_id, other_id from entity_distinctions where scope_id = %(scope_id)s;
 
 -- name: pairs
--- What comparing has found so far.
+-- The compared pairs.
 select one_id, other_id, verdict, reason, score from entity_pairs where scope_id = %(scope_id)s;
 
 -- name: compared
--- Which names have been compared.
+-- The names that have been compared.
 select entity_id, hash from compared_names where scope_id = %(scope_id)s;
 
 -- name: versions
@@ -65,17 +65,17 @@ select entity_id, hash from compared_names where scope_id = %(scope_id)s;
 select version, compared_version from graph_versions where scope_id = %(scope_id)s;
 
 -- name: note_version
--- The names of this version are compared.
+-- Record that the names of this version are compared.
 update graph_versions set compared_version = %(version)s where scope_id = %(scope_id)s;
 
 -- name: note_compared
--- These names have been compared with all others.
+-- Record that these names have been compared with all others.
 insert into compared_names (scope_id, entity_id, user_id, hash)
 select %(scope_id)s, id, %(user_id)s, hash from unnest(%(ids)s::uuid[], %(hashes)s::bigint[]) as n (id, hash)
 on conflict (scope_id, entity_id) do update set hash = excluded.hash;
 
 -- name: forget_compared
--- These names are not there any more, or are others now.
+-- Forget names that were deleted or changed.
 with gone as (
   delete from compared_names where scope_id = %(scope_id)s and entity_id = any(%(ids)s)
 )
@@ -83,7 +83,7 @@ delete from entity_pairs
 where scope_id = %(scope_id)s and (one_id = any(%(ids)s) or other_id = any(%(ids)s));
 
 -- name: add_pairs
--- What comparing has found; a verdict stands until its names change.
+-- Store compared pairs; a verdict stays until a name changes.
 insert into entity_pairs (scope_id, one_id, other_id, user_id, verdict, reason, score)
 select %(scope_id)s, one_id, other_id, %(user_id)s, verdict, reason, score
 from unnest(%(ones)s::uuid[], %(others)s::uuid[], %(verdicts)s::text[], %(reasons)s::text[],
@@ -92,12 +92,11 @@ on conflict (scope_id, one_id, other_id) do update
 set verdict = excluded.verdict, reason = excluded.reason, score = excluded.score;
 
 -- name: candidates
--- Pairs for the user to decide, likeliest first, each two entities once: neither one by now nor told apart,
--- whichever of their names were compared or told apart. They are in the order of the pairs as they were
--- compared, which no merge changes, so that a list is gone on with while its entries are decided.
---
--- Roots and entities are looked up pair by pair: without statistics of a new scope all entities were joined with
--- all others first. What was told apart is a `not in`, since that is hashed whatever is known of it.
+-- Pairs for the user to decide, most similar first, each pair of entities once; merged and separated pairs are left
+-- out, whichever of their names were compared. The order is that of the compared pairs, which no merge changes, so
+-- that a list can be continued while its entries are decided. Roots and entities are looked up pair by pair:
+-- without statistics of a new scope, all entities were joined with all others. `not in` is hashed whatever the
+-- planner knows.
 with apart as (
   select least(one.id, other.id) as one_id, greatest(one.id, other.id) as other_id
   from entity_distinctions d
@@ -134,19 +133,19 @@ where %(after_one)s::uuid is null or (-score, first_id, second_id)
 order by score desc, first_id, second_id limit %(limit)s;
 
 -- name: distinguish
--- The user says that the two of each pair are two.
+-- Record that the user separates the entities of each pair.
 insert into entity_distinctions (scope_id, one_id, other_id, user_id)
 select %(scope_id)s, least(one, other), greatest(one, other), %(user_id)s
 from unnest(%(ones)s::uuid[], %(others)s::uuid[]) as pair (one, other)
 on conflict do nothing;
 
 -- name: confuse
--- The user says that entities are one after all.
+-- Delete the user's separations among these entities.
 delete from entity_distinctions d where d.scope_id = %(scope_id)s
   and d.one_id = any(%(ids)s) and d.other_id = any(%(ids)s);
 
 -- name: component
--- Everything that is one with these entities, and how it came to be.
+-- All entities that are merged with these, and how.
 with roots as (
   select distinct coalesce((select g.root_id from entity_merges g
     where g.scope_id = %(scope_id)s and g.from_id = named.id), named.id) as id
@@ -158,7 +157,7 @@ select g.from_id, g.root_id, g.into_id, g.automatic from roots r
 join entity_merges g on g.scope_id = %(scope_id)s and g.root_id = r.id;
 
 -- name: mentions
--- Passages that mention an entity under any of its names, what vouches most first; a passage once.
+-- The passages that mention an entity under any of its names, strongest evidence first, each once.
 with names as (
   select %(id)s::uuid as id
   union select from_id from entity_merges where scope_id = %(scope_id)s and root_id = %(id)s
@@ -174,7 +173,7 @@ from best b join found_chunks f on f.scope_id = %(scope_id)s and f.id = b.chunk_
 order by b.kind = 'term', f.filename, f.ordinal limit %(limit)s;
 
 -- name: merged
--- What has been merged into an entity, and why.
+-- The entities that were merged into an entity, with reasons.
 select g.from_id, coalesce((select min(m.name collate "C") from mentions m
     where m.scope_id = g.scope_id and m.entity_id = g.from_id and m.kind <> 'alias'), '') as name,
   g.reason, g.automatic

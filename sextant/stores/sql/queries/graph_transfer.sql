@@ -1,5 +1,5 @@
 -- name: entities_by_external_id
--- Entities by the user's own ids; of what has become another the entity that was stated.
+-- Entities by external id; of a merged one the entity as it was stated.
 select distinct on (external_id) external_id, id, name from (
   select m.external_id, m.entity_id as id, m.name, 1 as rank
   from entity_merges g join mentions m on m.scope_id = g.scope_id and m.entity_id = g.from_id
@@ -11,26 +11,26 @@ select distinct on (external_id) external_id, id, name from (
 ) as found order by external_id, rank, id;
 
 -- name: known
--- Which of these entities are there, as themselves or as another.
+-- Those of these entities that exist, as themselves or merged into another.
 select id, external_id, name from entities where scope_id = %(scope_id)s and id = any(%(ids)s)
 union all
 select from_id, null, '' from entity_merges where scope_id = %(scope_id)s and from_id = any(%(ids)s);
 
 -- name: stated_mentions
--- Which of these chunks mention which of these entities by the user's word.
+-- Those of these chunks that mention these entities by the user's assertion.
 select m.entity_id, m.chunk_id
 from unnest(%(entities)s::uuid[], %(chunks)s::uuid[]) as asked (entity_id, chunk_id)
 join mentions m on m.scope_id = %(scope_id)s and m.entity_id = asked.entity_id
   and m.chunk_id = asked.chunk_id and m.kind = 'import';
 
 -- name: owners
--- Which of these entities the user has asserted, under which id of his own, and what he said of them.
+-- Those of these entities that the user has asserted, with external id and description.
 select entity_id as id, external_id, name, entity_type, description from mentions
 where scope_id = %(scope_id)s and entity_id = any(%(ids)s) and chunk_id = %(nil)s
   and kind = 'import' and surface = 0;
 
 -- name: bearers
--- The entities that the user has given one of these names, as they were stated.
+-- The entities to which the user has given one of these names, as they were stated.
 select a.norm, a.entity_id as id, m.name
 from aliases a join mentions m on m.scope_id = a.scope_id and m.entity_id = a.entity_id
   and m.chunk_id = %(nil)s and m.kind = 'import' and m.surface = 0
@@ -38,12 +38,12 @@ where a.scope_id = %(scope_id)s and a.document_id = %(nil)s and a.key = any(%(ke
   and a.norm = any(%(norms)s);
 
 -- name: chunks_by_external_id
--- Chunks by the user's own ids; of two that bear one id the same is taken every time.
+-- Chunks by external id; if several have one id, always the same is returned.
 select distinct on (external_id) external_id, id from chunks
 where scope_id = %(scope_id)s and external_id = any(%(external_ids)s) order by external_id, id;
 
 -- name: texts
--- The texts of documents; those that are gone have none.
+-- The texts of documents; deleted ones are left out.
 select d.id, v.text from documents d join document_versions v
   on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
 where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s);
@@ -58,8 +58,8 @@ where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s) and s.level > 0
 order by s.document_id, s.ordinal;
 
 -- name: chunks
--- The passages of documents in order. Each document is looked up by its own index range here and below:
--- a planner without statistics of a new scope would read the whole scope for each of them.
+-- The chunks of documents in order. Each document is looked up by its own index range, here and below, since a
+-- planner without statistics of a new scope would read the whole scope for each.
 select c.document_id, c.id, coalesce(c.external_id, c.id::text) as external_id, c.title, c.text,
   c.start_offset as start, c.section_id, c.page, c.modality, c.context
 from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
@@ -68,7 +68,7 @@ from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
 order by c.document_id, c.ordinal, c.id;
 
 -- name: mentions
--- What the passages of documents mention by the word of users and models.
+-- The mentions by users and models in the chunks of documents.
 select m.document_id, m.chunk_id, m.entity_id, m.name, m.entity_type, m.description
 from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
   select * from mentions
@@ -78,7 +78,7 @@ from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
 order by m.chunk_id, m.start_offset, m.name collate "C", m.entity_id;
 
 -- name: relations
--- What the passages of documents state about entities that they mention by that word.
+-- The relations stated by chunks of documents between such entities.
 select e.document_id, e.chunk_id, e.source_id, e.target_id, e.relation_type, e.weight, e.description
 from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
   select * from relation_evidence r

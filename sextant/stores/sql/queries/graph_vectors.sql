@@ -1,6 +1,6 @@
 -- name: to_embed
--- Entities that readers see and that have no vector of what they are called and said to be: those whose
--- texts have changed, then as many new ones as there is room for.
+-- Visible entities without a vector of their current name and description: first those whose text has changed, then
+-- as many new ones as the limit allows.
 with stale as (
   select id, name, description, text_hash from entities
   where scope_id = %(scope_id)s and shown and embedded_hash <> text_hash
@@ -15,14 +15,14 @@ select id, name || E'\n' || description as text, text_hash
 from (select * from stale union all select * from fresh) as waiting limit %(limit)s;
 
 -- name: count_to_embed
--- How many entities `to_embed` will give until none is left.
+-- The number of entities that `to_embed` returns in all.
 select count(embedded_hash) + least(count(*) - count(embedded_hash), greatest(0,
   %(most)s - (select count(*) from entity_vectors where scope_id = %(scope_id)s)))
 from entities
 where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash;
 
 -- name: add_vector
--- The vector of an entity, unless its text has changed meanwhile.
+-- Store the vector of an entity, unless its text has changed meanwhile.
 with current as (
   update entities set embedded_hash = text_hash
   where scope_id = %(scope_id)s and id = %(id)s and shown and text_hash = %(text_hash)s
@@ -33,24 +33,24 @@ select scope_id, id, user_id, %(vector)s from current
 on conflict (scope_id, entity_id) do update set embedding = excluded.embedding;
 
 -- name: note_projection
--- A graph database takes these over, if one follows.
+-- Note entities for a graph database, if one follows.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 select scope_id, user_id, 'entities', %(ids)s from graph_versions
 where scope_id = %(scope_id)s and projected and cardinality(%(ids)s::uuid[]) > 0;
 
 -- name: large
--- Whether a scope has so many vectors that it needs an index, and none yet.
+-- Whether a scope has enough vectors for an index, and none yet.
 select count(*) >= %(exact_below)s and to_regclass(%(index)s) is null
   and coalesce((select dimension <= %(longest)s from embedding_space), true)
 from (select from entity_vectors where scope_id = %(scope_id)s limit %(exact_below)s) as counted;
 
 -- name: create_index
--- HNSW over the entities of one scope; run as owner, outside of any
--- transaction, so that nobody waits. Names and numbers are put in as identifiers and literals.
+-- Create an HNSW index over the entities of one scope, as the owner and outside of a transaction, so that nobody
+-- waits. Names and numbers are inserted as identifiers and literals.
 create index concurrently {index} on sextant.entity_vectors
 using hnsw (embedding vector_cosine_ops) with (m = {m}, ef_construction = {ef_construction})
 where scope_id = {scope_id};
 
 -- name: drop_index
--- What is left of a build that was broken off.
+-- Drop the index of an interrupted build.
 drop index concurrently if exists sextant.{index};

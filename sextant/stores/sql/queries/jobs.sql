@@ -1,46 +1,46 @@
 -- name: claim
--- The oldest job of a user that waits or whose worker has died.
+-- Claim the oldest job of a user that waits or whose worker has died.
 select * from claim_job(%(worker)s, %(stale)s, %(job_id)s, %(user_id)s);
 
 -- name: alone
--- One claim at a time for a user, so that none is counted out; until the transaction ends.
+-- Let one claim of a user run at a time until the transaction ends, so that the limit holds.
 select pg_advisory_xact_lock(hashtextextended('sextant.claim/' || %(user_id)s, 0));
 
 -- name: running
--- How many jobs of a user are in the hands of workers that live.
+-- The number of a user's jobs that live workers run.
 select count(*)::int as number from ingestion_jobs
 where user_id = %(user_id)s and stage not in ('done', 'failed')
   and worker is not null and heartbeat_at >= now() - %(stale)s;
 
 -- name: heartbeat
--- The worker lives, and has the job still if it was thought dead; no row when that was closed or taken over.
+-- Record that the worker is alive; no row if the job was closed or taken over.
 update ingestion_jobs set worker = %(worker)s, heartbeat_at = now(), updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
 -- name: progress
--- How far the work is; also a heartbeat.
+-- Record the progress of a job; counts as a heartbeat.
 update ingestion_jobs set stage = %(stage)s, done = %(done)s, total = %(total)s,
   worker = %(worker)s, heartbeat_at = now(), updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
 -- name: finish
--- Done, with what the document lacks; publishing may have closed the job already.
+-- Close a job as done, with warnings; publishing may have closed it already.
 update ingestion_jobs set stage = 'done', total = coalesce(%(total)s::int, total),
   done = coalesce(%(total)s::int, total), worker = null, warnings = %(warnings)s, updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed' returning id;
 
 -- name: fail
--- Given up, with the reason; also where taking the version back has closed the job already.
+-- Close a job as failed, with the reason; withdrawing the version may have closed it already.
 update ingestion_jobs set stage = 'failed', worker = null, updated_at = now(),
   error_code = %(error_code)s, error = %(error)s
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'done' returning id;
 
 -- name: release
--- Put back for another try after a while, with the reason.
+-- Release a job for another attempt after a time, with the reason.
 update ingestion_jobs set stage = 'queued', worker = null, updated_at = now(),
   error_code = %(error_code)s, error = %(error)s, released = released + 1,
   not_before = now() + %(wait)s
@@ -48,9 +48,8 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
 -- name: set_clock
--- After the clock went back: what a user's workers said in a future that is further away than they are given is of
--- now, or one that died would keep its job until then; and no job waits for longer than five minutes
--- (`sextant/ingestion/job_runner.py`).
+-- After the clock was set back, heartbeats in the far future count as of now, or a dead worker would keep its job
+-- until then; and no job waits for longer than five minutes (`sextant/ingestion/job_runner.py`).
 with ahead as materialized (select id from ingestion_jobs
   where user_id = %(user_id)s and stage not in ('done', 'failed')
     and (heartbeat_at > now() + %(stale)s or not_before > now() + interval '5 minutes') for update skip locked)
@@ -60,8 +59,8 @@ update ingestion_jobs j set
 from ahead where j.id = ahead.id;
 
 -- name: free_of_dead
--- Back in the queue: what a user's workers have that sent no heartbeat for so long. What somebody writes to at
--- this moment is in good hands, and to wait for it with other jobs in hand could be for ever.
+-- Release a user's jobs without a heartbeat for so long. Locked rows are skipped, since somebody is writing to
+-- them, and waiting could deadlock.
 with held as materialized (select id from ingestion_jobs
   where user_id = %(user_id)s and stage not in ('done', 'failed')
     and worker is not null and heartbeat_at < now() - %(stale)s for update skip locked)
@@ -69,7 +68,7 @@ update ingestion_jobs j set stage = 'queued', worker = null, updated_at = now()
 from held where j.id = held.id;
 
 -- name: take_from_dead
--- Free for the next worker, if that one still has it.
+-- Release a job, if this worker still has it.
 update ingestion_jobs set worker = null, updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and worker = %(worker)s and stage not in ('done', 'failed');
@@ -84,24 +83,23 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s order by created_at desc
 select * from ingestion_jobs where user_id = %(user_id)s and id = %(job_id)s;
 
 -- name: is_mine
--- Whether a job is in the hands of the worker who asks, who alone can have done it.
+-- Whether this worker still has the job, or has just finished it.
 select from ingestion_jobs
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed';
 
 -- name: backlog
--- What waits and what runs, of one tenant or of each.
+-- The numbers of waiting and running jobs, of one user or of each.
 select * from job_backlog(%(stale)s, %(user_id)s);
 
 -- name: open_jobs
--- How many jobs of a knowledge base are not closed, and could go on now.
+-- The number of open jobs of a knowledge base that could run now.
 select count(*)::int as number from ingestion_jobs
 where user_id = %(user_id)s and graph_id = %(graph_id)s and stage not in ('done', 'failed')
   and (not_before is null or not_before <= now());
 
 -- name: hurry
--- What a person waits for goes before what lies longer: small files of a user with few open jobs. What somebody
--- has in hand already needs no hurry.
+-- Mark small files of a user with few open jobs as urgent, ahead of bulk loads; running jobs are left out.
 with held as materialized (select id from ingestion_jobs
   where user_id = %(user_id)s and id = any(%(job_ids)s) and not urgent for update skip locked)
 update ingestion_jobs j set urgent = true

@@ -1,6 +1,6 @@
 -- name: open
--- Which knowledge base the connection shows, for as long as it lives, and how HNSW searches: on and
--- on until a filter has let enough rows through (strict_order would drop those that come late).
+-- Set the knowledge base that this connection shows, and let HNSW search on until enough rows match the filter
+-- (strict_order would drop late ones).
 select set_config('sextant.user_id', %(user_id)s, false),
   set_config('sextant.graph_id', %(graph_id)s, false),
   set_config('hnsw.ef_search', %(ef_search)s, false),

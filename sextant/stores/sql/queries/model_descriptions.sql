@@ -1,6 +1,6 @@
 -- name: chunks_to_ask
--- Chunks of live documents that a chat model has not described and was not asked about in vain too often: a page
--- after a place. Those that tell the facts of a graph say only what is known, here and below.
+-- The next chunks of live documents that no chat model has described and that failed less than `tries` times.
+-- Passages of generated facts are left out, here and below.
 select 0 as rank, c.document_id, c.ordinal, c.id, v.version,
   coalesce(nullif(v.title, ''), v.filename) as document_title,
   c.describe_tries as tries, left(c.text, %(chars)s) as text, '[]'::json as parts
@@ -12,8 +12,8 @@ where c.scope_id = %(scope_id)s and c.described_by = 'extract' and c.describe_tr
 order by c.document_id, c.ordinal limit %(limit)s;
 
 -- name: sections_to_ask
--- The same of sections, the deepest first, each with what is said of the chunks directly in it and of its
--- subsections. Of many parts every other one, every third and so on, from the first.
+-- The next such sections, deepest first, each with the descriptions of its own chunks and of its subsections. Of
+-- many parts every second, third, … is taken, from the first on.
 with due as (
   select s.scope_id, s.document_id, s.version, s.id, s.level, s.ordinal, s.path, s.describe_tries, v.title, v.filename
   from sections s join documents d on d.id = s.document_id and d.live_version = s.version
@@ -48,37 +48,36 @@ from due cross join lateral (
 order by rank, due.document_id, due.ordinal;
 
 -- name: chunks_waiting
--- How many there are to ask about.
+-- The number of chunks to describe.
 select count(*) from chunks c join documents d on d.id = c.document_id
 join document_versions v on v.document_id = d.id and v.version = d.live_version
 where c.scope_id = %(scope_id)s and c.described_by = 'extract' and c.describe_tries < %(tries)s
   and not v.metadata ? 'factsOf';
 
 -- name: sections_waiting
--- The same of sections.
+-- The number of sections to describe.
 select count(*) from sections s join documents d on d.id = s.document_id and d.live_version = s.version
 join document_versions v on v.document_id = d.id and v.version = s.version
 where s.scope_id = %(scope_id)s and s.described_by <> 'llm' and s.describe_tries < %(tries)s
   and not v.metadata ? 'factsOf';
 
 -- name: chunks_lock
--- The documents of chunks, locked in one order before anything of them is written, as whoever deletes or replaces
--- a document locks it: both write its chunks and sections, each in an order of its own.
+-- Lock the documents of chunks in one order before anything is written, as deletions and replacements do; both
+-- write chunks and sections in different orders.
 select from documents d
 where d.scope_id = %(scope_id)s
   and d.id in (select document_id from chunks where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]))
 order by d.id for no key update;
 
 -- name: sections_lock
--- The same of sections.
+-- Lock the documents of sections.
 select from documents d
 where d.scope_id = %(scope_id)s
   and d.id in (select document_id from sections where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]))
 order by d.id for no key update;
 
 -- name: chunks_said
--- What a chat model says of a chunk, while that is of the version it was asked about; where it says nothing, what
--- was there stays.
+-- Store the description of a chunk, if its document's version is still the same; empty fields keep the old value.
 update chunks c set described_by = 'llm',
   summary = coalesce(nullif(%(summary)s, ''), summary),
   topics = case when cardinality(%(topics)s::text[]) > 0 then %(topics)s::text[] else topics end,
@@ -89,7 +88,7 @@ from documents d
 where c.scope_id = %(scope_id)s and c.id = %(id)s and d.id = c.document_id and d.live_version = %(version)s;
 
 -- name: sections_said
--- The same of a section, which has no topics.
+-- Store the description of a section, which has no topics.
 update sections s set described_by = 'llm',
   summary = coalesce(nullif(%(summary)s, ''), summary),
   keywords = case when cardinality(%(keywords)s::text[]) > 0 then %(keywords)s::text[] else keywords end,
@@ -99,7 +98,7 @@ where s.scope_id = %(scope_id)s and s.id = %(id)s and s.version = %(version)s
   and d.id = s.document_id and d.live_version = s.version;
 
 -- name: chunks_around
--- The sections of chunks that were described now: what was said of them, or could not be, was said without these.
+-- The sections of chunks that were described now; their descriptions, and failures, lack these chunks.
 update sections s set describe_tries = 0,
   described_by = case s.described_by when 'llm' then 'outdated' else s.described_by end
 from chunks c join documents d on d.id = c.document_id
@@ -108,7 +107,7 @@ where c.scope_id = %(scope_id)s and c.id = any(%(ids)s::uuid[])
   and (s.described_by = 'llm' or s.describe_tries > 0);
 
 -- name: sections_around
--- The same of the sections around sections.
+-- The sections above these sections.
 update sections s set describe_tries = 0,
   described_by = case s.described_by when 'llm' then 'outdated' else s.described_by end
 from sections t join documents d on d.id = t.document_id and d.live_version = t.version
@@ -117,28 +116,28 @@ where t.scope_id = %(scope_id)s and t.id = any(%(ids)s::uuid[])
   and (s.described_by = 'llm' or s.describe_tries > 0);
 
 -- name: chunks_failed
--- The chat model could not describe these; they keep what was extracted.
+-- Count a failure; the extracted descriptions stay.
 update chunks set describe_tries = describe_tries + 1
 where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);
 
 -- name: sections_failed
--- The same of sections.
+-- Count a failure of sections.
 update sections set describe_tries = describe_tries + 1
 where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);
 
 -- name: chunks_retry
--- Those that failed too often wait again, but are still known to have failed.
+-- Let failed chunks wait again, but remember that they failed.
 update chunks set describe_tries = 1
 where scope_id = %(scope_id)s and described_by = 'extract' and describe_tries > 1;
 
 -- name: sections_retry
--- The same of sections.
+-- Let failed sections wait again.
 update sections set describe_tries = 1
 where scope_id = %(scope_id)s and described_by <> 'llm' and describe_tries > 1;
 
 -- name: sections_coming
--- Of the sections that a run would ask about or copy from their only part, each with how many parts it would be
--- told from: those not described so far, those with chunks not described so far, and all around them.
+-- The sections that a run would describe or copy from their only part, with their numbers of parts: sections
+-- without a description by a model, sections with such chunks, and all sections above them.
 with recursive live as materialized (
   select s.document_id, s.id, s.parent_id, s.level, s.described_by
   from sections s join documents d on d.id = s.document_id and d.live_version = s.version
@@ -164,18 +163,17 @@ left join said on said.document_id = one.document_id and said.section_id = one.i
 left join inside on inside.document_id = one.document_id and inside.parent_id = one.id;
 
 -- name: by_digest
--- What is staged is new to the planner, which takes it for a row or two and would compare all with all, of a long
--- document for hours; the next statements compare digests.
+-- Join staged rows by digest; the planner expects only a row or two and would compare all with all, for hours in a
+-- long document.
 set local enable_nestloop = off;
 
 -- name: as_usual
--- What comes after them finds rows by their keys.
+-- Plan the statements afterwards as usual.
 set local enable_nestloop = on;
 
 -- name: keep_chunks_said
--- Before a version is replaced: what was said of its chunks holds for those of the new one that have the same
--- text in a document of the same title, which is all that the model was sent. Tags that the user gave the old one
--- stay behind.
+-- Before a version is replaced: copy the descriptions of its chunks to chunks of the new version with the same text
+-- and document title, which is all that the model saw. The user's tags of the old version are left out.
 with olds as materialized (
   select md5(o.text) as content, o.summary, o.keywords, o.topics, o.tags, ov.metadata -> 'tags' as given
   from chunks o join document_versions ov on ov.document_id = o.document_id and ov.version = %(live_version)s
@@ -195,7 +193,7 @@ where n.scope_id = %(scope_id)s and n.document_id = %(document_id)s and n.id = n
 returning n.id;
 
 -- name: keep_sections_said
--- The same of sections with the same chunks and sections in them and below, all of which kept what was said.
+-- Copy the descriptions of sections whose chunks and subsections are the same and kept theirs.
 with recursive own as materialized (
   select version, id, parent_id, path, ordinal from sections
   where scope_id = %(scope_id)s and document_id = %(document_id)s and version in (%(live_version)s, %(version)s)
@@ -230,5 +228,5 @@ where n.version = %(version)s and s.scope_id = %(scope_id)s and s.document_id = 
   and s.version = n.version and s.id = n.id;
 
 -- name: note_chunks_kept
--- Once they are live: a chat model has described these.
+-- Record, once they are live, that a chat model has described these chunks.
 update chunks set described_by = 'llm' where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);

@@ -1,6 +1,6 @@
 -- name: entities
--- What chunks mention, as one list a chunk: names and types, what the fewest chunks mention first. A
--- merged entity goes by the name it was merged into. That a chunk stands under a title mentions nothing.
+-- The entities that chunks mention, as one list for each chunk, rarest first. A merged entity has the name of its
+-- root. Titles above a chunk do not count.
 select asked.id, told.names, told.types
 from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
   select array_agg(name order by mention_count, name) as names,
@@ -20,9 +20,8 @@ from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
 where told.names is not null;
 
 -- name: linked
--- For each chunk the others that mention the most of what it does; what few chunks mention counts
--- most (inverse frequency), what a hundred mention links nothing. What was merged counts as what it was
--- merged into.
+-- For each chunk the others that share its entities, by inverse frequency; an entity of a hundred chunks links
+-- nothing. Merged entities count as their roots.
 select asked.id, near.chunk_id, near.worth
 from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
   select other.chunk_id, sum(1 / ln(1 + e.mention_count::float8)) as worth
@@ -53,8 +52,8 @@ from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
 order by asked.id, near.worth desc, near.chunk_id;
 
 -- name: beside
--- The chunks around one in its document: those right before and after it in reading order, then,
--- nearest first, those of its section, and those of the section above that are in none further down.
+-- The chunks around one in its document: the previous and next one in reading order; then, nearest first, those of
+-- its section; then those directly in the section above.
 with own as (
   select c.document_id, c.section_id, c.ordinal,
     (select max(n.ordinal) from chunks n

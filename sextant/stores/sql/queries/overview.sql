@@ -1,9 +1,9 @@
 -- name: queue
--- Documents by the state of their job, over all users, and for how long the oldest of them waits.
+-- The numbers of documents of all users by the state of their jobs, and the age of the oldest waiting one.
 select * from queue_overview(%(stale)s);
 
 -- name: attendance
--- How many workers live, and how many graphs wait for one (`sextant.stores.work.queue`).
+-- The numbers of live workers and of graphs that wait for one (`sextant.stores.work.queue`).
 select (select count(*) from sextant_queue.procrastinate_workers
     where last_heartbeat between now() - interval '1 minute' and now() + interval '1 minute')::int as workers,
   (select count(*) from sextant_queue.procrastinate_jobs

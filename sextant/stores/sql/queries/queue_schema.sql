@@ -1,5 +1,5 @@
 -- name: applied
--- Which of the library's migrations were applied.
+-- The library's migrations that were applied.
 select name from sextant_queue.applied_migrations;
 
 -- name: set_path
@@ -7,7 +7,7 @@ select name from sextant_queue.applied_migrations;
 select set_config('search_path', 'sextant_queue, pg_temp', true);
 
 -- name: grant
--- The application hands out and takes turns; the tables have no tenant's data but the ids.
+-- Grant the serving role access to the queue; its tables have no data of users but ids.
 do $$ begin
   grant select, insert, update, delete on all tables in schema sextant_queue to sextant_app;
   revoke all on sextant_queue.applied_migrations from sextant_app;
@@ -15,5 +15,5 @@ do $$ begin
 end $$;
 
 -- name: record
--- They are applied.
+-- Record the library's migrations as applied.
 insert into sextant_queue.applied_migrations (name) select unnest(%(names)s::text[]);

@@ -1,5 +1,5 @@
 -- name: still_there
--- Of each quote whether the live version of its document has these characters there. Offsets from 0.
+-- Whether the live version of each quote's document has these characters at the offset (from 0).
 select coalesce(substr(v.text, q.start_offset + 1, length(q.quote)) = q.quote, false) as holds
 from unnest(%(ids)s::uuid[], %(starts)s::int[], %(quotes)s::text[])
   with ordinality as q(document_id, start_offset, quote, place)

@@ -1,9 +1,9 @@
 -- name: create_scope
--- A knowledge base comes into being with its first document.
+-- Create a knowledge base.
 insert into graphs (user_id, graph_id) values (%(user_id)s, %(graph_id)s) on conflict do nothing;
 
 -- name: find_scope
--- The number of a knowledge base, and which partition its vectors lie in.
+-- The number of a knowledge base, and the partition of its vectors.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s;
 
@@ -12,31 +12,30 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s;
 select scope_id from graphs where user_id = %(user_id)s and graph_id = %(graph_id)s
 
 -- name: share_scope
--- The same for a writer: its vectors' partition may not change, nor may others register in it, until this
--- transaction ends. Whoever writes to several of its documents or jobs has this lock first.
+-- The row for a writer: until the transaction ends, the partition does not change and nobody registers documents.
+-- Writers of several documents or jobs take this lock first.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for share;
 
 -- name: hold_scope
--- The same for a writer of its graph: it is there until this transaction ends. Whoever writes rows
--- that refer to it has this lock first; taken late, it met that of a deletion crosswise.
+-- The row for a writer of the graph: it is not deleted until the transaction ends. Writers of rows that refer to it
+-- take this lock first, since a late one could deadlock with a deletion.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for key share;
 
 -- name: lock_scope
--- The same for registering: one at a time in a knowledge base, so equal files meet.
+-- The row for registering documents: one transaction at a time, so that equal files are recognised.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for no key update;
 
 -- name: doom_scope
--- The same for deleting it, with every other writer kept out.
+-- The row for deleting the knowledge base: all writers are locked out.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 
 -- name: graphs
--- The knowledge bases of a user, with the documents that are in, or on their way in; whether a worker has
--- a turn to bring the graph up to date (`sextant.stores.work.queue`) or none lives that could take it, and what the
--- last one could not do.
+-- The knowledge bases of a user, with their documents, whether an update of the graph is queued
+-- (`sextant.stores.work.queue`) or no worker lives for it, and the warnings of the last update.
 select g.graph_id, count(d.id) filter (where d.status <> 'failed')::int as documents,
   coalesce(sum(d.chunk_count), 0)::int as chunks, g.created_at,
   turn.pending, turn.pending and not exists (
@@ -51,11 +50,11 @@ cross join lateral (select exists (select from sextant_queue.procrastinate_jobs 
 where g.user_id = %(user_id)s group by g.scope_id, u.scope_id, turn.pending order by g.graph_id;
 
 -- name: has_passages
--- Whether a knowledge base has any passage.
+-- Whether a knowledge base has a passage.
 select exists (select from chunks where scope_id = %(scope_id)s);
 
 -- name: note_upkeep
--- What of a graph did not follow this time; of one that is being deleted nothing.
+-- Store the warnings of a graph's update, unless the knowledge base is being deleted.
 insert into graph_warnings (scope_id, user_id, warnings)
 select scope_id, user_id, %(warnings)s from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for key share
@@ -63,13 +62,13 @@ on conflict (scope_id) do update set warnings = excluded.warnings
 where graph_warnings.warnings is distinct from excluded.warnings;
 
 -- name: doom
--- Which knowledge base the next statement deletes; the settings end with the transaction.
+-- Name the knowledge base that the next statement deletes; the settings end with the transaction.
 select set_config('sextant.doomed_scope', %(scope_id)s, true),
   set_config('sextant.locked_graph', %(scope_id)s, true);
 
 -- name: delete_doomed
--- Every row of one knowledge base, in whatever tables the schema has; graphs last, which its
--- children refer to. Row-level security keeps it to the tenant's own.
+-- Delete all rows of one knowledge base in all tables, graphs last, since others refer to it. Row-level security
+-- restricts it to the tenant.
 do $$
 declare one regclass; doomed int := current_setting('sextant.doomed_scope')::int;
 begin

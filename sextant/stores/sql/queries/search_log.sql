@@ -1,11 +1,11 @@
 -- name: record
--- A search with what it returned; nothing of a knowledge base that is not there.
+-- Store a search with its results, unless the knowledge base does not exist.
 insert into search_log (scope_id, user_id, query, request, results, warnings, milliseconds)
 select g.scope_id, g.user_id, %(query)s, %(request)s, %(results)s, %(warnings)s, %(milliseconds)s
 from graphs g where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 
 -- name: prune
--- What is older than it is to be kept.
+-- Delete searches that are older than the retention time.
 delete from search_log
 where scope_id = (select scope_id from graphs
     where user_id = %(user_id)s and graph_id = %(graph_id)s)
@@ -20,7 +20,7 @@ where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s
 order by l.at desc, l.id desc limit %(limit)s;
 
 -- name: clear
--- All searches of a knowledge base.
+-- Delete all searches of a knowledge base.
 delete from search_log
 where scope_id = (select scope_id from graphs
     where user_id = %(user_id)s and graph_id = %(graph_id)s);

@@ -1,3 +1,3 @@
 -- name: stamp
--- What tells whether passages, graph and reports are as they were; see scope_stamp.
+-- Texts that change whenever passages, graph or reports do; see scope_stamp.
 scope_stamp(%s, %s)

@@ -1,5 +1,5 @@
 -- name: parts
--- The passages of tables in the section of one, in reading order, where its document is stored whole.
+-- The table passages in the section of a chunk, in reading order, if its document is stored completely.
 select n.id::text as id, n.ordinal, n.start_offset as start, n.text, n.context, n.page
 from chunks c
 join documents d on d.id = c.document_id and d.live_version is not null

@@ -14,7 +14,7 @@ where %(before)s::timestamptz is null
 order by updated_at desc, thread_id desc limit %(limit)s;
 
 -- name: begin
--- Take a conversation for a turn; no row where another turn has it.
+-- Take a conversation for a turn; no row if another turn has it.
 insert into conversations as c (key, title, busy_until)
 values (%(key)s, %(title)s, clock_timestamp() + %(time)s)
 on conflict (key) do update set busy_until = excluded.busy_until
@@ -22,31 +22,30 @@ on conflict (key) do update set busy_until = excluded.busy_until
 returning busy_until, xmax = 0 as new;
 
 -- name: renew
--- Keep it for longer; no row where the turn was lost.
+-- Extend the turn; no row if it was lost.
 update conversations set busy_until = clock_timestamp() + %(time)s
 where key = %(key)s and busy_until = %(busy_until)s
 returning busy_until;
 
 -- name: free_in
--- After how many seconds the turn that has it counts as lost.
+-- The seconds after which the current turn counts as lost.
 select greatest(1, ceil(extract(epoch from busy_until - clock_timestamp())))::int
 from conversations where key = %(key)s and busy_until is not null;
 
 -- name: end
--- Give it back, unless the turn took so long that another has it by now: then no row.
+-- End the turn; no row if another turn has taken the conversation.
 update conversations set busy_until = null, updated_at = now()
 where key = %(key)s and busy_until = %(busy_until)s
 returning key;
 
 -- name: stale
--- Those in which nothing was said for long.
+-- Conversations without a turn for a long time.
 select k.thread_id from checkpoints k left join conversations c on c.key = k.thread_id
 where k.user_id = %(user_id)s group by k.thread_id
 having coalesce(max(c.updated_at), max(k.created_at)) < now() - %(age)s;
 
 -- name: keep_one
--- Of a conversation only where it is now, with the values that this checkpoint holds: behind its turn,
--- or, where that failed, before it.
+-- Keep only the newest checkpoint of a conversation with its values: after its turn or, if that failed, before it.
 with kept as (
   select thread_id, checkpoint_ns, checkpoint_id, checkpoint from checkpoints
   where thread_id = %(key)s and checkpoint_ns = ''
@@ -63,13 +62,13 @@ delete from checkpoint_blobs b using kept k where b.thread_id = k.thread_id
   and b.version is distinct from (k.checkpoint -> 'channel_versions' ->> b.channel);
 
 -- name: forget_parts
--- Of graphs within the conversation's own (a report in the making), of which nothing is gone on with.
+-- Delete checkpoints of inner graphs, such as a report in the making, which are never resumed.
 with parts as (delete from checkpoints where thread_id = %(key)s and checkpoint_ns <> ''),
   writes as (delete from checkpoint_writes where thread_id = %(key)s and checkpoint_ns <> '')
 delete from checkpoint_blobs where thread_id = %(key)s and checkpoint_ns <> '';
 
 -- name: forget
--- Conversations with all that was kept of them.
+-- Delete conversations.
 with gone as (delete from checkpoints where thread_id = any(%(keys)s) returning thread_id),
   blobs as (delete from checkpoint_blobs where thread_id = any(%(keys)s)),
   writes as (delete from checkpoint_writes where thread_id = any(%(keys)s)),

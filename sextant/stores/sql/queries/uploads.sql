@@ -1,6 +1,6 @@
 -- name: states
--- Where some documents of a user stand, each with its newest job. Nobody attends to one that waits while no worker
--- lives and nothing of this user is in hand, as by `sextant ingest`.
+-- Documents of a user, each with its newest job. A document is unattended if it waits, no worker lives, and no job
+-- of the user runs, as by `sextant ingest`.
 select d.id as document_id, g.graph_id, v.filename, d.status, d.chunk_count,
   j.id as job_id, j.stage, j.done, j.total, j.attempts, j.error_code, j.error, j.not_before,
   coalesce(j.warnings, '[]') as warnings,
@@ -20,7 +20,7 @@ left join lateral (
 where d.user_id = %(user_id)s and d.id = any(%(document_ids)s);
 
 -- name: cancel
--- Closes a document's open job, so that its worker stops; no row when there is none.
+-- Close a document's open job, so that its worker stops; no row if there is none.
 update ingestion_jobs set stage = 'failed', worker = null, updated_at = now(),
   error_code = 'cancelled', error = 'The ingestion was cancelled.'
 where user_id = %(user_id)s and document_id = %(document_id)s and stage not in ('done', 'failed')

@@ -8,7 +8,7 @@ import numpy as np
 
 from sextant.domain.graph import CO_OCCURS, MentionKind
 from sextant.domain.scope import Scope
-from sextant.stores.graph.arrays import KINDS
+from sextant.stores.graph.arrays import KINDS, halves_of
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.decisions import Merge
 from tests.integration.stores.graph.world import Store, alias, evidence, mention, named, relation
@@ -45,9 +45,9 @@ async def test_arrays_number_chunks_and_entities_and_join_them(
     assert set(place) == {"Insulin", BACKSLASHES, "Asserted"}
     assert arrays.entity_id(place["Insulin"]) == named("insulin")
     assert arrays.entity_types[place[BACKSLASHES]] == "PATH"
-    assert arrays.entity_indices([named("once"), named("insulin"), uuid4()]).tolist() == [
-        *(-1, place["Insulin"], -1)
-    ]
+    assert arrays.entity_indices_of(
+        halves_of([named("once"), named("insulin"), uuid4()])
+    ).tolist() == [*(-1, place["Insulin"], -1)]
     links = {
         (arrays.names[entity], arrays.chunk_id(chunk), KINDS[kind])
         for entity, chunk, kind in zip(
@@ -145,4 +145,4 @@ async def test_co_occurrence_and_statements_of_the_user_are_in_no_chunk(
 async def test_an_absent_graph_is_an_empty_one(record: GraphRecord, scope: Scope) -> None:
     arrays = await record.arrays(scope)
     assert (arrays.version, len(arrays.chunks), len(arrays.entities)) == (0, 0, 0)
-    assert arrays.entity_indices([UUID(int=1)]).tolist() == [-1]
+    assert arrays.entity_indices_of(halves_of([UUID(int=1)])).tolist() == [-1]
