@@ -114,7 +114,7 @@ def _is_inside(path: Path, folder: Path) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    # A link to nothing is one that cannot be read, which is said; a pipe would wait for ever.
+    # Reading a broken link raises; reading a pipe would wait forever.
     return path.is_file() or (path.is_symlink() and not path.exists())
 
 

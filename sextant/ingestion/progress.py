@@ -91,7 +91,7 @@ T = TypeVar("T")
 
 
 def runs_of(items: Iterable[T], size: Callable[[T], int], budget: int) -> Iterator[list[T]]:
-    """Yield items in their order, in runs that are together no larger than `budget`; one that is larger is alone."""
+    """Yield items in order, in runs of at most `budget` together; a larger item comes alone."""
     run, total = list[T](), 0
     for item in items:
         if run and total + size(item) > budget:

@@ -1,4 +1,4 @@
-"""Embeds every stored chunk again, after the embedding model was changed."""
+"""Embed every stored chunk again after the embedding model was changed."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ async def reembed(
 ) -> int:
     """Give every chunk of every user a vector of `embedder`, batch by batch.
 
-    Each batch is committed, and a call that was stopped goes on where it was, as a worker does
-    (`sextant.facade.worker`). Keyword search works all the while; vector search finds what is embedded already.
+    Each batch is committed, so an interrupted call can be continued, by another call or a worker
+    (`sextant.facade.worker`). Meanwhile keyword search works, and vector search finds the chunks embedded so far.
 
     Args:
-        database: the store.
+        database: the database of the chunks.
         embedder: the new model; its dimension must be known.
-        on_progress: called after each batch with the chunks done by this call and those to do.
+        on_progress: called after each batch with the chunks done and all chunks.
 
     Returns:
         The number of chunks embedded.
 
     Raises:
-        DatabaseUnavailable, ModelUnavailable: what was embedded before stays.
+        DatabaseUnavailable, ModelUnavailable: what was stored stays.
     """
     async with lock_reembedding(database):
         return await _reembed(database, embedder, on_progress)

@@ -93,7 +93,7 @@ class ApiKeyStore:
         """Return the key with this SHA-256; None if it is revoked, expired or unknown.
 
         Raises:
-            DatabaseUnavailable: nobody knows.
+            DatabaseUnavailable: the server does not answer.
         """
         with limit_statements(self._database.settings.database_timeout):
             async with self._database.transaction(_NO_TENANT) as connection:
@@ -107,7 +107,7 @@ class ApiKeyStore:
         """Return whether a key was ever created, even one that is revoked now.
 
         Raises:
-            DatabaseUnavailable: nobody knows.
+            DatabaseUnavailable: the server does not answer.
         """
         with limit_statements(self._database.settings.database_timeout):
             [row] = await self._database.read(_NO_TENANT, _API_KEY_SQL["exist"], {})
@@ -210,7 +210,7 @@ def _key(row: DictRow) -> ApiKey:
 
 @asynccontextmanager
 async def open_keys(settings: Settings) -> AsyncIterator[ApiKeyStore]:
-    """Provide the keys of a database, and nothing else of it.
+    """Open the API keys of a database.
 
     Raises:
         DatabaseUnavailable: PostgreSQL cannot be reached or started.
@@ -220,11 +220,11 @@ async def open_keys(settings: Settings) -> AsyncIterator[ApiKeyStore]:
 
 
 async def may_listen(settings: Settings, host: str) -> None:
-    """Let a server listen on an address only if it knows who asks, or nobody else can.
+    """Check that a server may listen on an address: only with a login, or on loopback.
 
     Raises:
         SettingsInvalid: the address can be reached from elsewhere, and no login is configured.
-        DatabaseUnavailable: whether there are keys cannot be found out.
+        DatabaseUnavailable: it is unknown whether there are keys.
     """
     auth = settings.auth
     if is_loopback(host) or auth.required or auth.jwt_secret or auth.jwks_url:

@@ -220,7 +220,7 @@ def _labels(chunk: Chunk, topics: Sequence[str]) -> tuple[str, ...]:
 
 
 def _kind(parsed: ParsedDocument) -> tuple[str, ...]:
-    """Return what the whole document is: tags that the user gave it, its language, its format."""
+    """Return the tags of the whole document: those of the user, the language and the format."""
     given = parsed.metadata.get("tags", ())
     kinds = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
     words = [*kinds, parsed.language, parsed.metadata.get("format", "")]

@@ -48,7 +48,7 @@ _SQL = load_queries("ocr_pages")
 
 @dataclass(frozen=True, slots=True)
 class StoredOcrPage:
-    """What was read of a page (counted from 1) of the content with that sha256, or why nothing could be read."""
+    """The text of a page (from 1) of the content with that sha256, or the error."""
 
     sha256: str
     page: int
@@ -58,7 +58,7 @@ class StoredOcrPage:
 
 
 class OcrPageStore:
-    """Read and write what one engine read of documents; every call sees one user."""
+    """Read and write the results of one OCR engine; every call sees one user."""
 
     def __init__(self, database: Database, engine: str) -> None:
         self._database = database
@@ -67,7 +67,7 @@ class OcrPageStore:
     async def known(
         self, scope: Scope, document_id: UUID, files: Iterable[str]
     ) -> list[StoredOcrPage]:
-        """Return what is stored of contents by their sha256; what is stored of others is deleted."""
+        """Return the stored pages of the contents with these sha256, and delete those of others."""
         values = {**self._values(scope, document_id), "files": list(files)}
         async with self._database.transaction(scope.user_id) as connection:
             await connection.execute(_SQL["forget"], values)
@@ -78,7 +78,7 @@ class OcrPageStore:
             ]
 
     async def keep(self, scope: Scope, document_id: UUID, page: StoredOcrPage) -> None:
-        """Store what was read of a page."""
+        """Store the result of a page."""
         values = self._values(scope, document_id) | {
             "sha256": page.sha256,
             "page": page.page,

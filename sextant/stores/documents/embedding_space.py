@@ -41,15 +41,15 @@ class VectorSpace(Protocol):
 
 @runtime_checkable
 class PrefixedSpace(VectorSpace, Protocol):
-    """An embedder that writes something before questions and passages."""
+    """An embedder that writes a prefix before questions and passages."""
 
     @property
     def prefixes(self) -> tuple[str, str] | None:
-        """Return what it writes before each; None where nobody knows what to write."""
+        """Return the prefixes of questions and passages; None if unknown."""
         ...
 
     def use_prefixes(self, query: str, passage: str) -> None:
-        """Write these from here on."""
+        """Use these prefixes from now on."""
         ...
 
 
@@ -66,7 +66,7 @@ class _RecordedSpace(NamedTuple):
 async def check_space(database: Database, embedder: VectorSpace) -> None:
     """Check that the stored vectors come from this embedder; a database without chunks records it.
 
-    What the vectors were made with is written before further texts, too, whatever the model is called now.
+    The recorded prefixes are used for further texts, too.
 
     Raises:
         EmbeddingModelChanged: the stored vectors come from another model or have another length.
@@ -185,7 +185,7 @@ async def _read_recorded(connection: Connection) -> _RecordedSpace | None:
 
 
 def _use_recorded(recorded: _RecordedSpace, embedder: VectorSpace) -> bool:
-    """Have the embedder write what was recorded; return False if it is the record that lacks it."""
+    """Let the embedder use the recorded prefixes; return False if none are recorded but known."""
     if not isinstance(embedder, PrefixedSpace):
         return True
     if recorded.query_prefix is None or recorded.passage_prefix is None:
@@ -196,7 +196,7 @@ def _use_recorded(recorded: _RecordedSpace, embedder: VectorSpace) -> bool:
 
 def _prefixes_of(embedder: VectorSpace) -> dict[str, str]:
     known = embedder.prefixes if isinstance(embedder, PrefixedSpace) else None
-    query, passage = known or ("", "")  # where nobody knows what to write, nothing is written
+    query, passage = known or ("", "")
     return {"query": query, "passage": passage}
 
 

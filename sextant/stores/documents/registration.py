@@ -196,7 +196,7 @@ class _Intake:
 
 
 def _around_alternative(source: str) -> tuple[str, str]:
-    """Return what stands before and behind the digest in a file's alternative names."""
+    """Return the parts of a file's alternative names before and behind the digest."""
     name = PurePosixPath(source)
     return f"{name.stem} (", f"){name.suffix}"
 
@@ -211,7 +211,7 @@ async def remove_name(
 ) -> bool:
     """Take a name from a document, by default its own; the document is deleted with its last name.
 
-    The oldest other file of that name, which was kept beside it, is then the one that a later upload replaces.
+    The oldest other file of that name then gets it, and is replaced by later uploads of the name.
 
     Returns:
         Whether the document had that name.

@@ -1,4 +1,4 @@
-"""What extraction reads of a graph and its chunks, and what it has done."""
+"""Read names and chunks for extraction, and record which passages a chat model has read."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ def unavailable() -> Iterator[None]:
 
 
 def _first_line(error: Exception) -> str:
-    """Return what a driver says, without the questions and the statement that it goes on with."""
+    """Return the first line of a driver's message, without its hints."""
     lines = str(error).strip().splitlines() or [""]
     return lines[0].rstrip(" :.?") or type(error).__name__
 

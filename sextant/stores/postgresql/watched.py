@@ -100,7 +100,7 @@ _limit: ContextVar[float | None] = ContextVar("statement_limit", default=None)
 _probes: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Task[bool]]] = (
     WeakKeyDictionary()
 )
-# Connection strings of servers that took the last connection and said nothing.
+# Connection strings of servers that accepted the last connection without an answer.
 _silent: set[str] = set()
 
 

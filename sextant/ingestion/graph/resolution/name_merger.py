@@ -123,7 +123,7 @@ class _Groups:
             self._unite(self.find(from_id), self.find(self._into[from_id]))
 
     def find(self, entity: UUID) -> UUID:
-        """Return the entity that stands for the group."""
+        """Return the root of the group."""
         root = entity
         while (parent := self._parents.get(root, root)) != root:
             root = parent

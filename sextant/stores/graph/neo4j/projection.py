@@ -128,7 +128,7 @@ class Projection:
         return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
 
     async def load_entities(self, note: int, ids: Sequence[UUID]) -> None:
-        """Write the entities of a note; none of them may exist yet."""
+        """Write the entities of a note, which must be new."""
         rows = await self.entity_rows(ids)
         properties = [_pick(row, "properties") for row in rows]
         load = self._statement("load_entities", note=note, rows=properties)
@@ -141,7 +141,7 @@ class Projection:
         return await asyncio.to_thread(_relation_columns, rows)
 
     async def load_relations(self, note: int, ids: Sequence[UUID]) -> None:
-        """Write the relations of a note; all entities must exist, and none of the relations."""
+        """Write the relations of a note, which must be new; their entities must exist."""
         columns = await self.relation_columns(ids)
         await self.bolt.write([self._statement("load_relations", note=note, **columns)])
 
@@ -223,7 +223,7 @@ class Projection:
         return [self._statement(statement, rows=batch) for batch in _slices(embedded, _VECTORS)]
 
     async def _read_identity(self) -> Row:
-        """Return what distinguishes this knowledge base from others of its name."""
+        """Return the identity of this knowledge base, by which others of its name are recognised."""
         [row] = await self._fetch(_SQL["whose"])
         made_at = row["made_at"] and row["made_at"].astimezone(UTC).isoformat()
         return {

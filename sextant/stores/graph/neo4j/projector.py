@@ -57,7 +57,7 @@ class ChangeNote:
 
 @dataclass(frozen=True, slots=True)
 class ProjectionStatus:
-    """What Neo4j holds of a graph (None if nothing), the number of waiting ids, the server's version."""
+    """The size of the copy in Neo4j (None without a copy), the number of waiting ids, the server's version."""
 
     projection: GraphCounts | None
     waiting: int
@@ -142,7 +142,7 @@ class Projector:
             await projection.release_name()
 
     async def status(self, scope: Scope) -> ProjectionStatus:
-        """Return what Neo4j holds, and how many ids wait; raises as `sync` does."""
+        """Return the state of the copy in Neo4j, and the number of waiting ids; raises as `sync` does."""
         found = await self._require_progress(scope)
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         [counts] = await self._bolt.fetch(_READ["counts"], graph=str(graph_key(scope)))

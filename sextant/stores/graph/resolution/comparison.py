@@ -1,8 +1,7 @@
 """Read and write the data of name comparison: names, compared pairs, and candidates for the user.
 
-Merges and distinctions by the user stay until the user undoes them. Automatic merges are a function
-of the current names and these decisions. They are recomputed after every change (`replace_merges`), so
-they do not depend on the order in which documents were added and deleted.
+Merges and separations by the user stay until the user undoes them. Automatic merges are a function of the current
+names and these decisions, recomputed after every change (`replace_merges`).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ ABBREVIATES = "ABBREVIATES"
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """An entity with its own evidence only, without what it is merged with."""
+    """An entity by its own evidence, without that of merged entities."""
 
     id: UUID
     name: str

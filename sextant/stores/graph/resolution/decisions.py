@@ -1,7 +1,4 @@
-"""Show what a user needs to decide which entities are the same, and record the decision.
-
-Also here: merge two entities, and undo merges.
-"""
+"""Merge entities and undo merges, by decisions of the user or automatically; read what a user needs to decide."""
 
 from __future__ import annotations
 
@@ -199,7 +196,7 @@ async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
 
 
 async def decide_two(writer: GraphWriter, entity_id: UUID) -> int:
-    """Separate an entity permanently from what it is merged with, by the user's decision.
+    """Separate an entity permanently from the others of its group, by the user's decision.
 
     Returns 0 if it is not merged into another.
     """
@@ -232,7 +229,7 @@ async def distinguish(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -
 
 
 async def _undo_merges(writer: GraphWriter, ids: Sequence[UUID]) -> list[Member]:
-    """Undo automatic merges with these entities; return all that they were merged with."""
+    """Undo automatic merges with these entities; return the members of their groups before."""
     members = await component(writer.connection, writer.scope_id, ids)
     automatic = [member.id for member in members if member.automatic]
     if automatic:
