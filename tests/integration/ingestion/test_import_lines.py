@@ -74,7 +74,6 @@ async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
         9,
         10,
         13,
-        13,
     ]  # of the last, which has no chunks, sections are passed over
     found = await facts(database, scope)
     assert ("long", "名" * 5000, "TERM", "", 0, 0) in found["entities"]
