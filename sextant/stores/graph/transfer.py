@@ -1,8 +1,7 @@
-"""Read a graph for import and export: rows by the user's ids, and all evidence page by page.
+"""Read a graph for import and export: rows by external ids, and all evidence page by page.
 
-Also here: facts that the user asserts, and that a generated passage may state instead. A relation that the user
-asserts has one piece of evidence, which counts once: either the assertion itself, or a passage of a document with
-`sextant.domain.graph.FACTS_OF` in its metadata (`sql/queries/graph_facts.sql`).
+Also here: facts that the user asserts, or that a generated passage states instead, in a document with
+`sextant.domain.graph.FACTS_OF` in its metadata (`sql/queries/graph_facts.sql`). Such a relation counts once.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, LiteralString, NamedTuple, Protocol
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -63,15 +62,13 @@ async def entities_by_external_id(
     graph: GraphTransaction, external_ids: Sequence[str]
 ) -> dict[str, Known]:
     """Return the entities with these external ids, by external id."""
-    rows = await _rows(
-        graph.connection, "entities_by_external_id", graph.scope_id, external_ids=[*external_ids]
-    )
+    rows = await _rows(graph, _SQL["entities_by_external_id"], external_ids=[*external_ids])
     return {row["external_id"]: Known(**row) for row in rows}
 
 
 async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, str]:
     """Return the names of those of these entities that exist; "" for merged ones."""
-    rows = await _rows(graph.connection, "known", graph.scope_id, ids=[*ids])
+    rows = await _rows(graph, _SQL["known"], ids=[*ids])
     return {row["id"]: row["name"] for row in rows}
 
 
@@ -81,13 +78,13 @@ async def find_stated_mentions(
     """Return those of these (entity, chunk) of which the chunk mentions the entity by the user's word."""
     entities, chunks = [entity for entity, _ in pairs], [chunk for _, chunk in pairs]
     key = {"entities": entities, "chunks": chunks}
-    rows = await _rows(graph.connection, "stated_mentions", graph.scope_id, **key)
+    rows = await _rows(graph, _SQL["stated_mentions"], **key)
     return {(row["entity_id"], row["chunk_id"]) for row in rows}
 
 
 async def find_user_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, Known]:
     """Return those of these entities that the user has asserted."""
-    rows = await _rows(graph.connection, "owners", graph.scope_id, ids=[*ids], nil=NIL)
+    rows = await _rows(graph, _SQL["owners"], ids=[*ids])
     return {row["id"]: Known(**row) for row in rows}
 
 
@@ -96,7 +93,7 @@ async def find_entities_by_name(
 ) -> list[tuple[str, UUID, str]]:
     """Return the entities to which the user gives one of these normalised names, as (norm, id, name)."""
     key = {"norms": [*norms], "keys": [name_digest(norm) for norm in norms]}
-    rows = await _rows(graph.connection, "bearers", graph.scope_id, nil=NIL, **key)
+    rows = await _rows(graph, _SQL["bearers"], **key)
     return [(row["norm"], row["id"], row["name"]) for row in rows]
 
 
@@ -104,15 +101,13 @@ async def chunks_by_external_id(
     graph: GraphTransaction, external_ids: Sequence[str]
 ) -> dict[str, UUID]:
     """Return the chunks with these external ids, by external id."""
-    rows = await _rows(
-        graph.connection, "chunks_by_external_id", graph.scope_id, external_ids=[*external_ids]
-    )
+    rows = await _rows(graph, _SQL["chunks_by_external_id"], external_ids=[*external_ids])
     return {row["external_id"]: row["id"] for row in rows}
 
 
 async def find_merged_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, UUID]:
     """Return the root of each of these entities that has been merged, by entity."""
-    rows = await _rows(graph.connection, "merged", graph.scope_id, ids=[*ids])
+    rows = await _rows(graph, _SQL["merged"], ids=[*ids])
     return {row["id"]: row["root_id"] for row in rows}
 
 
@@ -141,10 +136,11 @@ class GraphPages:
             found = await find_scope(connection, self._scope)
             if found is None:
                 return {}
+            graph = GraphReading(connection, found.scope_id)
             key = {"document_ids": [*document_ids], "co_occurs": CO_OCCURS}
-            texts = await _rows(connection, "texts", found.scope_id, **key)
+            texts = await _rows(graph, _SQL["texts"], **key)
             parts = [
-                _by_document(await _rows(connection, query, found.scope_id, **key))
+                _by_document(await _rows(graph, _SQL[query], **key))
                 for query in ("sections", "chunks", "mentions", "relations")
             ]
         return {
@@ -189,9 +185,9 @@ def _by_document(rows: Sequence[Row]) -> dict[UUID, list[Row]]:
     return grouped
 
 
-async def _rows(connection: Connection, query: str, scope_id: int, **values: object) -> list[Row]:
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(_SQL[query], {"scope_id": scope_id, **values})
+async def _rows(graph: GraphTransaction, query: LiteralString, **values: object) -> list[Row]:
+    cursor = graph.connection.cursor(row_factory=dict_row)
+    await cursor.execute(query, {"scope_id": graph.scope_id, "nil": NIL, **values})
     return await cursor.fetchall()
 
 
@@ -228,7 +224,9 @@ class FactsDocument(NamedTuple):
 
 async def profiles(graph: GraphTransaction, ids: Collection[UUID]) -> dict[UUID, Profile]:
     """Return the profiles of entities by id; deleted ones are left out."""
-    return {row["id"]: Profile(**row) for row in await _fact_rows(graph, "profiles", ids=[*ids])}
+    return {
+        row["id"]: Profile(**row) for row in await _rows(graph, _FACTS_SQL["profiles"], ids=[*ids])
+    }
 
 
 async def other_names(
@@ -236,7 +234,7 @@ async def other_names(
 ) -> defaultdict[UUID, list[tuple[str, str]]]:
     """Return the user's further names of entities, each as (normalised, spelling), in this order."""
     names = defaultdict[UUID, list[tuple[str, str]]](list)
-    for row in await _fact_rows(graph, "aliases", ids=[*ids]):
+    for row in await _rows(graph, _FACTS_SQL["aliases"], ids=[*ids]):
         names[row["id"]].append((row["norm"], row["name"]))
     return names
 
@@ -245,7 +243,7 @@ async def facts_documents(
     graph: GraphTransaction, sources: Sequence[str]
 ) -> dict[str, FactsDocument]:
     """Return the documents of these names that state facts of an entity, by name."""
-    rows = await _fact_rows(graph, "documents", sources=[*sources])
+    rows = await _rows(graph, _FACTS_SQL["documents"], sources=[*sources])
     return {row["source"]: FactsDocument(**row) for row in rows}
 
 
@@ -253,7 +251,7 @@ async def find_user_statements(
     graph: GraphTransaction, ids: Collection[UUID], documents: Collection[UUID]
 ) -> list[UserStatement]:
     """Return the user's relations of these entities that no passage outside `documents` states."""
-    rows = await _fact_rows(graph, "own_word", ids=[*ids], documents=[*documents])
+    rows = await _rows(graph, _FACTS_SQL["own_word"], ids=[*ids], documents=[*documents])
     return [UserStatement(**row) for row in rows]
 
 
@@ -261,13 +259,15 @@ async def passages_stating(
     graph: GraphTransaction, relations: Collection[UUID]
 ) -> dict[UUID, UUID]:
     """Return the passage that states each relation in the user's stead, by relation."""
-    rows = await _fact_rows(graph, "passages_stating", relations=[*relations])
+    rows = await _rows(graph, _FACTS_SQL["passages_stating"], relations=[*relations])
     return {row["relation_id"]: row["chunk_id"] for row in rows}
 
 
 async def subjects_naming(graph: GraphTransaction, ids: Collection[UUID]) -> list[UUID]:
     """Return the entities whose passages name these as objects of their relations."""
-    return [row["source_id"] for row in await _fact_rows(graph, "subjects_naming", ids=[*ids])]
+    return [
+        row["source_id"] for row in await _rows(graph, _FACTS_SQL["subjects_naming"], ids=[*ids])
+    ]
 
 
 async def replace_user_statements(writer: GraphWriter, stated: Sequence[RelationRow]) -> None:
@@ -280,9 +280,3 @@ async def replace_user_statements(writer: GraphWriter, stated: Sequence[Relation
         relations = [relation_id(row.source_id, row.target_id, row.relation_type) for row in stated]
         chunks = [row.chunk_id for row in stated]
         await writer.note(_FACTS_SQL["replace_own_word"], relations=relations, chunks=chunks)
-
-
-async def _fact_rows(graph: GraphTransaction, query: str, **values: object) -> list[dict[str, Any]]:
-    cursor = graph.connection.cursor(row_factory=dict_row)
-    await cursor.execute(_FACTS_SQL[query], {"scope_id": graph.scope_id, "nil": NIL, **values})
-    return await cursor.fetchall()
