@@ -199,7 +199,10 @@ def detect(content: bytes, filename: str) -> FileType:
     if is_image and is_named_as_image(filename):
         return FileType.IMAGE
     for magic, kind in _OTHER_MAGIC.items():
-        if content.startswith(magic) and _is_really(magic, content):
+        # A signature of letters could begin a text as well.
+        if content.startswith(magic) and (
+            not magic.isalnum() or is_binary(content[:4096].decode("latin-1"))
+        ):
             raise _unknown(filename, kind)
     begin = b"{\\" if type_of_name(filename) is FileType.RTF else b"{\\rtf"
     if content[:100].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begin):
@@ -216,11 +219,6 @@ def _is_pdf(content: bytes, filename: str) -> bool:
         return True
     is_named = type_of_name(filename) is FileType.PDF
     return b"%PDF-" in content[:1024] and (is_named or b"startxref" in content[-2048:])
-
-
-def _is_really(magic: bytes, content: bytes) -> bool:
-    """Return whether a signature is no beginning of a text: one of letters needs binary data behind it."""
-    return not magic.isalnum() or is_binary(content[:4096].decode("latin-1"))
 
 
 def _container_type(content: bytes, filename: str) -> FileType:

@@ -124,7 +124,11 @@ class OcrEngine:
         crops, turn = self._turn_upright(crops, boxes)
         said = self._ocr.recognize_txt(crops)
         lines = [
-            OcrLine(text.strip(), round(float(score), 3), _scaled(box, scale))
+            OcrLine(
+                text.strip(),
+                round(float(score), 3),
+                tuple((round(x / scale, 1), round(y / scale, 1)) for x, y in box),
+            )
             for box, text, score in zip(boxes, said.txts, said.scores, strict=True)
             if text.strip()
         ]
@@ -175,10 +179,6 @@ def _size(box: tuple[Point, ...]) -> tuple[float, float]:
         ((right - left) ** 2 + (first - top) ** 2) ** 0.5,
         ((box[2][0] - right) ** 2 + (bottom - first) ** 2) ** 0.5,
     )
-
-
-def _scaled(box: tuple[Point, ...], scale: float) -> tuple[Point, ...]:
-    return tuple((round(x / scale, 1), round(y / scale, 1)) for x, y in box)
 
 
 def _padded(pixels: Pixels) -> Pixels:

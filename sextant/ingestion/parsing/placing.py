@@ -116,7 +116,9 @@ class _WordFinder:
         places = self._by_beginning.get(self._stored[stored].text[:2], ())
         middle = bisect_left(places, drawn)
         near = places[max(0, middle - _MOST_TRIED) : middle + _MOST_TRIED]
-        for place in sorted(near, key=lambda place: _distance(place - drawn)):
+        for place in sorted(
+            near, key=lambda at: at - drawn if at >= drawn else _BACK * (drawn - at)
+        ):
             counts = None if self._is_placed[place] else self._match(stored, place)
             is_near = drawn <= place <= drawn + _NEAR
             if counts and (is_near or self._goes_on(stored + counts[0], place + counts[1])):
@@ -173,7 +175,3 @@ class _WordFinder:
             word.x0 + stop * letter,
             word.y1,
         )
-
-
-def _distance(steps: int) -> int:
-    return steps if steps >= 0 else -_BACK * steps

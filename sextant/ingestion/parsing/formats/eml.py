@@ -106,7 +106,8 @@ class _MailReader:
         if _is_inline_picture(part):
             self.pictures.append(Image(content))
         else:
-            name = printable_name(_filename(part)) or _unnamed(part.get_content_type())
+            suffix = guess_extension(part.get_content_type()) or ""
+            name = printable_name(_filename(part)) or f"attachment{suffix}"
             self.attached.append(AttachedFile(name, content))
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
@@ -148,11 +149,6 @@ class _MailReader:
                 yield Paragraph(block.text)
             else:
                 yield block
-
-
-def _unnamed(kind: str) -> str:
-    """Return a name for an attachment that has none, by its media type."""
-    return f"attachment{guess_extension(kind) or ''}"
 
 
 def _unflow(text: str, *, without_space: bool) -> str:

@@ -49,7 +49,8 @@ class OdfPackage:
             return None
         name = _part_name(name)
         root = self._archive.xml(name)
-        if name in self._archive.damaged and self._is_encrypted():
+        manifest = self._archive.read("META-INF/manifest.xml") or b""
+        if name in self._archive.damaged and b"encryption-data" in manifest:
             raise FileEncrypted(
                 "The file is protected by a password.",
                 next_step="Remove the password in its program and try again.",
@@ -60,9 +61,6 @@ class OdfPackage:
     def read(self, name: str) -> bytes | None:
         """Return a part's bytes; None where it is missing or damaged."""
         return self._archive.read(_part_name(name)) if self._archive is not None else None
-
-    def _is_encrypted(self) -> bool:
-        return b"encryption-data" in (self.read("META-INF/manifest.xml") or b"")
 
 
 def _part_name(reference: str) -> str:

@@ -43,7 +43,7 @@ from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine, unite, 
 from sextant.ingestion.parsing.formats.pdf_page import Page
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange, in_reading_order
 from sextant.ingestion.parsing.formats.pdf_tables import PageTable, find_ruled_tables
-from sextant.ingestion.parsing.formats.pdf_unruled import find_unruled_tables
+from sextant.ingestion.parsing.formats.pdf_unruled import TableFinder
 from sextant.ingestion.parsing.formats.scans import frame_of, lines_of, scanned_pages, without_known
 from sextant.ingestion.parsing.images import not_looked_at
 from sextant.ingestion.parsing.limits import CellBudget, Limits
@@ -232,8 +232,8 @@ def _find_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> li
     strokes = page.drawings.strokes()
     ruled = find_ruled_tables(page, lines, strokes, budget)
     taken = frozenset[int]().union(*(table.lines for table in ruled))
-    free = [at for at in range(len(lines)) if at not in taken]
-    return [*ruled, *find_unruled_tables(page, lines, free, strokes, budget)]
+    free = {line: at for at, line in enumerate(lines) if at not in taken}
+    return [*ruled, *TableFinder(page, free, strokes, budget).find()]
 
 
 def _nothing_read(read: _PdfContent) -> str:

@@ -122,14 +122,10 @@ def rows_of_words(words: Sequence[PdfWord]) -> list[list[PdfWord]]:
     return [sorted(row, key=lambda word: word.left) for row in rows]
 
 
-def _has_digit(word: PdfWord) -> bool:
-    return any(map(str.isdigit, word.text))
-
-
 def _are_separate(left: PdfWord, right: PdfWord) -> bool:
     """Return whether the gap between two words separates cells; before a figure a smaller gap does."""
     space = max(left.space, right.space)
-    if _has_digit(right):
+    if any(map(str.isdigit, right.text)):
         space = min(space, _LEAST_GAP * left.size)
     return right.left - left.right > space
 

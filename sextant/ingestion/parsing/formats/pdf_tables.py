@@ -356,7 +356,8 @@ def _cell_texts(
     """Return the lines of text in each cell, by its corner, and the words that begin there."""
     texts: dict[tuple[int, int], list[str]] = {}
     words = defaultdict[tuple[int, int], list[Word]](list)
-    for line in sorted(lines, key=_reading_key):
+    # Lines at one height that are not read rightwards keep their order.
+    for line in sorted(lines, key=lambda one: (-round(one.base), one.box.left * one.rightward)):
         parts: dict[tuple[int, int], str] = {}
         cell = None
         for char, x, y, begun in page.characters(line):
@@ -368,11 +369,6 @@ def _cell_texts(
         for where, text in parts.items():
             texts.setdefault(where, []).append(text.strip())
     return texts, words
-
-
-def _reading_key(line: PdfLine) -> tuple[float, float]:
-    """Return the sort key of a line; lines at one height that are not read rightwards keep their order."""
-    return -round(line.base), line.box.left if line.rightward else 0.0
 
 
 def _touches(a: PdfBox, b: PdfBox) -> bool:

@@ -27,19 +27,8 @@ _RULES = 2  # across a table without figures, at least
 _WIDE = 0.7  # of the table's width: a rule of its own, or a line of text that ends it
 
 
-def find_unruled_tables(
-    page: Page,
-    lines: Sequence[PdfLine],
-    free: Sequence[int],
-    strokes: Sequence[PdfBox],
-    budget: CellBudget,
-) -> list[PageTable]:
-    """Return the tables among the lines that are in no ruled table (`free`: their indices)."""
-    return _TableFinder(page, {lines[at]: at for at in free}, strokes, budget).find()
-
-
-class _TableFinder:
-    """Finds the tables of a page. `places`: the lines that are in no other table, with their numbers."""
+class TableFinder:
+    """Finds the tables of a page among the lines that are in no ruled table (`places`: with their indices)."""
 
     def __init__(
         self,

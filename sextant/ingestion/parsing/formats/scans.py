@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Paragraph, Word
+from sextant.ingestion.parsing.blocks import Word, texts_of
 from sextant.ingestion.parsing.formats.pdf_lines import (
     BOXED,
     PdfBox,
@@ -96,11 +96,7 @@ def lay_out_picture(page: OcrPage) -> str:
     from sextant.ingestion.parsing.formats.pdf import lay_out
 
     blocks, _ = lay_out([lines_of({1: page})[1]], [frame_of(page)], Omissions())
-    return "\n".join(map(_text, blocks))
-
-
-def _text(block: Block) -> str:
-    return block.text if isinstance(block, Paragraph | HeadingBlock | Caption) else ""
+    return "\n".join(text for block in blocks for text in texts_of(block))
 
 
 def _lines(number: int, page: OcrPage, usual: float) -> list[Item]:

@@ -236,14 +236,8 @@ def _holds_blocks(element: Element) -> bool:
     """Return whether an element holds paragraphs, or others that are not a line of fields."""
     if any(map(str.strip, _pieces(element))):
         return any(_TAGS.get(_name(child)) in _BLOCKS for child in element)
-    return any(
-        _TAGS.get(_name(child)) in _BLOCKS or _name(child) in _TITLES or _holds_blocks_below(child)
-        for child in element
-    )
-
-
-def _holds_blocks_below(element: Element) -> bool:
-    return any(_name(one) in _TITLES or _TAGS.get(_name(one)) in _BLOCKS for one in element.iter())
+    below = (one for child in element for one in child.iter())
+    return any(_name(one) in _TITLES or _TAGS.get(_name(one)) in _BLOCKS for one in below)
 
 
 def _spans(cell: Element) -> str:
