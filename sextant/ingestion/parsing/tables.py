@@ -212,7 +212,7 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     groups += [""] * (len(names) - len(groups))
     filled = [*filter(None, names)]
     above = [*filter(None, groups[1:])]
-    is_year = len(above) == 1 and names_year(above[0])
+    is_year = len(above) == 1 and names_year(above[0]) and not (groups[0] and names[0])
     is_grouped = is_year or (above and not all(groups) and len({*filled}) < len(filled))
     if not is_grouped or any(map(_NUMBER.match, filled)):
         return None

@@ -65,6 +65,7 @@ NOTE = "Note: all prices are net and hold until the end of the year"
         ([["Area", 2024], ["N", 1], ["S", 3], [], ["Area", "Head"], ["N", "Ann"], ["S", "Bob"]], [(3, 1), (3, 1)]),
         ([["Area", "Plan", "Real"], ["N", 1, 2], [], ["S", 3, 4], ["W", 5, 9]], [(4, 1)]),
         ([[_, 2024], ["Area", "Jan", "Feb"], ["N", 1, 2], ["S", 3, 4]], [(4, 2)]),
+        ([["Sales", 2024], ["Area", "Jan", "Feb", "Mar"], ["N", 1, 2, 3], ["S", 3, 4, 5]], ["Sales 2024", (3, 1)]),
         ([[_, _, 2024, _], ["Area", "Jan", "Feb", "Mar"], ["N", 1, 2, 3], ["S", 3, 4, 5]], [(4, 2)]),
         ([["Owner:", "Ann"], ["Role:", "Nurse"]], [(2, 0)]),
         ([["Item", "Amount", "Amount"], ["a", 1, 2], ["b", 3, 4]], [(3, 1)]),
