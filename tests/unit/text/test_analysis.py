@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,15 @@ def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:
         "found",
         "founder",
     ]
+
+
+@pytest.mark.parametrize("text", ["Fixed in v1.4.2.", "版本1.4.2修复", "cache 1.4.2-rc1"])
+def test_the_number_of_a_version_is_a_term_beside_its_parts(text: str) -> None:
+    assert {"1.4.2", "2"} <= set(terms(text))
+
+
+def test_a_part_of_a_version_a_date_and_a_decimal_are_no_version() -> None:
+    assert not {"1.4.2", "2024.11.18", "3.14"} & set(terms("1.4.21, 21.4.2, 2024.11.18, 3.14"))
 
 
 def test_traditional_and_simplified_characters_are_the_same_terms() -> None:
