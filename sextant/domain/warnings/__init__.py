@@ -38,6 +38,7 @@ class _Catalogue(Protocol):
     WORDINGS: Mapping[str, str]
     BETWEEN: str
     BETWEEN_SENTENCES: str
+    SAME_REASON: str
 
     def quote(self, name: str) -> str: ...
     def word_others(self, number: int) -> str: ...
@@ -130,8 +131,17 @@ REPORT_LIMITS = {
 def word_warnings(
     warnings: Iterable[CodedWarning], language: str, *, effort: str = ""
 ) -> tuple[str, ...]:
-    """Return the sentences of warnings; those of a report name the limits of reports."""
-    sentences = (warning.in_language(language) for warning in warnings)
+    """Return the sentences of warnings, each reason in full only once; those of a report name the limits of reports."""
+    sentences, reasons = list[str](), set[str]()
+    for warning in warnings:
+        sentence, reason = warning.in_language(language), warning.params.get("reason")
+        if isinstance(reason, Mapping) and language in reason:
+            text = str(reason[language])
+            if text in reasons:
+                sentence = sentence.replace(text, _CATALOGUES[language].SAME_REASON)
+            reasons.add(text)
+        if sentence not in sentences:
+            sentences.append(sentence)
     return tuple(map(_name_limits_of_report, sentences) if effort == "high" else sentences)
 
 

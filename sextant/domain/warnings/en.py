@@ -10,6 +10,7 @@ from sextant.text.characters import count_noun
 
 BETWEEN: str = ", "
 BETWEEN_SENTENCES: str = " "
+SAME_REASON: str = "for the same reason."
 
 # Why text of a document was left out; these are counted in characters.
 _REASONS = frozenset(

@@ -9,6 +9,7 @@ from sextant.domain.warnings.codes import WarningCode
 
 BETWEEN: str = "、"
 BETWEEN_SENTENCES: str = ""
+SAME_REASON: str = "原因同上。"
 
 # Why text of a document was left out; these are counted in characters.
 _REASONS = {

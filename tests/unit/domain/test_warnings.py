@@ -140,3 +140,14 @@ def test_neo4j_that_is_away_is_told_with_the_next_step(language: str) -> None:
         warning = CodedWarning(code).in_language(language)
         assert command in warning
         assert language_of(warning.replace("Neo4j", "").replace(command, "")) == language
+
+
+def test_one_reason_of_several_warnings_is_given_in_full_once() -> None:
+    reason = describe_reason(DatabaseUnavailable("The database does not answer."))
+    failed = [WarningCode.JUDGED_BY_RULE, WarningCode.REVISION_FAILED, WarningCode.JUDGED_BY_RULE]
+    first, second = word_warnings(
+        [CodedWarning(code, {"reason": reason}) for code in failed[:2]], "en"
+    )
+    assert "does not answer" in first
+    assert second.endswith("for the same reason.")
+    assert "does not answer" not in second
