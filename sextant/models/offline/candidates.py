@@ -20,8 +20,8 @@ from sextant.models.offline.passages import (
     quotable_spans,
     table_heads,
 )
-from sextant.models.offline.wording import Paraphrases, terms
-from sextant.text.characters import NOTE_MARK, language_of, plain_of
+from sextant.models.offline.wording import WORD, Paraphrases, terms
+from sextant.text.characters import NOTE_MARK, ideographs, plain_of
 from sextant.text.statements import asks_of_orders, orders_answerer
 
 
@@ -80,7 +80,7 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
             continue
         if (key := find_key(text)) and not paraphrases.speaks_of(key):
             continue
-        above = heads if is_row(text) else []
+        above = heads if is_row(text) else [item.text[slice(*find_label(item.text, start))]]
         above += [item.text[a:b] for a, b, until in unruled if b <= start < until]
         yield Sentence(
             source,
@@ -88,9 +88,35 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
             end,
             text,
             paraphrases.read_terms(text),
-            "\n".join(above),
-            language_of(text),
+            "\n".join(filter(None, above)),
+            _read_language(text),
         )
+
+
+def find_label(text: str, start: int) -> tuple[int, int]:
+    """Return where that stands which an item or a line of code belongs to: the item above it, or the block's first line.
+
+    An empty span for any other sentence.
+    """
+    begin = text.rfind("\n", 0, start) + 1
+    lines = list(_LINE.finditer(text, 0, begin))[::-1]
+    fences = [at for at, line in enumerate(lines) if line[0].startswith(FENCE)]
+    if len(fences) % 2:
+        return lines[fences[0] - 1].span() if fences[0] else (0, 0)
+    depth = _measure_indent(text[begin:])
+    above = next((line for line in lines if _measure_indent(line[0]) < depth), None)
+    mark = above and _MARK.match(above[0])
+    return (above.start() + mark.end(), above.end()) if above and mark else (0, 0)
+
+
+def _measure_indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _read_language(text: str) -> str:
+    """Return the language of a sentence: Chinese where it has more ideographs than other words, be these long names."""
+    ideograph_count = ideographs(text)
+    return "zh" if 2 * ideograph_count > len(WORD.findall(text)) else "en"
 
 
 # A longer list, or a table of more rows, is left as it is.
@@ -123,6 +149,19 @@ def complete_lists(
     last = max(span[1] for span in below)
     others = [one for one in spans[1:] if one[0] != source or not start <= one[1] < last]
     return [*completed, *others]
+
+
+def complete_labels(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
+    """Return `spans`, ahead of each indented item the label it stands below: "`timeout`:" says what "300 by default" is of."""
+    completed = list[Span]()
+    for span in spans:
+        source, start, _ = span
+        text = items[source].text
+        label = (source, *find_label(text, start))
+        if _INTRODUCES.search(text[label[1] : label[2]]):
+            completed.append(label)
+        completed.append(span)
+    return list(dict.fromkeys(completed))
 
 
 def complete_notes(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:

@@ -29,10 +29,10 @@ from sextant.models.offline.wording import (
     Paraphrases,
     content_words,
     find_borrowed_part,
-    find_capitals,
     is_question,
     strip_borrowed_part,
     terms,
+    terms_of_question,
 )
 from sextant.tables.cells.stored import cells_of
 from sextant.tables.cells.values import ValueKind, read_value
@@ -45,49 +45,40 @@ from sextant.text.statements import (
 Numbers = npt.NDArray[np.float64]
 
 SENTENCE_FEATURES = (
-    "overlap",
-    "heading_overlap",
-    "passage_overlap",
-    "neighbour_overlap",
-    "longest_run",
-    "missing",
-    "passage_rank",
-    "answer_type",
-    "is_question",
-    "length",
-    "says_nothing_new",
-    "other_language",
-    "similarity",
+    "overlap",  # share of the question's information in the sentence and in what stands over it
+    "heading_overlap",  # what titles and heads of tables have of the rest
+    "passage_overlap",  # share of the question's information in the whole passage
+    "neighbour_overlap",  # what the sentence before or behind has of the rest
+    "longest_run",  # share of the question's characters that stand in the sentence as one run
+    "missing",  # share of the question's words that the passage lacks
+    "passage_rank",  # log of the passage's place in the search
+    "answer_type",  # 1 with the kind of thing that is asked for (number, date, name, reason), -1 without
+    "is_question",  # ends with a question mark
+    "length",  # log of the number of terms
+    "says_nothing_new",  # only repeats the question or the title, and introduces nothing
+    "other_language",  # in another language than the answer
+    "similarity",  # standardised cosine of question and sentence
 )
 ANSWER_FEATURES = (
+    # Of the best sentence: as above.
     "passage_overlap",
-    "longest_run",
     "missing",
-    "rarest_missing",
+    "rarest_missing",  # weight of the most telling word that the passage lacks
     "passage_rank",
     "answer_type",
     "length",
     "other_language",
-    "similarity",
-    "nearest_similarity",
-    "similarity_lead",
-    "near_but_missing",
-    "usual_similarity",
-    "usual_passage_overlap",
-    "passages_alike",
-    "two_passages_overlap",
-    "lead",
-    "late_lead",
-    "shortness",
+    "nearest_similarity",  # the highest similarity of all sentences
+    "similarity_lead",  # how far the passage's highest similarity is before that of other passages
+    "near_but_missing",  # missing words, the more the closer the meaning
+    "usual_similarity",  # mean similarity of all sentences
+    "usual_passage_overlap",  # mean overlap of the other passages
+    "passages_alike",  # share of other passages that have about as much of the question
+    "late_lead",  # how far the score is before that of other passages, for a passage far behind in the search
+    "shortness",  # near 1 / (2 + terms): a very short sentence says more than its length tells
 )
 
-OF_SIMILARITY = (
-    "similarity",
-    "nearest_similarity",
-    "similarity_lead",
-    "near_but_missing",
-    "usual_similarity",
-)
+OF_SIMILARITY = ("nearest_similarity", "similarity_lead", "near_but_missing", "usual_similarity")
 _SIMILARITY = SENTENCE_FEATURES.index("similarity")
 # The share of a follow-up's information that it names itself; what it borrowed has the rest.
 _OWN_SHARE = 2 / 3
@@ -168,7 +159,6 @@ class Evidence:
         source = sentences[best].source
         elsewhere = np.asarray([one.source != source for one in sentences])
         similarities = features[:, _SIMILARITY]
-        lead = _measure_lead(scores, elsewhere)
         present = self._terms[source]
         overlaps = np.asarray([self._passages[one] for one in self._sources])
         others = np.delete(overlaps, self._sources.index(source))
@@ -183,11 +173,7 @@ class Evidence:
             "usual_similarity": similarities.mean(),
             "usual_passage_overlap": others.mean() if len(others) else 0.0,
             "passages_alike": (others > _ALIKE * overlaps.max()).mean() if len(others) else 0.0,
-            "two_passages_overlap": max(
-                self._cover(present | self._terms[other]) for other in self._sources
-            ),
-            "lead": lead,
-            "late_lead": measures["passage_rank"] * lead,
+            "late_lead": measures["passage_rank"] * _measure_lead(scores, elsewhere),
             "shortness": 1 / (1 + math.exp(measures["length"])),
         }
         return {name: float(measures[name]) for name in ANSWER_FEATURES}
@@ -296,8 +282,8 @@ def _weigh_terms(question: str, sentences: Sequence[Sentence]) -> dict[str, floa
     A term weighs its inverse document frequency over the sentences at hand: `log(1 + (n + 1) / (df + 0.5))`.
     """
     stated_part = simplify(strip_borrowed_part(question))
-    stated = frozenset(terms(stated_part)) | find_capitals(stated_part)
-    borrowed = frozenset(terms(simplify(find_borrowed_part(question)))) - stated
+    stated = terms_of_question(stated_part)
+    borrowed = terms_of_question(simplify(find_borrowed_part(question))) - stated
     frequency = Counter(
         term for sentence in sentences for term in sentence.terms & (stated | borrowed)
     )

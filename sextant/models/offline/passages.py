@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from sextant.domain.retrieval import RetrievedItem
@@ -49,7 +50,8 @@ _UNRULED = re.compile(
 )
 # The bars that end a row, with what white space stands before them, a line's end too.
 _AROUND_BARS = "| \t\r\n\u3000"
-MOST_LINES = 12  # of code that is told as one
+MOST_LINES = 6  # of code that is quoted as one
+_COMMENT = re.compile(r"(?:#+|//|--|/\*+) ")
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
 _LONG = 160
 
@@ -57,15 +59,13 @@ _LONG = 160
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield `(start, end)` of what can be quoted of `text`: sentences with a word, rows, clauses of long sentences.
 
-    Of code lines that no blank one parts, such as a comment and what it is about.
+    Of code what stands together, `_cut_code`.
     """
     in_code, lines = False, list[tuple[int, int]]()
     for start, end in [*sentence_spans(text), (len(text), len(text))]:
         is_fence = text.startswith(FENCE, start)
-        ends = is_fence or start == end or len(lines) == MOST_LINES
-        if lines and (ends or text.count("\n", lines[-1][1], start) > 1):
-            if WORD.search(text, lines[0][0], lines[-1][1]):
-                yield lines[0][0], lines[-1][1]
+        if lines and (is_fence or start == end or text.count("\n", lines[-1][1], start) > 1):
+            yield from _cut_code(text, lines)
             lines.clear()
         if is_fence:
             in_code = not in_code
@@ -73,6 +73,28 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
             lines.append((start, end))
         else:
             yield from _read_sentence(text, start, end)
+
+
+def _cut_code(text: str, lines: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield lines of code that stand together; of more than `MOST_LINES` each statement by itself.
+
+    The comment above a statement and what is indented below it belong to it.
+    """
+    if len(lines) <= MOST_LINES:
+        if WORD.search(text, lines[0][0], lines[-1][1]):
+            yield lines[0][0], lines[-1][1]
+        return
+    depths = [start - text.rfind("\n", 0, start) for start, _ in lines]
+    begins = [0]
+    for at in range(1, len(lines)):
+        is_deeper = depths[at] > min(depths[begins[-1] : at])
+        is_commented = all(_COMMENT.match(text, start) for start, _ in lines[begins[-1] : at])
+        if not (is_deeper or is_commented):
+            begins.append(at)
+    if len(begins) == 1:  # one statement: its first line, and what is below it
+        begins.append(1)
+    for begin, until in pairwise([*begins, len(lines)]):
+        yield from _cut_code(text, lines[begin:until])
 
 
 def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -117,8 +139,11 @@ def _strip_key(line: str) -> str:
 
 
 def find_key(line: str) -> str:
-    """Return the key of a record's line in plain words, "price eur" of "price_eur: 52"; "" of any other line."""
-    found = _KEY.match(line)
+    """Return the key of a record's line in plain words, "price eur" of "price_eur: 52".
+
+    "" of any other line, and where the value says enough by itself.
+    """
+    found = _KEY.match(_strip_key(line))
     return " ".join(_PARTS_OF_KEY.findall(found["key"])).lower() if found else ""
 
 
@@ -133,9 +158,8 @@ def describe_key(name: str) -> str:
 
 
 def _describe_field(line: str) -> str:
-    stripped = _strip_key(line)
-    key = find_key(stripped)
-    return f"{key.capitalize()}: {stripped.partition(': ')[2].lstrip()}" if key else stripped
+    key = find_key(line)
+    return f"{key.capitalize()}: {line.partition(': ')[2].lstrip()}" if key else _strip_key(line)
 
 
 class UnruledTable(NamedTuple):

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise, plain_of
 from sextant.text.number_words import CARDINALS, ORDINALS
 from sextant.text.segmenter import cut_known_words
-from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, is_stop_word
 from sextant.text.word_forms import name_synonyms, stem
 
 _LETTER = rf"(?:(?![{IDEOGRAPHS}])[^\W_])"
 _LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 WORD = re.compile(rf"[{IDEOGRAPHS}]+|{_LETTERS}(?:[-.'’&]{_LETTERS})*")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
+_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 # "US", "IT" and "WHO" are names, whatever they are in small letters.
 _CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -71,6 +72,15 @@ def find_capitals(text: str) -> frozenset[str]:
     return frozenset(one for one in found if one.lower() in ENGLISH_STOP_WORDS)
 
 
+def terms_of_question(text: str) -> frozenset[str]:
+    """Return what a question speaks of: its `terms` without those of words that ask or say little (多少, 需要)."""
+    plain = normalise(text)
+    for word in {word for run in _RUN.findall(plain) for word in cut_known_words(run)}:
+        if len(word) > 1 and is_stop_word(word):
+            plain = plain.replace(word, "么")
+    return frozenset(terms(plain)) | find_capitals(text)
+
+
 class Paraphrases:
     """Reads texts in the words of one question: of a "managing director" as of the CEO that it asks for.
 
@@ -80,7 +90,7 @@ class Paraphrases:
 
     def __init__(self, question: str) -> None:
         self._synonyms = name_synonyms(question)
-        self._terms = frozenset(terms(plain_of(question)))
+        self._terms = terms_of_question(plain_of(question))
 
     def speaks_of(self, text: str) -> bool:
         """Return whether `text` has something that the question speaks of."""

@@ -18,7 +18,12 @@ from sextant.evals.fit_answerer import (
     write_weights,
 )
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.models.offline.features import ANSWER_FEATURES, SENTENCE_FEATURES, AnswerWeights
+from sextant.models.offline.features import (
+    ANSWER_FEATURES,
+    OF_SIMILARITY,
+    SENTENCE_FEATURES,
+    AnswerWeights,
+)
 from tests.unit.models.offline.passages import item
 
 NAMES = ("Ann", "Bert", "Cleo", "Dora", "Emil", "Fritz", "Greta", "Hans")
@@ -72,4 +77,4 @@ async def test_what_is_written_can_be_read_again(tmp_path: Path) -> None:
 def test_what_is_emphasised_has_a_weight_above_nothing() -> None:
     assert all(weight > 0 for weight in EMPHASIS.values())
     assert set(START["sentence"]) <= set(SENTENCE_FEATURES)
-    assert "lead" in ANSWER_FEATURES
+    assert set(OF_SIMILARITY) < set(ANSWER_FEATURES)

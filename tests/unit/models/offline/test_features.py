@@ -90,6 +90,17 @@ async def test_a_row_outdoes_a_sentence_that_only_repeats_what_is_asked() -> Non
     assert ranking.best.text == "Bars | 1000 | 12"
 
 
+def test_words_that_ask_or_say_little_are_no_part_of_what_is_asked() -> None:
+    assert measure("仓库的门需要多少把钥匙？", "仓库的门有三把钥匙。")[0]["overlap"] > 0.99
+
+
+def test_chinese_with_names_of_code_is_chinese() -> None:
+    found = measure(
+        "默认的上限是多少？", "使用默认的上限：maximumShelfCount=7, minimumShelfCount=2"
+    )
+    assert found[0]["other_language"] == 0
+
+
 def test_what_a_follow_up_names_itself_tells_more_than_what_it_borrowed() -> None:
     own, borrowed = measure(
         "And for the motor? (warranty)", "The motor is covered for five years. A warranty is given."
@@ -112,15 +123,14 @@ def test_the_head_of_a_table_and_labels_cannot_be_quoted() -> None:
     assert [one.text for one in sentences] == ["Tokyo | 190", "Vienna | 120"]
 
 
-def test_the_best_sentence_is_told_by_its_lead_and_by_what_its_passage_lacks() -> None:
+def test_an_answer_is_measured_by_what_its_passage_and_others_lack() -> None:
     items = [item("Ann repaired the belt."), item("Bert cleans the hall.")]
     question = "Who repaired the belt on Monday?"
     sentences = read_sentences(question, items)
     evidence = Evidence(question, items, sentences, "en")
     told = evidence.measure_answer(sentences, evidence.measure_sentences(), np.asarray([2.0, 1.0]))
-    assert told["lead"] == 1.0
-    assert told["rarest_missing"] > 0
     assert told["missing"] == pytest.approx(1 / 3)
+    assert told["usual_passage_overlap"] == 0
 
 
 @pytest.mark.parametrize(

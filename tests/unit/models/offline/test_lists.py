@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.models.offline.candidates import complete_lists
+from sextant.models.offline.candidates import complete_lists, find_label
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import describe_row, quotable_spans
 from tests.unit.models.offline.passages import item
@@ -110,6 +110,53 @@ def test_of_code_the_lines_between_blank_ones_are_quoted_if_they_have_a_word() -
     text = f"Run:\n\n```bash\n{code}\n```\n\nDone."
     expected = ["Run:", paragraphs[0], paragraphs[2], "Done."]
     assert [text[start:end] for start, end in quotable_spans(text)] == expected
+
+
+HELP = """```
+depot --help
+  --port INTEGER   port of the depot (default: 7100)
+  --store PATH     folder of the shelves,
+                   made where it is missing
+  # how long a shelf stays open
+  --open SECONDS   (default: 45)
+  --help           show this
+  --quiet          say less
+```"""
+
+
+def test_long_code_is_cut_at_its_statements_with_their_comments() -> None:
+    spans = [HELP[start:end] for start, end in quotable_spans(HELP)]
+    assert spans == [
+        "depot --help",
+        "--port INTEGER   port of the depot (default: 7100)",
+        "--store PATH     folder of the shelves,\n                   made where it is missing",
+        "# how long a shelf stays open\n  --open SECONDS   (default: 45)",
+        "--help           show this",
+        "--quiet          say less",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "label"),
+    [
+        (HELP, "--quiet", "depot --help"),
+        ("- `GATE`:\n  - opens at six\n  - shuts at nine", "shuts at nine", "`GATE`:"),
+        ("- gates\n\n- doors", "doors", ""),
+        ("The gate is green.\n  It is old.", "It is old.", ""),
+    ],
+)
+def test_code_and_indented_items_belong_to_a_line_above(
+    text: str, sentence: str, label: str
+) -> None:
+    assert text[slice(*find_label(text, text.index(sentence)))] == label
+
+
+async def test_an_item_is_quoted_behind_its_label() -> None:
+    passage = item("- `GATE_TIMEOUT`:\n  - shuts the gate\n  - 45 seconds by default\n- `DOOR`:")
+    question = "How many seconds is the default before the gate shuts?"
+    found = await ExtractiveAnswerer().extract(question, [passage], language="en")
+    assert found.quotations[0].sentence == "`GATE_TIMEOUT`:"
+    assert "45 seconds by default" in [one.sentence for one in found.quotations]
 
 
 def test_code_is_shown_between_fences() -> None:
