@@ -1,13 +1,14 @@
-"""BM25 over the texts of one user in a vector store, and the order that it gives to a few candidates."""
+"""BM25 over the texts of one user in a vector store, and reranking a few candidates by it."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,160 +22,116 @@ from sextant.stores.rows import StoredText, StoredTexts
 from sextant.text.analysis import SEGMENTED
 
 Terms = npt.NDArray[np.uint32]
-_Hashes = npt.NDArray[np.int64]
-_Ints = npt.NDArray[np.int64]
 
 _BM25 = BM25()
-_NO_TERM = np.empty(0, np.uint32)
-_NO_HASH = np.empty(0, np.int64)
+_BYTES_PER_TERM = 4
+# What a text takes beside its terms, and a distinct term in the count of its texts: keys, tuples, slots.
+_BYTES_PER_TEXT, _BYTES_PER_DISTINCT_TERM = 300, 100
+
+
+class IndexedText(NamedTuple):
+    """The terms of a text, with repetitions, as bytes of `Terms`; `part` is the part of the store that holds it."""
+
+    part: Hashable
+    terms: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class BM25Index:
-    """Texts by row. It never changes: `updated` makes another.
+    """The term statistics of a set of texts. An index never changes: `updated` returns another.
 
-    Terms, texts and parts are known by their hashes, terms by four bytes: of 100,000 terms one is taken for that of a
-    question once in some 40,000 times. Takes 0.3 KB for a text of 84 terms (0.4 beyond 65,536 distinct ones).
+    A term is stored as four bytes of its hash, so that one of 100,000 terms is mistaken for a term of the
+    question about once in 40,000 times.
 
     Attributes:
-        ids: of the texts, rising.
-        rows: of each id.
-        parts: to which part the text of each row belongs.
-        starts: where the terms of each row begin, and those of one more would.
-        terms: of all texts, in order, with repetitions, by their places in `vocabulary`.
-        vocabulary: the terms that any text holds, rising.
-        holders: how many texts hold each of these.
+        texts: id → terms of the text.
+        holders: term → number of texts that hold it.
+        length: number of terms of all texts.
     """
 
-    ids: _Hashes = field(default_factory=lambda: _NO_HASH)
-    rows: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_HASH.astype(np.int32))
-    parts: _Hashes = field(default_factory=lambda: _NO_HASH)
-    starts: _Ints = field(default_factory=lambda: np.zeros(1, np.int64))
-    terms: npt.NDArray[np.unsignedinteger] = field(default_factory=lambda: _NO_TERM)
-    vocabulary: Terms = field(default_factory=lambda: _NO_TERM)
-    holders: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_HASH.astype(np.int32))
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __contains__(self, text_id: str) -> bool:
-        return bool(self._rows([text_id])[0] >= 0)
+    texts: Mapping[str, IndexedText] = field(default_factory=dict[str, IndexedText])
+    holders: Counter[int] = field(default_factory=Counter[int])
+    length: int = 0
 
     def updated(self, gone: Iterable[Hashable], fresh: Iterable[StoredText]) -> BM25Index:
-        """Without the texts of some parts, and with fresh ones; costs what cutting these does, and copying the others.
+        """Return the index without the texts of some parts, and with fresh ones.
 
         Args:
-            gone: parts whose texts are others now, or none.
-            fresh: all texts of parts that are new or `gone`.
+            gone: parts whose texts were changed or deleted.
+            fresh: all texts of parts that are new or changed.
         """
-        added = list(fresh)
-        cut = [_terms_of(text.searched) for text in added]
-        lengths = np.diff(self.starts)
-        stays = ~np.isin(self.parts, _hashes(gone))
-        is_kept = np.repeat(stays, lengths)
-        new_lengths = np.array([len(text_terms) for text_terms in cut], np.int64)
-        new_terms = np.concatenate([_NO_TERM, *cut])
-        removed = _distinct(self.vocabulary[self.terms[~is_kept]], lengths[~stays])
-        vocabulary, holders = self._holders_after(removed, _distinct(new_terms, new_lengths))
-        old_positions = _find_positions(vocabulary, self.vocabulary)[self.terms[is_kept]]
-        new_positions = _find_positions(vocabulary, new_terms)
-        ids = np.empty(len(self.ids), np.int64)
-        ids[self.rows] = self.ids
-        ids = np.concatenate([ids[stays], _hashes(text.id for text in added)])
-        rows = np.argsort(ids).astype(np.int32)
-        return BM25Index(
-            ids[rows],
-            rows,
-            np.concatenate([self.parts[stays], _hashes(text.part for text in added)]),
-            np.append(0, np.cumsum(np.concatenate([lengths[stays], new_lengths]))),
-            np.concatenate([old_positions, new_positions]).astype(
-                np.min_scalar_type(len(vocabulary))
-            ),
-            vocabulary,
-            holders,
-        )
-
-    def _holders_after(self, removed: Terms, added: Terms) -> tuple[Terms, npt.NDArray[np.int32]]:
-        """Return which terms are held, and by how many texts, once these have gone and come, each once a text."""
-        terms = np.concatenate([self.vocabulary, removed, added])
-        change = np.concatenate([self.holders, np.full(len(removed), -1), np.ones(len(added))])
-        vocabulary, number = np.unique(terms, return_inverse=True)
-        holders = np.bincount(number, change, len(vocabulary)).astype(np.int32)
-        return vocabulary[holders > 0], holders[holders > 0]
+        parts = set(gone)
+        removed = [text.terms for text in self.texts.values() if text.part in parts]
+        texts = {id_: text for id_, text in self.texts.items() if text.part not in parts}
+        added = {one.id: IndexedText(one.part, _hash_terms(one.searched)) for one in fresh}
+        holders = self.holders.copy()
+        for terms in removed:
+            holders.subtract(_distinct_terms(terms))
+        for text in added.values():
+            holders.update(_distinct_terms(text.terms))
+        if removed:
+            holders = +holders  # without the terms that no text holds any longer
+        size = sum(len(text.terms) for text in added.values()) - sum(map(len, removed))
+        return BM25Index(texts | added, holders, self.length + size // _BYTES_PER_TERM)
 
     def score(
         self, question: str, candidates: Sequence[tuple[str, str]], bm25: BM25 = _BM25
     ) -> list[float]:
-        """Return BM25 of each candidate against the whole index.
+        """Return the BM25 score of each candidate, with the statistics of the whole index.
 
         Args:
-            question: whose distinct terms count.
-            candidates: id and text; the text is cut only where the index does not know the id.
+            question: its distinct terms count.
+            candidates: id and text; the text is tokenized only if the index does not have the id.
             bm25: k1 and b.
         """
-        position = _find_positions(self.vocabulary, np.unique(_terms_of(question)))
-        wanted = position[position >= 0]
-        if not len(wanted) or not candidates:
+        wanted = sorted(_distinct_terms(_hash_terms(question)) & self.holders.keys())
+        if not wanted or not candidates:
             return [0.0] * len(candidates)
-        rows = self._rows([one for one, _ in candidates]).tolist()
-        terms_of_texts = [
-            _find_positions(self.vocabulary, _terms_of(text))
-            if row < 0
-            else self.terms[self.starts[row] : self.starts[row + 1]].astype(np.int64)
-            for row, (_, text) in zip(rows, candidates, strict=True)
+        known = (self.texts.get(id_) for id_, _ in candidates)
+        texts = [
+            _hash_terms(text) if indexed is None else indexed.terms
+            for indexed, (_, text) in zip(known, candidates, strict=True)
         ]
-        lengths = np.array([len(text_terms) for text_terms in terms_of_texts], np.float64)
-        counts = _counts(terms_of_texts, wanted)
+        counts = _count_terms(texts, np.array(wanted, np.uint32))
+        lengths = np.array([len(text) // _BYTES_PER_TERM for text in texts], np.float64)
+        mean = self.length / len(self.texts) or 1.0
+        holders = np.array([self.holders[term] for term in wanted])
         weights = bm25.weights(
-            np.asarray(idf(self.holders[wanted], len(self)), np.float64),
+            np.asarray(idf(holders, len(self.texts)), np.float64),
             np.maximum(counts, 1),  # with k1 = 0 a frequency of 0 would divide by 0
-            bm25.saturation(lengths, len(self.terms) / len(self) or 1.0)[:, None],
+            bm25.saturation(lengths, mean)[:, None],
         )
         scores: list[float] = np.where(counts > 0, weights, 0.0).sum(axis=1).tolist()
         return scores
 
-    def _rows(self, text_ids: Sequence[str]) -> _Ints:
-        """Return the row of each text; -1 for one that is not here."""
-        position = _find_positions(self.ids, _hashes(text_ids))
-        return np.where(position >= 0, self.rows[position], -1) if len(self) else position
-
     @property
     def nbytes(self) -> int:
-        """Return the bytes that it takes."""
-        return sum(getattr(self, one.name).nbytes for one in fields(self))
+        """Return about how many bytes the index takes."""
+        return (
+            self.length * _BYTES_PER_TERM
+            + len(self.texts) * _BYTES_PER_TEXT
+            + len(self.holders) * _BYTES_PER_DISTINCT_TERM
+        )
 
 
-def _hashes(values: Iterable[Hashable]) -> _Hashes:
-    """Return Python's own hashes, salted anew in each process."""
-    return np.fromiter(map(hash, values), np.int64)
+def _hash_terms(text: str) -> bytes:
+    """Return the terms of a text as bytes of `Terms`, by Python's own hashes, which differ in each process."""
+    return np.fromiter(map(hash, SEGMENTED.terms(text)), np.int64).astype(np.uint32).tobytes()
 
 
-def _terms_of(text: str) -> Terms:
-    return _hashes(SEGMENTED.terms(text)).astype(np.uint32)
+def _distinct_terms(terms: bytes) -> set[int]:
+    return set(np.frombuffer(terms, np.uint32).tolist())
 
 
-def _distinct(terms: Terms, lengths: _Ints) -> Terms:
-    """Return the terms of some texts, one after the other and each so long, each once a text."""
-    owner = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
-    return np.unique(owner << np.uint64(32) | terms).astype(np.uint32)
-
-
-def _find_positions(rising: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> _Ints:
-    """Return where each of some values stands among rising ones; -1 for one that does not."""
-    if not len(rising):
-        return np.full(len(wanted), -1)
-    position = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    return np.where(rising[position] == wanted, position, -1)
-
-
-def _counts(texts: Sequence[_Ints], wanted: _Ints) -> npt.NDArray[np.float64]:
-    """Return how often each text (row) holds each wanted term (column); `wanted` is sorted."""
-    terms = np.concatenate(texts)
-    owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    place = np.minimum(np.searchsorted(wanted, terms), len(wanted) - 1)
-    hit = wanted[place] == terms
-    cells = np.bincount(owner[hit] * len(wanted) + place[hit], minlength=len(texts) * len(wanted))
-    return cells.reshape(len(texts), len(wanted)).astype(np.float64)
+def _count_terms(texts: Sequence[bytes], wanted: Terms) -> npt.NDArray[np.float64]:
+    """Return how often each text (row) holds each wanted term (column), which rise."""
+    terms = np.frombuffer(b"".join(texts), np.uint32)
+    owner = np.repeat(np.arange(len(texts)), [len(text) // _BYTES_PER_TERM for text in texts])
+    column = np.minimum(np.searchsorted(wanted, terms), len(wanted) - 1)
+    is_wanted = wanted[column] == terms
+    cells = owner[is_wanted] * len(wanted) + column[is_wanted]
+    counts = np.bincount(cells, minlength=len(texts) * len(wanted))
+    return counts.reshape(len(texts), len(wanted)).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,37 +142,30 @@ class _Current:
     index: BM25Index
 
 
-def _differing(
-    before: Mapping[Hashable, str], now: Mapping[Hashable, str]
-) -> tuple[list[Hashable], list[Hashable]]:
-    """Return the parts whose texts are no longer so, and those whose texts must be read."""
-    gone = [part for part, state in before.items() if now.get(part) != state]
-    return gone, [part for part, state in now.items() if before.get(part) != state]
-
-
 class BM25Indexes:
-    """The indexes of the users asked last: built on demand, brought up to date by what has changed.
+    """The BM25 indexes of the users who searched last, built on demand and updated with what has changed.
 
     Args:
-        most: bytes kept over all users; indexes asked longest ago go first, the last never.
-        idle: seconds after which an index that nobody asks goes.
+        max_bytes: size of all indexes together; the least recently used is evicted first, the last one never.
+        idle: seconds after which an unused index is evicted.
     """
 
-    def __init__(self, most: float = 256e6, idle: float = 1800.0) -> None:
+    def __init__(self, max_bytes: float = 256e6, idle: float = 1800.0) -> None:
         self._cached: VersionedCache[Hashable, str, _Current] = VersionedCache(
-            most, lambda one: one.index.nbytes, idle=idle
+            max_bytes, lambda one: one.index.nbytes, idle=idle
         )
 
     async def get(self, rows: StoredTexts) -> BM25Index:
-        """Return the index of these rows as they are now.
+        """Return the index of the rows as they are now.
 
-        A caller that stops waiting does not stop the build.
+        A caller that is cancelled does not stop the build.
         """
 
         async def make(before: tuple[str, _Current] | None) -> _Current:
             known = before[1] if before else _Current({}, BM25Index())
             states = await rows.states()
-            gone, come = await asyncio.to_thread(_differing, known.states, states)
+            gone = [part for part, state in known.states.items() if states.get(part) != state]
+            come = [part for part, state in states.items() if known.states.get(part) != state]
             fresh = await rows.texts(come)
             index = await asyncio.to_thread(known.index.updated, gone, fresh)
             del fresh
@@ -225,24 +175,15 @@ class BM25Indexes:
         current, _ = await self._cached.get(rows.key, await rows.stamp(), make, math.inf)
         return current.index
 
-    async def rebuild(self, all_rows: Iterable[StoredTexts]) -> None:
-        """Build the indexes of these rows one after the other: at start, before anybody asks."""
-        for rows in all_rows:
-            await self.get(rows)
-
-    def release_idle(self) -> None:
-        """Let go of what nobody has asked for during the idle time."""
-        self._cached.release_idle()
-
     @property
     def keys(self) -> list[Hashable]:
-        """Return whose indexes are there, those asked longest ago first."""
+        """Return the keys of the cached indexes, the least recently used first."""
         return self._cached.keys
 
 
 @cache
 def get_shared_indexes() -> BM25Indexes:
-    """Return the indexes that retrievers share which are given none of their own."""
+    """Return the cache that all retrievers of the process share by default."""
     return BM25Indexes()
 
 
@@ -258,31 +199,29 @@ def rerank_linear(
     lane_weight: float,
     weight: float,
 ) -> list[RetrievedItem]:
-    """Order by `lane_weight · similarity + weight · BM25`, both brought to 0..1 over the items.
+    """Order items by `lane_weight · similarity + weight · BM25`, both normalized to 0..1 over the items.
 
-    What the lane did not find has a similarity of 0, like the last that it found. Ties keep the
-    order given. `lanes` of every item keeps its BM25 score.
+    An item that the lane did not find has a similarity of 0, like the last one that it found. Ties keep the
+    given order. `lanes` of every item gets its BM25 score.
 
     Args:
-        items: what was found, best first.
-        scores: BM25 of each.
-        lane: whose score is the similarity.
-        lane_weight: of the lanes' own order.
-        weight: of the BM25 score.
+        items: best first.
+        scores: BM25 of each item.
+        lane: the lane whose score is the similarity.
+        lane_weight: weight of the similarity.
+        weight: weight of the BM25 score.
     """
-    near = lane_weight * _similarities(items, lane)
-    weighted = weight * min_max(scores)
-    total = near + weighted
-    ranks = _ranks(scores)
+    similarity = lane_weight * _normalize_lane(items, lane)
+    lexical = weight * min_max(scores)
+    total, ranks = similarity + lexical, _rank_scores(scores)
     ordered = []
     for at in np.argsort(-total, kind="stable").tolist():
         lanes = {
-            name: replace(lane_score, contribution=float(near[at]) if name == lane else 0.0)
-            for name, lane_score in items[at].lanes.items()
+            name: replace(score, contribution=float(similarity[at]) if name == lane else 0.0)
+            for name, score in items[at].lanes.items()
         }
-        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, float(weighted[at]))
-        score = max(float(total[at]), LEAST_SCORE)
-        ordered.append(replace(items[at], score=score, lanes=lanes))
+        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, float(lexical[at]))
+        ordered.append(replace(items[at], score=max(float(total[at]), LEAST_SCORE), lanes=lanes))
     return ordered
 
 
@@ -294,42 +233,41 @@ def rerank_rrf(
     weight: float,
     k: float,
 ) -> list[RetrievedItem]:
-    """Fuse the order given with the order by BM25 by reciprocal ranks: a second RRF.
+    """Fuse the given order with the order by BM25 in a second reciprocal rank fusion.
 
-    Items that hold no word of the question (score 0) have no rank by BM25.
+    Items that hold no term of the question (score 0) have no rank by BM25.
     """
-    names = [item.id for item in items]
-    lexical = [names[at] for at in _by_score(scores)]
-    fused = rrf({_FUSED: names, BM25_LANE: lexical}, {_FUSED: given_weight, BM25_LANE: weight}, k)
-    ranks, position = _ranks(scores), {name: at for at, name in enumerate(names)}
-    ordered = []
-    for name, score in fused:
-        at = position[name]
-        item, before = items[at], rrf_share(at + 1, given_weight, k)
-        lanes = {  # of the first fusion's score each lane gave a part, and of its rank the same part
-            lane: replace(
-                lane_score, contribution=(lane_score.contribution or 0.0) * before / item.score
-            )
-            for lane, lane_score in item.lanes.items()
+    position = {item.id: at for at, item in enumerate(items)}
+    lexical = [items[at].id for at in _best_first(scores)]
+    rankings = {_FUSED: list(position), BM25_LANE: lexical}
+    ranks, ordered = _rank_scores(scores), []
+    for id_, score in rrf(rankings, {_FUSED: given_weight, BM25_LANE: weight}, k):
+        at = position[id_]
+        item, first_share = items[at], rrf_share(at + 1, given_weight, k)
+        # A lane keeps its part of the first fusion's score, scaled to what that counts in the second.
+        lanes = {
+            lane: replace(one, contribution=(one.contribution or 0.0) * first_share / item.score)
+            for lane, one in item.lanes.items()
         }
-        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, score - before)
+        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, score - first_share)
         ordered.append(replace(item, score=max(score, LEAST_SCORE), lanes=lanes))
     return ordered
 
 
-def _similarities(items: Sequence[RetrievedItem], lane: str) -> Scores:
+def _normalize_lane(items: Sequence[RetrievedItem], lane: str) -> Scores:
+    """Return the lane's scores mapped to 0..1; 0 for items that it did not find."""
     shares = np.zeros(len(items))
     found = [at for at, item in enumerate(items) if lane in item.lanes]
     shares[found] = min_max([items[at].lanes[lane].score for at in found])
     return shares
 
 
-def _by_score(scores: Sequence[float]) -> list[int]:
-    """Return places of the scores above 0, best first, ties as given."""
+def _best_first(scores: Sequence[float]) -> list[int]:
+    """Return the positions of the scores above 0, best first, ties in order."""
     return [at for at in np.argsort(-np.asarray(scores), kind="stable").tolist() if scores[at] > 0]
 
 
-def _ranks(scores: Sequence[float]) -> list[int]:
-    """Rank of every score; those that are 0 share the one after the last."""
-    ranks = {at: rank for rank, at in enumerate(_by_score(scores), start=1)}
+def _rank_scores(scores: Sequence[float]) -> list[int]:
+    """Return the rank of every score from 1; all scores of 0 share the rank after the last."""
+    ranks = {at: rank for rank, at in enumerate(_best_first(scores), start=1)}
     return [ranks.get(at, len(ranks) + 1) for at in range(len(scores))]

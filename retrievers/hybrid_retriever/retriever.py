@@ -167,7 +167,7 @@ class HybridRetriever(BaseRetriever):
 
     async def rebuild_bm25(self) -> None:
         """Build the BM25 index of this user now: at start, before anybody asks."""
-        await self.bm25.rebuild([self._store.rows])
+        await self.bm25.get(self._store.rows)
 
     async def _aget_relevant_documents(
         self,
