@@ -1,4 +1,4 @@
-"""The retriever: a question and a mode in, a ranked list of passages out."""
+"""The retriever of the graph modes: a question and a mode in, ranked passages and graph items out."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from sextant.domain.telemetry import milliseconds_since, observe_search
 from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.lanes.entity_links import link_names
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -39,11 +40,10 @@ from sextant.retrievers.lanes.lane import (
     list_scores,
     log_found,
 )
-from sextant.retrievers.lanes.surroundings import link_names
 from sextant.retrievers.lanes.warnings import warn_of_failures, warn_of_unknown
-from sextant.retrievers.mode_runner import Finder
-from sextant.retrievers.modes import ModeSpec, resolve_mode, spec_from_lanes
-from sextant.retrievers.ranking.fusion import first_of, with_reports
+from sextant.retrievers.mode_runner import ModeRunner
+from sextant.retrievers.modes import resolve_mode, spec_from_lanes
+from sextant.retrievers.ranking.fusion import cut_with_reports, insert_reports
 from sextant.retrievers.ranking.reranking import RerankLimits, rerank
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
@@ -53,12 +53,12 @@ logger = logging.getLogger(__name__)
 
 MAX_TOP_K = 1000
 
-# Lanes overlap: each returns twice what is wanted, so that enough is left once they are fused.
+# Lanes overlap: each returns twice what is wanted, so that enough passages are left after fusion.
 _OVERFETCH = 2
 
 
 class GraphSearchOptions(TypedDict, total=False):
-    """What `GraphRetriever.search` takes by keyword."""
+    """Keyword arguments of `GraphRetriever.search`."""
 
     mode: str
     top_k: int | None
@@ -68,7 +68,7 @@ class GraphSearchOptions(TypedDict, total=False):
 
 
 class MultimodalQueryOptions(TypedDict, total=False):
-    """What `aquery_with_multimodal` takes by keyword."""
+    """Keyword arguments of `aquery_with_multimodal`."""
 
     graph_id: str
     user_id: str | None
@@ -78,11 +78,11 @@ class MultimodalQueryOptions(TypedDict, total=False):
 
 
 Answerer = Callable[[Mapping[str, Any]], Awaitable[Answer]]
-"""Answers a question, given as the keys of the workflow's input; it may read images of the caller's machine."""
+"""Answers a question that is given as the workflow's input; may read image files of this machine."""
 
 
 class RetrieveOptions(GraphSearchOptions, total=False):
-    """What `retrieve` and a LangChain caller take by keyword: whose data, and how to search it."""
+    """Keyword arguments of `retrieve`, and of LangChain's `invoke`."""
 
     graph_id: str
     user_id: str | None
@@ -91,21 +91,21 @@ class RetrieveOptions(GraphSearchOptions, total=False):
 class GraphRetriever(BaseRetriever):
     """Searches a knowledge base in one of the modes; also a LangChain `BaseRetriever`.
 
-    `search` gives everything (warnings, times, per-lane scores), `aretrieve` the ranked items,
-    `retrieve` the same to callers without an event loop. As a LangChain retriever it is called by
-    `ainvoke(question, graph_id="hr", mode="naive", top_k=5)`, or bound once by `bind(graph_id="hr")`, which
-    gives a retriever for chains that look for one, such as `create_retrieval_chain`.
+    `search` returns everything (warnings, timings, scores by lane), `aretrieve` the ranked items, and `retrieve`
+    is its synchronous twin. As a LangChain retriever it is called by
+    `ainvoke(question, graph_id="hr", mode="naive", top_k=5)`; `bind(graph_id="hr")` returns a retriever with
+    fixed options, for chains such as `create_retrieval_chain`.
 
     Args:
-        chunks: the store that the lanes search.
-        embedder: turns the question into a vector.
+        chunks: the chunk store.
+        embedder: embeds the question.
         settings: constants of retrieval and limits.
-        knowledge_bases: when given, an unknown graph raises `GraphNotFound`; otherwise it is empty.
-        indexes: when given, `local` and `mix` are there.
-        graph: with it results come with entities and relations, and `global` and `hybrid` are there.
-        reranker: orders the best passages of `hybrid` and `mix` anew.
-        answerer: when given, questions about images and tables are answered, too.
-        bound: options of `retrieve` for LangChain callers who give none.
+        knowledge_bases: raises `GraphNotFound` for an unknown graph; without it such a graph is empty.
+        indexes: needed by all graph modes.
+        graph: needed by `global` and `hybrid`, and for the entities and relations that go with results.
+        reranker: reranks the best passages of `hybrid` and `mix`.
+        answerer: answers questions about images and tables.
+        bound: options of `retrieve` for LangChain callers, see `bind`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
@@ -121,7 +121,7 @@ class GraphRetriever(BaseRetriever):
     bound: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
     def bind(self, **options: Any) -> GraphRetriever:  # noqa: ANN401 - LangChain's signature
-        """Return a retriever that searches with these options where a call gives none.
+        """Return a retriever that uses these options where a call does not give them.
 
         Raises:
             OptionInvalid: there is no such option.
@@ -137,11 +137,11 @@ class GraphRetriever(BaseRetriever):
     @property
     def lanes(self) -> list[str]:
         """Return the names of the lanes that this retriever can run."""
-        return self._finder.names
+        return self._runner.lane_names
 
     @property
-    def _finder(self) -> Finder:
-        return Finder(
+    def _runner(self) -> ModeRunner:
+        return ModeRunner(
             self.chunks,
             self.embedder,
             self.settings.retrieval,
@@ -167,22 +167,21 @@ class GraphRetriever(BaseRetriever):
             query: the question, 1 to `settings.limits.question_chars` characters.
             mode: one of the six modes, or `auto`: `global` for a question about the whole, else `mix`.
             top_k: results wanted, 1 to 1000; default `settings.retrieval.top_k`.
-            filters: which passages may be found (`sextant.domain.questions.ChunkFilters`, by its names in
-                snake_case or camelCase). Entities and relations that go with them are not bounded.
-            lanes: lanes to run instead of the mode's own, fused when there are several; a refining
-                round widens a search by `("vector", "keyword")`.
-            rerank: let the reranker, where one is configured, order what the mode has reranked.
+            filters: which passages may be found: the fields of `sextant.domain.questions.ChunkFilters`, in
+                snake_case or camelCase. They do not apply to entities and relations.
+            lanes: lanes to run instead of the mode's own, fused if there are several.
+            rerank: use the reranker if one is configured and the mode is reranked.
 
         Returns:
-            `top_k` passages (fewer only when there are fewer) with descending score; in `global` up to
-            half of them are reports, before the passages behind them; in `hybrid` they stand among these. From one lane the score is the
-            lane's own (cosine for the vector lane); `lanes` keeps what every lane said. What of the
-            graph goes with them is in `graph_items` and, in short, in `graph_context`. `timings`
-            holds milliseconds per lane, also of those that work within another (`vector`, `keyword`,
-            `walk`), of `fusion`, of `restating` and `rerank` where there are, and in `total`.
+            `top_k` passages (fewer only if there are fewer) by descending score. In `global` up to half of them
+            are reports, before their passages; in `hybrid` reports stand among the passages. With one lane the
+            score is the lane's own (cosine for the vector lane); `lanes` has the rank and score in every lane.
+            `graph_items` are the entities, relations and reports that go with the passages, and `graph_context`
+            is a summary of them. `timings` are milliseconds of each lane, of their parts (`vector`, `keyword`,
+            `walk`), of the later steps, and in `total`.
 
         Raises:
-            QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
+            QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is wrong.
             GraphNotFound: this user has no knowledge base of that id.
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
@@ -210,58 +209,74 @@ class GraphRetriever(BaseRetriever):
         rerank: bool,
     ) -> Retrieval:
         started = time.perf_counter()
-        finder = self._finder
-        known = finder.names
-        chosen, spec = resolve_mode(mode, known, broad=mode == AUTO and self._broad(query))
+        runner = self._runner
+        chosen, spec = resolve_mode(
+            mode, runner.lane_names, broad=mode == AUTO and self._is_broad(query)
+        )
         if lanes is not None:
-            spec = spec_from_lanes(lanes, known)
+            spec = spec_from_lanes(lanes, runner.lane_names)
+        limit = self._top_k(top_k)
         reranker = self.reranker if rerank and spec.reranked else None
-        pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
-        least = max(pairs, spec.candidates)
-        request = self._request(scope, query, top_k, filters, spec, least=least)
-        wanted = None if least else self._top_k(top_k)
+        # Rescorers and rerankers read some passages, however few are wanted.
+        candidates = max(
+            spec.candidates, 0 if reranker is None else self.settings.retrieval.rerank_pairs
+        )
+        fetched = limit * _OVERFETCH if len(spec.signals) > 1 else limit
+        request = LaneQuery(
+            scope=scope,
+            text=check_question(query, self.settings.limits.question_chars),
+            limit=max(fetched, candidates),
+            max_keywords=self.settings.retrieval.max_keywords,
+            filters=ChunkFilters.read(filters) if filters else None,
+        )
         with collect_warnings() as notices:
-            found = await finder.find(spec, request, wanted)
-        runs, ranking, around, timings = found.runs, found.passages, found.around, found.timings
-        reports = _reports(around) if spec.reports else []
-        if found.share is not None:
-            ranking = with_reports(ranking, reports, found.share)
+            found = await runner.run(spec, request, None if candidates else limit)
+        runs, ranking, timings, share = (
+            found.runs,
+            found.passages,
+            found.timings,
+            found.global_share,
+        )
+        reports = [
+            item for item in found.graph_items if spec.reports and item.kind is ItemKind.COMMUNITY
+        ]
+        if share is not None:
+            ranking = insert_reports(ranking, reports, share)
         if reranker is not None:
-            ranking = await self._reranked(reranker, request, ranking, timings)
-        if found.share is not None:
-            results = first_of(ranking, self._top_k(top_k), found.share)
+            ranking = await self._rerank(reranker, request, ranking, timings)
+        if share is not None:
+            results = cut_with_reports(ranking, limit, share)
         else:
-            results = _results(ranking, reports, self._top_k(top_k))
+            results = _reports_first(ranking, reports, limit)
         incomplete = self.chunks.database.next_vector_check is not None
         if spec.signals and (request.filters or incomplete):
             await warn_of_unknown(self.chunks, request)
-        if not {VECTOR}.issuperset(spec.signals) and _wordless(request, results):
+        if not {VECTOR}.issuperset(spec.signals) and _lacks_keywords(request, results):
             request.warn(WarningCode.KEYWORDS_MISSING)
         if not results and spec.signals:
-            await self._say_if_empty(request)
+            await self._warn_if_empty(request)
         failures = warn_of_failures(runs) if any(run.error for run in runs) else []
         timings["total"] = milliseconds_since(started)
         self._log(request, runs, results, timings)
         return Retrieval(
             tuple(results),
             chosen,
-            graph_items=tuple(around),
+            graph_items=tuple(found.graph_items),
             coded_warnings=tuple(distinct([*failures, *request.warnings, *notices])),
             timings=timings,
             language=request.language,
         )
 
     async def known_names(self, scope: Scope, text: str) -> dict[str, list[str]]:
-        """Return the names in `text` that the knowledge base's graph knows, with the ids of who bears them.
+        """Return the titles, names and aliases in `text` that the graph knows, with the ids of their entities.
 
-        Names are told by titles, names and aliases, as the graph modes tell them. Empty where there is
-        no graph, or the store does not answer: a search will say so.
+        Empty without a graph, or if the store does not answer: a search will warn of that.
         """
         if self.indexes is None:
             return {}
         try:
             async with asyncio.timeout(self.settings.retrieval.lane_timeout):
-                cached = self.indexes.kept(scope)
+                cached = self.indexes.cached(scope)
                 index = cached[1] if cached else await self.indexes.get(scope)
         except (SextantError, TimeoutError) as error:
             logger.info("names of the question not looked up: %s", error)
@@ -269,7 +284,7 @@ class GraphRetriever(BaseRetriever):
         return link_names(index, text)
 
     async def entities_of(self, scope: Scope, ids: Sequence[str]) -> list[Entity]:
-        """Return entities of the graph by their ids; none where the store does not answer: a search will say so."""
+        """Return entities by their ids; none if the store does not answer: a search will warn of that."""
         if self.graph is None:
             return []
         try:
@@ -292,10 +307,7 @@ class GraphRetriever(BaseRetriever):
         return list((await self.search(scope, query, **options)).results)
 
     def retrieve(self, query: str, **options: Unpack[RetrieveOptions]) -> list[RetrievedItem]:
-        """Return the twin of `aretrieve` for synchronous callers; takes the same options.
-
-        Works with and without a running event loop in the calling thread, which it blocks.
-        """
+        """Call `aretrieve` from synchronous code, with or without a running event loop, and block."""
         return run_sync(lambda: self.aretrieve(query, **options))
 
     async def aquery_with_multimodal(
@@ -307,12 +319,11 @@ class GraphRetriever(BaseRetriever):
     ) -> Answer:
         """Answer a question about images and tables, together with the documents (docs/multimodal.md).
 
-        As `Sextant.aquery_with_multimodal`: images are looked at and tables read, and both are searched with.
-        What `bind` has bound holds where a call gives nothing else.
+        The same as `Sextant.aquery_with_multimodal`. Options of `bind` count where a call does not give them.
 
         Raises:
-            OptionInvalid: this retriever was made without what answers.
-            SextantError: what went wrong; an image or table that cannot be used is named by its field.
+            OptionInvalid: this retriever has no answerer.
+            SextantError: the answer failed; for an image or table that cannot be used, `field` names it.
         """
         if self.answerer is None:
             raise OptionInvalid(
@@ -337,7 +348,7 @@ class GraphRetriever(BaseRetriever):
         mode: str = AUTO,
         **options: Unpack[MultimodalQueryOptions],
     ) -> Answer:
-        """Return the twin of `aquery_with_multimodal` for synchronous callers."""
+        """Call `aquery_with_multimodal` from synchronous code, and block."""
         return run_sync(
             lambda: self.aquery_with_multimodal(query, multimodal_content, mode, **options)
         )
@@ -362,48 +373,27 @@ class GraphRetriever(BaseRetriever):
         wanted = cast("RetrieveOptions", {**self.bound, **options})
         return [_as_document(item) for item in self.retrieve(query, **wanted)]
 
-    def _broad(self, query: str) -> bool:
+    def _is_broad(self, query: str) -> bool:
         question = check_question(query, self.settings.limits.question_chars)
         return self.settings.communities.enabled and is_broad(question)
-
-    def _request(
-        self,
-        scope: Scope,
-        query: str,
-        top_k: int | None,
-        filters: ChunkFilters | Mapping[str, Any] | None,
-        spec: ModeSpec,
-        *,
-        least: int,
-    ) -> LaneQuery:
-        limit = self._top_k(top_k)
-        if len(spec.signals) > 1:
-            limit *= _OVERFETCH
-        return LaneQuery(
-            scope=scope,
-            text=check_question(query, self.settings.limits.question_chars),
-            limit=max(limit, least),
-            max_keywords=self.settings.retrieval.max_keywords,
-            filters=ChunkFilters.read(filters) if filters else None,
-        )
 
     def _top_k(self, top_k: int | None) -> int:
         wanted = self.settings.retrieval.top_k if top_k is None else top_k
         return in_range(wanted, "top_k", most=MAX_TOP_K)
 
-    async def _say_if_empty(self, request: LaneQuery) -> None:
+    async def _warn_if_empty(self, request: LaneQuery) -> None:
         bases = self.knowledge_bases
         if bases is not None and not await bases.has_passages(request.scope):
             request.warn(WarningCode.PASSAGES_MISSING)
 
-    async def _reranked(
+    async def _rerank(
         self,
         reranker: Reranker,
         request: LaneQuery,
         found: list[RetrievedItem],
         timings: dict[str, float],
     ) -> list[RetrievedItem]:
-        """Return the best of what was found in the reranker's order; as they were when it fails or is late."""
+        """Return the passages in the reranker's order; unchanged if it fails or is late."""
         started = time.perf_counter()
         limits = RerankLimits.of(self.settings.retrieval)
         done = await rerank(reranker, request.text, found, limits)
@@ -435,14 +425,10 @@ class GraphRetriever(BaseRetriever):
             logger.warning("retrieval took %.0f ms: %s", timings["total"], milliseconds_of)
 
 
-def _reports(around: Sequence[RetrievedItem]) -> list[RetrievedItem]:
-    return [item for item in around if item.kind is ItemKind.COMMUNITY]
-
-
-def _results(
+def _reports_first(
     passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], top_k: int
 ) -> list[RetrievedItem]:
-    """Return reports first, up to half, and passages, which score below them."""
+    """Return up to half reports, then passages with scores below theirs."""
     first = reports[: max(1, top_k // 2)]
     rest = passages[: top_k - len(first)]
     if not first:
@@ -450,8 +436,8 @@ def _results(
     return [*first, *(rescore(item, item.score * first[-1].score) for item in rest)]
 
 
-def _wordless(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:
-    """Return whether the question is without keywords, and no result was found by words: "C" and 汞 may be, in an index."""
+def _lacks_keywords(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:
+    """Return whether the question has no keywords and no result was found by words; an index also finds "C" and 汞."""
     return not (request.keywords or any(KEYWORD in item.lanes for item in results))
 
 

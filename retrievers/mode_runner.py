@@ -1,4 +1,4 @@
-"""Running a mode: its lanes at once, one ranking of what they found, and the texts of that."""
+"""Run a mode: its lanes at the same time, then fusion, the texts of the passages, and rescoring."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import (
@@ -21,6 +20,7 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.lanes.graph_items import GraphItems, merge_graph_items
 from sextant.retrievers.lanes.index_lanes import (
     GLOBAL,
     LOCAL,
@@ -41,8 +41,7 @@ from sextant.retrievers.lanes.lane import (
     VectorLane,
     run_lanes,
 )
-from sextant.retrievers.lanes.query_context import IndexLane, QuestionReader, Read
-from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
+from sextant.retrievers.lanes.query_context import IndexLane, IndexLaneRunner, LaneRuns
 from sextant.retrievers.lanes.warnings import failure_of, go_without, log_failures
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, share_of_global
@@ -51,39 +50,37 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import with_deadline
 
-_ID, _SCORE = attrgetter("id"), attrgetter("score")
-# The lanes over a scope's index; a new one is an entry here, and modes name it. Scores are shares of the best's.
 INDEX_LANES: Mapping[str, IndexLane] = {
     LOCAL: local_lane,
     MIX: mix_lane,
     REPORTS: report_lane,
     GLOBAL: global_lane,
 }
+"""The lanes over a scope's index, by the names that modes use. Scores are shares of the best passage's score."""
 
 
 @dataclass(frozen=True, slots=True)
-class LaneResults:
-    """What the lanes of a mode found.
+class ModeResults:
+    """What a mode found.
 
     Attributes:
         runs: how each lane fared.
-        passages: one ranking of all.
-        around: what of the graph goes with them, best first.
-        timings: milliseconds of each lane, of the parts of those over the index (`Spent`), of `fusion`, and of
-            reading the `texts`.
-        share: what the second of two lanes counted that were joined by shares; None: no two were.
+        passages: one ranking of all lanes.
+        graph_items: reports, entities and relations that go with them, best first.
+        timings: milliseconds of each lane, of parts of the lanes over the index, of `fusion` and `texts`.
+        global_share: weight of the second of two lanes that were fused by scores; None: no two were.
     """
 
     runs: list[LaneRun]
     passages: list[RetrievedItem]
-    around: list[RetrievedItem]
+    graph_items: list[RetrievedItem]
     timings: dict[str, float]
-    share: float | None = None
+    global_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Finder:
-    """The lanes that there are, and how they are run; see `GraphRetriever` for the arguments."""
+class ModeRunner:
+    """Runs modes with the lanes that there are; see `GraphRetriever` for the arguments."""
 
     chunks: ChunkStore
     embedder: Embedder
@@ -92,41 +89,40 @@ class Finder:
     graph: GraphStore | None
 
     @property
-    def names(self) -> list[str]:
-        """Return the lanes' names."""
+    def lane_names(self) -> list[str]:
+        """Return the names of the lanes that can run."""
         if self.indexes is None:
             return [VECTOR, KEYWORD]
-        of_graph = [LOCAL, MIX] if self.graph is None else list(INDEX_LANES)
-        return [VECTOR, KEYWORD, *of_graph]
+        index_lanes = [LOCAL, MIX] if self.graph is None else list(INDEX_LANES)
+        return [VECTOR, KEYWORD, *index_lanes]
 
-    async def find(self, spec: ModeSpec, request: LaneQuery, top_k: int | None) -> LaneResults:
-        """Run the lanes and what goes beside them, then the fallback if no lane succeeded.
+    async def run(self, spec: ModeSpec, query: LaneQuery, top_k: int | None) -> ModeResults:
+        """Run the lanes of a mode and their companions, then the fallback if all of its lanes failed.
 
         Args:
-            spec: lanes, and how they are ranked.
-            request: the question.
-            top_k: how many of the passages are wanted with their texts; None: all.
+            spec: the mode.
+            query: the question.
+            top_k: passages wanted with their texts; None: all.
 
         Raises:
             InputError, ConflictError: the request or the stored vectors are at fault.
-            RetrievalError: every lane failed, those that step in, too.
+            RetrievalError: every lane failed, those of the fallback too.
         """
-        companions = [name for name in spec.companions if name in self.names]
-        read = await self._lanes(spec, [*spec.signals, *companions], request)
-        runs, found = read.runs, LaneResults(read.runs, [], [], {})
+        companions = [name for name in spec.companions if name in self.lane_names]
+        lanes = await self._run_lanes(spec, [*spec.signals, *companions], query)
+        runs, found = lanes.runs, ModeResults(lanes.runs, [], [], {})
         try:
-            found = await self._joined(spec, request, read, top_k)
+            found = await self._combine(spec, query, lanes, top_k)
         except (InputError, ConflictError):
             raise
-        except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
+        except Exception as failure:  # noqa: BLE001 - without texts the lanes have found nothing
             runs = [LaneRun(run.name, [], run.milliseconds, run.error or failure) for run in runs]
         if _all_failed(runs, spec.signals):
-            # Reading texts afterwards may be what has failed.
-            step_in = [self._stored(name) for name in spec.fallback]
-            runs = [*runs, *await run_lanes(step_in, request, self.settings.lane_timeout)]
-            passages, _ = self._rank(spec, request, runs, top_k)
-            passages, _ = await self._texts(request, passages, None)
-            found = LaneResults(runs, passages, _reports(runs), _lane_timings(runs))
+            fallback = [self._store_lane(name) for name in spec.fallback]
+            runs = [*runs, *await run_lanes(fallback, query, self.settings.lane_timeout)]
+            passages, _ = self._fuse(spec, query, runs, top_k)
+            passages, _ = await self._load_texts(query, passages, None)
+            found = ModeResults(runs, passages, _reports(runs), _lane_timings(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
         if failed:
             log_failures(failed)
@@ -134,71 +130,63 @@ class Finder:
             raise await failure_of(failed, self.chunks.database)
         return found
 
-    def _reader(self, spec: ModeSpec) -> QuestionReader | None:
-        if self.indexes is None:
-            return None
-        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, spec.ranker)
-
-    def _stored(self, name: str) -> Lane:
+    def _store_lane(self, name: str) -> Lane:
         if name == VECTOR:
             return VectorLane(self.chunks, self.embedder)
         return KeywordLane(self.chunks)
 
-    async def _lanes(self, spec: ModeSpec, names: Sequence[str], request: LaneQuery) -> Read:
-        """Run lanes, those over the index together."""
-        timeout, reader = self.settings.lane_timeout, self._reader(spec)
-        works = {name: INDEX_LANES[name] for name in names if name in INDEX_LANES}
-        stored = [self._stored(name) for name in names if name not in works]
-        if reader is None or not works:
-            return Read(await run_lanes(stored, request, timeout))
-        if not stored:
-            return await reader.run(works, request, timeout)
-        found, read = await asyncio.gather(
-            run_lanes(stored, request, timeout), reader.run(works, request, timeout)
+    async def _run_lanes(self, spec: ModeSpec, names: Sequence[str], query: LaneQuery) -> LaneRuns:
+        """Run lanes over the stores and over the index at the same time."""
+        timeout = self.settings.lane_timeout
+        index_lanes = {name: INDEX_LANES[name] for name in names if name in INDEX_LANES}
+        stored = [self._store_lane(name) for name in names if name not in index_lanes]
+        if self.indexes is None or not index_lanes:
+            return LaneRuns(await run_lanes(stored, query, timeout))
+        runner = IndexLaneRunner(self.chunks, self.embedder, self.indexes, self.graph, spec.ranker)
+        by_store, by_index = await asyncio.gather(
+            run_lanes(stored, query, timeout),
+            runner.run(index_lanes, query, timeout, find_entities=LOCAL in index_lanes),
         )
-        runs = {run.name: run for run in [*found, *read.runs]}
-        return Read([runs[name] for name in names], read.spent)
+        runs = {run.name: run for run in [*by_store, *by_index.runs]}
+        return LaneRuns([runs[name] for name in names], by_index.timings)
 
-    async def _joined(
-        self,
-        spec: ModeSpec,
-        request: LaneQuery,
-        read: Read,
-        top_k: int | None,
-    ) -> LaneResults:
-        """Return what the lanes found in one ranking, with the texts of its first passages."""
-        runs, started = read.runs, time.perf_counter()
-        timings = {**read.spent, **_lane_timings(runs)}
-        passages, share = self._rank(spec, request, runs, top_k)
-        around = merge_surroundings([run.around for run in runs if run.around is not None])
+    async def _combine(
+        self, spec: ModeSpec, query: LaneQuery, lanes: LaneRuns, top_k: int | None
+    ) -> ModeResults:
+        """Return one ranking of all that the lanes found, with texts, and the graph items that go with it."""
+        runs, started = lanes.runs, time.perf_counter()
+        timings = {**lanes.timings, **_lane_timings(runs)}
+        passages, share = self._fuse(spec, query, runs, top_k)
+        graph_items = merge_graph_items(
+            [run.graph_items for run in runs if run.graph_items is not None]
+        )
         timings["fusion"] = milliseconds_since(started)
         started = time.perf_counter()
-        passages, items = await self._texts(request, passages, around)
-        items = sorted([*_reports(runs), *items], key=_ID)
-        items.sort(key=_SCORE, reverse=True)  # of equals by id
+        passages, items = await self._load_texts(query, passages, graph_items)
+        items = sorted([*_reports(runs), *items], key=lambda item: (-item.score, item.id))
         timings["texts"] = milliseconds_since(started)
         if passages:
-            passages = await self._rescore(spec, request, passages, timings)
-        return LaneResults(runs, passages, items, timings, share=share)
+            passages = await self._rescore(spec, query, passages, timings)
+        return ModeResults(runs, passages, items, timings, share)
 
-    async def _texts(
+    async def _load_texts(
         self,
-        request: LaneQuery,
+        query: LaneQuery,
         passages: Sequence[RetrievedItem],
-        around: Surroundings | None,
+        graph_items: GraphItems | None,
     ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-        """Return passages with their contents, without those that are gone, and what of the graph goes with them."""
+        """Return passages with their texts, without deleted ones, and the graph items as retrieved items."""
         seconds = self.settings.lane_timeout
         return await asyncio.gather(
-            with_deadline(seconds, self._contents(request, passages)),
-            with_deadline(seconds, self._graph_items(request, around)),
+            with_deadline(seconds, self._load_passages(query, passages)),
+            with_deadline(seconds, self._load_graph_items(query, graph_items)),
         )
 
-    async def _contents(
-        self, request: LaneQuery, passages: Sequence[RetrievedItem]
+    async def _load_passages(
+        self, query: LaneQuery, passages: Sequence[RetrievedItem]
     ) -> list[RetrievedItem]:
-        bare = [item.id for item in passages if not item.text]
-        rows = await self.chunks.contents(request.scope, bare) if bare else []
+        without_text = [item.id for item in passages if not item.text]
+        rows = await self.chunks.contents(query.scope, without_text) if without_text else []
         contents = {row["id"]: of_passage(row) for row in rows}
         return [
             item if item.text else replace(item, **contents[item.id]._asdict())
@@ -206,70 +194,68 @@ class Finder:
             if item.text or item.id in contents
         ]
 
-    async def _graph_items(
-        self, request: LaneQuery, around: Surroundings | None
+    async def _load_graph_items(
+        self, query: LaneQuery, graph_items: GraphItems | None
     ) -> list[RetrievedItem]:
         """Return entities and relations; none without a graph store that answers.
 
         A relation comes with both its ends or not at all.
         """
-        if self.graph is None or around is None:
+        if self.graph is None or graph_items is None:
             return []
-        rows = {around.index.entities[row]: row for row in around.entities}
+        rows = {graph_items.index.entities[row]: row for row in graph_items.entities}
         try:
-            found = await self.graph.get_entities(request.scope, list(rows))
+            found = await self.graph.get_entities(query.scope, list(rows))
         except (InputError, ConflictError):
             raise
         except SextantError as error:
-            go_without("graph", error, request, WarningCode.GRAPH_STORE_FAILED)
+            go_without("graph", error, query, WarningCode.GRAPH_STORE_FAILED)
             return []
-        # One that was merged into another meanwhile comes as that, which the index did not find.
-        return around.items({rows[one.id]: of_entity(one) for one in found if one.id in rows})
+        # An entity that was merged since the index was built comes under another id: it is left out.
+        return graph_items.to_items(
+            {rows[entity.id]: of_entity(entity) for entity in found if entity.id in rows}
+        )
 
     async def _rescore(
         self,
         spec: ModeSpec,
-        request: LaneQuery,
+        query: LaneQuery,
         passages: list[RetrievedItem],
         timings: dict[str, float],
     ) -> list[RetrievedItem]:
-        """Return the passages as the mode's rescorers order them; as they are where no index tells what words are worth."""
-        cached = self.indexes.kept(request.scope) if self.indexes is not None else None
+        """Return the passages after the mode's rescorers; unchanged without an index that has the idf of words."""
+        cached = self.indexes.cached(query.scope) if self.indexes is not None else None
         if cached is None:
             return passages
-        query = RescoringQuery(request.text, cached[1].lexical.information_of_term)
+        rescoring = RescoringQuery(query.text, cached[1].lexical.information_of_term)
         scale = _scale_of(spec)
         for rescorer in spec.rescorers:
             started = time.perf_counter()
-            passages = await asyncio.to_thread(run_rescorer, rescorer, query, passages, scale)
+            passages = await asyncio.to_thread(run_rescorer, rescorer, rescoring, passages, scale)
             scale = rescorer.scale
             timings[rescorer.name] = milliseconds_since(started)
         return passages
 
-    def _rank(
-        self,
-        spec: ModeSpec,
-        request: LaneQuery,
-        runs: Sequence[LaneRun],
-        top_k: int | None,
+    def _fuse(
+        self, spec: ModeSpec, query: LaneQuery, runs: Sequence[LaneRun], top_k: int | None
     ) -> tuple[list[RetrievedItem], float | None]:
-        """Return one ranking of all, and the share of the second lane in it."""
+        """Return one ranking of all lanes, and the weight of the second lane if they were fused by scores."""
         found = _passages(runs, spec)
         if len(found) == 1:
-            return alone(*next(iter(found.items())), top_k), None
+            return rank_one_lane(*next(iter(found.items())), top_k), None
         if spec.fusion is Fusion.SCORES and found.keys() == set(spec.signals):
             confidence = max(run.entity_confidence for run in runs)
-            share = share_of_global(request.text, confidence, reported=bool(_reports(runs)))
+            share = share_of_global(query.text, confidence, reported=bool(_reports(runs)))
             return fuse_by_score(found, share, top_k), share
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
         return fuse(found, weights, self.settings.rrf_k, top_k), None
 
 
 def _scale_of(spec: ModeSpec) -> ScoreScale:
-    """Return the scale of what the mode's lanes found: those over the index give shares of the best."""
-    by_index = INDEX_LANES.keys() >= set(spec.signals)
-    keeps_shares = len(spec.signals) == 1 or spec.fusion is Fusion.SCORES
-    return ScoreScale.SHARE_OF_BEST if by_index and keeps_shares else ScoreScale.AS_RANKED
+    """Return the scale of the fused scores: lanes over the index give shares of the best score."""
+    only_index_lanes = INDEX_LANES.keys() >= set(spec.signals)
+    keeps_scale = len(spec.signals) == 1 or spec.fusion is Fusion.SCORES
+    return ScoreScale.SHARE_OF_BEST if only_index_lanes and keeps_scale else ScoreScale.AS_RANKED
 
 
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
@@ -278,7 +264,7 @@ def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
 
 
 def _passages(runs: Sequence[LaneRun], spec: ModeSpec) -> dict[str, Sequence[RetrievedItem]]:
-    """Return the passages that each lane found; a lane that failed, or runs beside them, has none."""
+    """Return the passages of each lane that did not fail, without companions."""
     return {
         run.name: [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
         for run in runs
@@ -296,11 +282,11 @@ def _lane_timings(runs: Sequence[LaneRun]) -> dict[str, float]:
     return {run.name: run.milliseconds for run in runs}
 
 
-def alone(
-    lane: str, hits: Sequence[RetrievedItem], wanted: int | None = None
+def rank_one_lane(
+    lane: str, hits: Sequence[RetrievedItem], limit: int | None = None
 ) -> list[RetrievedItem]:
-    """Return what one lane found, in its order and with its scores."""
+    """Return the first hits of a single lane with its scores, and with their ranks in `lanes`."""
     return [
         replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
-        for rank, hit in enumerate(hits[:wanted], start=1)
+        for rank, hit in enumerate(hits[:limit], start=1)
     ]

@@ -128,8 +128,8 @@ class ReportIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """The passages nearest to a question, rising, and their cosines."""
+class NearestPassages:
+    """The passages nearest to a question, as rising rows, and their cosines."""
 
     rows: Places
     cosines: Floats
@@ -212,12 +212,12 @@ class PassageIndex:
         every = np.concatenate([known, new]) if len(new) else known
         return replace(self, vectors=every[position])
 
-    def nearest(self, question: Vectors, count: int) -> Near:
+    def nearest(self, question: Vectors, count: int) -> NearestPassages:
         """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have vectors."""
         assert self.vectors is not None  # noqa: S101 - as said
         cosines = dot(self.vectors, unit(question))
         rows = among_highest(cosines, count)
-        return Near(rows, cosines[rows])
+        return NearestPassages(rows, cosines[rows])
 
 
 _ENGLISH = (

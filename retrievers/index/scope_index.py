@@ -124,16 +124,16 @@ class ScopeIndexes:
         self._copies = copies
         self._vectors = vectors
         self._patience = patience
-        self._meanings: dict[str, QueryVectors] = {}
+        self._query_vectors: dict[str, QueryVectors] = {}
         self._cached: VersionedCache[Scope, Stamp, ScopeIndex] = VersionedCache(
             passages, lambda index: len(index.chunk_ids), idle=idle
         )
 
-    def meanings(self, embedder: Embedder) -> QueryVectors:
-        """Return what questions are compared by besides passages, by this embedder's vectors."""
-        return self._meanings.setdefault(embedder.name, QueryVectors(embedder))
+    def query_vectors(self, embedder: Embedder) -> QueryVectors:
+        """Return the vectors of this embedder that questions share."""
+        return self._query_vectors.setdefault(embedder.name, QueryVectors(embedder))
 
-    def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
+    def cached(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
         """Return the index in memory, whether it is of now or not, with the stamp of what it is of."""
         return self._cached.peek(scope)
 
@@ -169,7 +169,7 @@ class ScopeIndexes:
         try:
             index, current = await self._cached.get(scope, stamp, build, self._patience)
         except asyncio.CancelledError:
-            if self.kept(scope) is None:
+            if self.cached(scope) is None:
                 warn(WarningCode.INDEX_BUILDING)
             raise
         if not current:

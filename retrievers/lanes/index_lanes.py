@@ -1,9 +1,9 @@
-"""The lanes over a scope's index: `mix` and `local` by a walk over the graph, `global` by reports of communities."""
+"""The lanes over a scope's index: `mix` and `local` by personalised PageRank, `global` by community reports."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,30 +12,29 @@ from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, Retrieved
 from sextant.domain.warnings import WarningCode
 from sextant.retrievers.arrays import Floats, Places, highest, min_max, scale_scores
 from sextant.retrievers.index.passages import IndexedReport, NearReport, ReportRows
+from sextant.retrievers.lanes.graph_items import collect_graph_items
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from sextant.retrievers.lanes.query_context import Hits, QueryContext
-from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.lanes.query_context import LaneHits, QueryContext
 from sextant.retrievers.ranking.mix_ranker import GraphRanking
 from sextant.text.analysis import question_terms
 
 WALK = "walk"
 
-# Orders passages that the walk does not reach, below all that it does.
+# Weight of a passage's own relevance, so that passages without mass are ordered below all others.
 _RELEVANCE_SHARE = 1e-4
 
 
 def best_passages(
     query: LaneQuery, context: QueryContext, ranking: GraphRanking, *, by: str = WALK
 ) -> list[RetrievedItem]:
-    """Return the best `query.limit` passages of a ranking, without their texts (`contents`).
+    """Return the best `query.limit` passages of a ranking, without their texts.
 
-    Fewer only when the scope has fewer. The score is the mass relative to the best passage's;
-    passages without mass follow, by their fit to the question. `by` names what gave the mass in the
-    items' `lanes`.
+    Fewer only if the scope has fewer. The score is the mass relative to the best passage's; passages
+    without mass follow, by their relevance. `by` is the name of the mass in the items' `lanes`.
     """
     passages = len(context.index.chunk_ids)
     cosines = np.zeros(passages, np.float32)
-    cosines[context.near.rows] = np.maximum(context.near.cosines, 0)
+    cosines[context.nearest.rows] = np.maximum(context.nearest.cosines, 0)
     scores = ranking.passages / np.float32(ranking.passages.max(initial=0.0) or 1.0)
     scores += _RELEVANCE_SHARE * ranking.relevance + _RELEVANCE_SHARE**2 * cosines
     found = np.arange(passages) if context.allowed is None else np.flatnonzero(context.allowed)
@@ -60,108 +59,108 @@ def best_passages(
 
 
 def _rank_rows(scores: Floats, rows: Places) -> list[LaneScore | None]:
-    """Return the rank from 1 among all scores, and the score, of each of some rows that is above 0."""
+    """Return the rank among all scores, from 1, and the score of some rows; None for a score of 0."""
     return [
-        LaneScore(1 + int(np.count_nonzero(scores > one)), float(one)) if one > 0 else None
-        for one in scores[rows]
+        LaneScore(1 + int(np.count_nonzero(scores > score)), float(score)) if score > 0 else None
+        for score in scores[rows]
     ]
 
 
 MIX = "mix"
 
 
-def mix_lane(query: LaneQuery, context: QueryContext) -> Hits:
+def mix_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
     """Return passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mix_ranker`).
 
-    With them come the entities that the walk met most, and their relations.
+    The entities with the greatest mass come with them.
     """
-    with context.spent.on(WALK):
+    with context.timings.measure(WALK):
         ranking = context.ranker.rank(context.index.walk, context.signals)
-    around = surroundings(context.index, ranking.entities, context.signals.named)
+    graph_items = collect_graph_items(context.index, ranking.entities, context.signals.named)
     passages = best_passages(query, context, ranking)
-    return Hits(passages, around, ranking.entity_confidence)
+    return LaneHits(passages, graph_items, ranking.entity_confidence)
 
 
 LOCAL = "local"
 
 
-def local_lane(query: LaneQuery, context: QueryContext) -> Hits | None:
+def local_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
     """Return passages by personalised PageRank from the question's entities (`PageRankMixer.rank_from_entities`).
 
-    The entities are those that the question names (titles, names, aliases), or, when it names none,
-    those whose names share words with it or whose vectors lie nearest. Without any the walk starts from
-    the passages that fit.
+    The entities are those that the question names (by title, name or alias), else the nearest ones by words
+    and meaning. Without any the walk starts from the relevant passages.
     """
-    index, named = context.index, context.signals.named
-    if not named and index.chunk_ids:
-        if not context.named_in_full:
-            return None
-        if query.keywords:  # one without is told so, and names nothing
+    index, signals = context.index, context.signals
+    if not signals.named:
+        if (
+            index.chunk_ids and query.keywords
+        ):  # a question without keywords has a warning of its own
             query.warn(WarningCode.ENTITIES_NOT_NAMED)
-    with context.spent.on(WALK):
-        ranking = context.ranker.rank_from_entities(index.walk, context.signals)
-    around = surroundings(index, ranking.entities, named)
+        signals = replace(signals, named=context.nearest_entities, relevance=None)
+    with context.timings.measure(WALK):
+        ranking = context.ranker.rank_from_entities(index.walk, signals)
+    graph_items = collect_graph_items(index, ranking.entities, signals.named)
     passages = best_passages(query, context, ranking)
-    return Hits(passages, around, ranking.entity_confidence)
+    return LaneHits(passages, graph_items, ranking.entity_confidence)
 
 
 REPORTS = "reports"
 GLOBAL = "global"
 
-_NEAREST = 24
-_CHOSEN = 6
-# Below this share of the best report's score a report is about something else.
-_LEAST_SHARE = 0.4
-# A report repeats a better one when so much of what it is about is covered already.
-_REPEATS = 0.5
-# Findings of a report count from 1 down to this for the last.
+# Reports that are compared, the nearest ones, and that are chosen at most.
+_COMPARED, _MAX_CHOSEN = 24, 6
+# A report with a smaller share of the best report's score is about something else.
+_MIN_SHARE = 0.4
+# A report with more than this share of its entities in better ones repeats them.
+_MAX_OVERLAP = 0.5
+# Findings of a report count 1 for the first down to this for the last.
 _LAST_FINDING = 0.5
-_LEAST_FIT = 0.3
+# Weight of a finding on a passage that is not relevant by itself.
+_MIN_RELEVANCE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredReport:
-    """A report, how well it fits the question (0..1), and where each lane put it."""
+    """A report, its relevance to the question (0..1), and its rank and score in each lane."""
 
     report: IndexedReport
     score: float
     lanes: Mapping[str, LaneScore]
 
 
-def report_lane(query: LaneQuery, context: QueryContext) -> Hits:
-    """Report that fit the question, from whichever level of the hierarchy says it best.
+def report_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
+    """Return the reports that are relevant to the question, of any level of the hierarchy.
 
-    Relevance is the mean of meaning (cosine, relative to the best and the least of the nearest) and
-    words (share of the question's information), weighted by the report's rating. A report that is
-    about much the same as a better one, such as its parent, is left out, so that a broad question
-    takes coarse reports and a narrow one fine ones (dynamic selection as in GraphRAG, Edge et al.
-    2024, arXiv 2404.16130, but without a model's judgement at every node).
+    Relevance is the mean of meaning (cosine, mapped to 0..1 over the nearest reports) and words (share of the
+    question's idf), weighted by the report's rating. A report about much the same entities as a better one,
+    such as its parent, is left out, so that a broad question gets coarse reports and a narrow one fine ones
+    (dynamic selection as in GraphRAG, Edge et al. 2024, arXiv 2404.16130, without a model).
     """
-    return Hits([as_report(one) for one in _chosen(query, context)])
+    return LaneHits([as_report(report) for report in _choose_reports(query, context)])
 
 
-def global_lane(query: LaneQuery, context: QueryContext) -> Hits:
+def global_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
     """Return reports, their key entities, and the passages that their findings rest on.
 
-    A passage scores by the best finding that rests on it and as much by its own fit to the question. While
-    a knowledge base has no reports, passages come by words, meaning and relation types alone.
+    A passage scores by its best finding plus its own relevance. In a knowledge base without reports, passages
+    are ranked by words, meaning and relation types alone.
     """
     if not context.index.chunk_ids:
-        return Hits([])
+        return LaneHits([])
     if query.filters is not None:
         query.warn(WarningCode.REPORTS_NOT_FILTERED)
     elif not context.index.reports.reports:
         query.warn(WarningCode.REPORTS_MISSING)
-    with context.spent.on(REPORTS):
-        chosen = _chosen(query, context)
-        ranking = _rank_by_findings(context, chosen)
+    with context.timings.measure(REPORTS):
+        reports = _choose_reports(query, context)
+        ranking = _rank_by_findings(context, reports)
     passages = best_passages(query, context, ranking, by=REPORTS)
-    around = surroundings(context.index, ranking.entities)
-    return Hits([*map(as_report, chosen), *passages], around)
+    graph_items = collect_graph_items(context.index, ranking.entities)
+    return LaneHits([*map(as_report, reports), *passages], graph_items)
 
 
 def as_report(scored: ScoredReport) -> RetrievedItem:
-    """Return a report as an item; `metadata.findings` keeps each finding with the chunks it rests on."""
+    """Return a report as an item; `metadata.findings` holds each finding with the ids of its chunks."""
     report = scored.report.community
     return RetrievedItem(
         ItemKind.COMMUNITY,
@@ -173,116 +172,102 @@ def as_report(scored: ScoredReport) -> RetrievedItem:
     )
 
 
-def _chosen(query: LaneQuery, context: QueryContext) -> list[ScoredReport]:
-    """Return the best that do not repeat each other, at most `_CHOSEN`; without vectors, by words alone.
+def _choose_reports(query: LaneQuery, context: QueryContext) -> list[ScoredReport]:
+    """Return the best reports that do not repeat each other, at most `_MAX_CHOSEN`.
 
-    None where the question has filters: a report tells of passages that they may keep out.
+    None if the question has filters: a report summarizes passages that they may exclude.
     """
     index = context.index
     if query.filters is not None or not index.reports.reports:
         return []
-    hits = index.reports.near(context.vector, _NEAREST)
-    weights = {
+    nearest = index.reports.near(context.vector, _COMPARED)
+    idf = {
         term: index.lexical.information_of_term(term) for term in set(question_terms(query.text))
     }
-    fits = _fits(hits, weights)
-    best = sorted(
-        zip(fits.scores, range(len(hits)), strict=True),
-        key=lambda one: (-one[0], hits[one[1]].report.community.id),
+    scored = sorted(
+        _score_reports(nearest, idf), key=lambda one: (-one.score, one.report.community.id)
     )
-    least = max(_LEAST_SHARE * best[0][0], LEAST_SCORE) if best else 0.0
     chosen: list[ScoredReport] = []
     covered: set[int] = set()
-    for score, position in best:
-        report = hits[position].report
-        if score < least or len(chosen) == _CHOSEN:
+    for one in scored:
+        if len(chosen) == _MAX_CHOSEN or one.score < max(_MIN_SHARE * scored[0].score, LEAST_SCORE):
             break
-        if len(report.members & covered) <= _REPEATS * len(report.members):
-            lane_score = LaneScore(len(chosen) + 1, score, contribution=score)
-            chosen.append(
-                ScoredReport(report, score, {REPORTS: lane_score, **fits.lanes(position)})
-            )
-            covered |= report.members
+        members = one.report.members
+        if len(members & covered) <= _MAX_OVERLAP * len(members):
+            rank = LaneScore(len(chosen) + 1, one.score, contribution=one.score)
+            chosen.append(replace(one, lanes={REPORTS: rank, **one.lanes}))
+            covered |= members
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class _Fits:
-    """How well each of some reports fits: by words and meaning, and both weighted by its rating."""
-
-    words: Sequence[float]
-    cosines: Sequence[float]
-    scores: Sequence[float]
-
-    def lanes(self, index: int) -> dict[str, LaneScore]:
-        """Return where words, if it has any of the question's, and meaning where it is known, put one of them."""
-        by = {
-            KEYWORD: self.words if self.words[index] > 0 else (),
-            VECTOR: self.cosines if max(self.cosines) > 0 else (),
-        }
-        return {
-            lane: LaneScore(1 + sum(one > scores[index] for one in scores), scores[index])
-            for lane, scores in by.items()
-            if scores
-        }
-
-
-def _fits(hits: Sequence[NearReport], weights: Mapping[str, float]) -> _Fits:
-    whole = sum(weights.values()) or 1.0
-    cosines = [hit.cosine for hit in hits]
-    nears = min_max(cosines).tolist() if max(cosines, default=0.0) > 0 else [0.0] * len(hits)
-    words = [_term_coverage(hit.report, weights) / whole for hit in hits]
-    ratings = (min(max(hit.report.community.rating, 0.0), 10.0) / 10 for hit in hits)
-    scores = [
-        (near + coverage) / 2 * (1 + rating) / 2
-        for near, coverage, rating in zip(nears, words, ratings, strict=True)
+def _score_reports(nearest: Sequence[NearReport], idf: Mapping[str, float]) -> list[ScoredReport]:
+    """Return the reports with their scores, and with their ranks by words and meaning."""
+    total = sum(idf.values()) or 1.0
+    words = [
+        sum(weight for term, weight in idf.items() if term in near.report.words) / total
+        for near in nearest
     ]
-    return _Fits(words, cosines, scores)
+    cosines = [near.cosine for near in nearest]
+    has_vectors = max(cosines, default=0.0) > 0
+    meaning = min_max(cosines).tolist() if has_vectors else [0.0] * len(nearest)
+    scored = []
+    for at, near in enumerate(nearest):
+        rating = min(max(near.report.community.rating, 0.0), 10.0) / 10
+        lanes = {KEYWORD: _rank_of(words, at)} if words[at] > 0 else {}
+        if has_vectors:
+            lanes[VECTOR] = _rank_of(cosines, at)
+        score = (meaning[at] + words[at]) / 2 * (1 + rating) / 2
+        scored.append(ScoredReport(near.report, score, lanes))
+    return scored
 
 
-def _term_coverage(report: IndexedReport, weights: Mapping[str, float]) -> float:
-    return sum(information for term, information in weights.items() if term in report.words)
+def _rank_of(scores: Sequence[float], at: int) -> LaneScore:
+    return LaneScore(1 + sum(score > scores[at] for score in scores), scores[at])
 
 
-def _rank_by_findings(context: QueryContext, chosen: Sequence[ScoredReport]) -> GraphRanking:
-    """Return passages by the findings that rest on them, entities by the reports that they belong to."""
+def _rank_by_findings(context: QueryContext, reports: Sequence[ScoredReport]) -> GraphRanking:
+    """Rank passages by the findings that rest on them, entities by the reports that they belong to."""
     walk, index = context.index.walk, context.index
-    fit = context.ranker.relevance(walk, context.signals)
-    passages = fit.copy()
+    relevance = context.ranker.relevance(walk, context.signals)
+    passages = relevance.copy()
     entities: Floats = np.zeros(len(index.entities), np.float32)
-    if chosen:
-        rows_of = [index.rows_of_report(one.report) for one in chosen]
-        _add_findings(passages, chosen, rows_of)
-        members = np.concatenate([one.members for one in rows_of])
-        scores = _of_each(chosen, [one.members for one in rows_of])
-        common = 1 - walk.information[members] + np.float32(LEAST_SCORE)
-        np.maximum.at(entities, members, scores * common)
-    return GraphRanking(passages, entities, fit)
+    if reports:
+        rows_of = [index.rows_of_report(one.report) for one in reports]
+        _add_findings(passages, reports, rows_of)
+        members = np.concatenate([rows.members for rows in rows_of])
+        scores = _repeat_scores(reports, [rows.members for rows in rows_of])
+        # Of two members the more common one is the key entity.
+        commonness = 1 - walk.information[members] + np.float32(LEAST_SCORE)
+        np.maximum.at(entities, members, scores * commonness)
+    return GraphRanking(passages, entities, relevance)
 
 
 def _add_findings(
-    fit: Floats, chosen: Sequence[ScoredReport], rows_of: Sequence[ReportRows]
+    relevance: Floats, reports: Sequence[ScoredReport], rows_of: Sequence[ReportRows]
 ) -> None:
-    """Add to the fit of passages what findings rest on them: earlier findings and better fit count more.
+    """Add the worth of the findings to the relevance of their passages.
 
-    Each report brings its best passage at its own score, so that the passages are as broad as they.
+    Earlier findings and relevant passages count more. The best passage of each report gets the report's own
+    score, so that the passages are as broad as the reports.
     """
-    rows = np.concatenate([one.passages for one in rows_of])
-    lateness = np.concatenate([one.lateness for one in rows_of])
-    worth = _of_each(chosen, [one.passages for one in rows_of])
+    passages = np.concatenate([rows.passages for rows in rows_of])
+    lateness = np.concatenate([rows.lateness for rows in rows_of])
+    worth = _repeat_scores(reports, [rows.passages for rows in rows_of])
     worth *= 1 - (1 - _LAST_FINDING) * lateness
-    worth *= _LEAST_FIT + (1 - _LEAST_FIT) * fit[rows]
+    worth *= _MIN_RELEVANCE + (1 - _MIN_RELEVANCE) * relevance[passages]
     start = 0
-    for one, finding_rows in zip(chosen, rows_of, strict=True):
-        of_report = worth[start : start + len(finding_rows.passages)]
+    for report, rows in zip(reports, rows_of, strict=True):
+        of_report = worth[start : start + len(rows.passages)]
         start += len(of_report)
         if of_report.any():
-            of_report[of_report.argmax()] = one.score
-    # Of several findings on a passage the best is added: it comes last.
+            of_report[of_report.argmax()] = report.score
+    # A passage with several findings gets the best one, which is assigned last.
     order = np.argsort(worth)
-    fit[rows[order]] += scale_scores(worth[order].astype(np.float32))
+    relevance[passages[order]] += scale_scores(worth[order].astype(np.float32))
 
 
-def _of_each(chosen: Sequence[ScoredReport], rows: Sequence[Places]) -> npt.NDArray[np.float64]:
-    """Return the score of the report that each row is of."""
-    return np.repeat([one.score for one in chosen], list(map(len, rows)))
+def _repeat_scores(
+    reports: Sequence[ScoredReport], rows: Sequence[Places]
+) -> npt.NDArray[np.float64]:
+    """Return the score of its report for each row."""
+    return np.repeat([report.score for report in reports], list(map(len, rows)))

@@ -33,7 +33,7 @@ from sextant.text.analysis import extract_keywords
 from sextant.text.characters import language_of
 
 if TYPE_CHECKING:
-    from sextant.retrievers.lanes.surroundings import Surroundings
+    from sextant.retrievers.lanes.graph_items import GraphItems
 
 VECTOR = "vector"
 KEYWORD = "keyword"
@@ -172,20 +172,20 @@ def as_item(hit: ChunkHit) -> RetrievedItem:
 class LaneRun:
     """How one lane fared: its hits, or why there are none, and its time in milliseconds.
 
-    `around`: what of the graph goes with them.
-    `entity_confidence`: how far the names of the question vouch for the hits, 0..1.
+    `graph_items`: entities and relations that go with the hits.
+    `entity_confidence`: how far the names in the question speak for the hits, 0..1.
     """
 
     name: str
     hits: Sequence[RetrievedItem]
     milliseconds: float
     error: Exception | None = None
-    around: Surroundings | None = None
+    graph_items: GraphItems | None = None
     entity_confidence: float = 0.0
 
 
-def late(name: str, deadline: float) -> LaneRun:
-    """Of a lane that was given up after so many seconds."""
+def time_out(name: str, deadline: float) -> LaneRun:
+    """Return the run of a lane that was given up after `deadline` seconds."""
     return LaneRun(name, [], deadline * 1000, TimeoutError(f"no answer within {deadline:g} s"))
 
 
@@ -201,7 +201,7 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
     """
     tasks = await gather_until(deadline, [_time_lane(lane, query) for lane in lanes])
     return [
-        task.result() if task.done() and not task.cancelled() else late(lane.name, deadline)
+        task.result() if task.done() and not task.cancelled() else time_out(lane.name, deadline)
         for lane, task in zip(lanes, tasks, strict=True)
     ]
 

@@ -1,4 +1,4 @@
-"""A question held against a knowledge base: what its lanes over the scope's index have in common."""
+"""Run the lanes over a scope's index: the question is read once, and all of them get the same `QueryContext`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,15 +18,15 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.arrays import Floats
-from sextant.retrievers.index.passages import Near
+from sextant.retrievers.index.passages import NearestPassages
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
-from sextant.retrievers.lanes.surroundings import Surroundings, link_question, nearest_entities
+from sextant.retrievers.lanes.entity_links import find_nearest_entities, link_question
+from sextant.retrievers.lanes.graph_items import GraphItems
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, time_out
 from sextant.retrievers.lanes.warnings import go_without
 from sextant.retrievers.ranking.mix_ranker import (
     PageRankMixer,
     QuerySignals,
-    SemanticScores,
     count_nearest,
     semantic_scores,
 )
@@ -36,14 +35,14 @@ from sextant.stores.graph.arrays import halves_of_texts, index_of
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import detach_on_cancel
 
-_NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
+_NO_PASSAGES = NearestPassages(np.empty(0, np.intp), np.empty(0, np.float32))
 
 
 class LaneTimings(dict[str, float]):
-    """Milliseconds that parts of the lanes over the index took, by their names in an item's `lanes`."""
+    """Milliseconds by part of a lane over the index: `vector`, `keyword`, `walk`, `reports`."""
 
     @contextmanager
-    def on(self, part: str) -> Iterator[None]:
+    def measure(self, part: str) -> Iterator[None]:
         """Add what the block takes."""
         started = time.perf_counter()
         try:
@@ -54,60 +53,59 @@ class LaneTimings(dict[str, float]):
 
 @dataclass(frozen=True, slots=True)
 class QueryContext:
-    """A scope's index, what a question shares with it, and how that is ranked.
+    """What the lanes over the index know of a question.
 
     Attributes:
         index: the scope's passages and graph.
-        signals: words, meaning and names that the question shares with them.
+        signals: words, meaning and names of the question, matched with them.
         ranker: ranks passages and entities by the signals.
-        vector: the question's vector; None when no model gave one.
-        near: the passages nearest to the centred vector, with cosines; none without vectors.
-        allowed: whether the question's filters let a passage through; None without filters.
-        named_in_full: whether `signals` name all entities that can be found for the question.
-        spent: what its parts take, added up as they are done.
+        vector: the question's vector; None without an embedding model that answers.
+        nearest: the passages nearest to the centred vector; none without vectors.
+        nearest_entities: entity → strength, where a lane wants them and the question names no entity.
+        allowed: whether each passage passes the question's filters; None without filters.
+        timings: time of the parts, added up as they are done.
     """
 
     index: ScopeIndex
     signals: QuerySignals
     ranker: PageRankMixer
     vector: Vectors | None
-    near: Near
+    nearest: NearestPassages
+    nearest_entities: Mapping[int, float]
     allowed: npt.NDArray[np.bool_] | None
-    named_in_full: bool
-    spent: LaneTimings
+    timings: LaneTimings
 
 
-class Hits(NamedTuple):
-    """What a lane finds: passages or reports, best first, and what of the graph goes with them.
+class LaneHits(NamedTuple):
+    """What a lane found: passages or reports, best first, and the graph items that go with them.
 
-    `entity_confidence`: how far the names of the question vouch for the
-    passages, 0..1.
+    `entity_confidence`: how far the names in the question speak for the passages, 0..1.
     """
 
     items: list[RetrievedItem]
-    around: Surroundings | None = None
+    graph_items: GraphItems | None = None
     entity_confidence: float = 0.0
 
 
-# A lane over the index, run in a thread. None: it wants to know first what entities the store finds
-# for the question (`QueryContext.named_in_full`).
-IndexLane = Callable[[LaneQuery, QueryContext], Hits | None]
-
-
-class Read(NamedTuple):
-    """How each lane fared, and what parts took."""
-
-    runs: list[LaneRun]
-    spent: Mapping[str, float] = MappingProxyType({})
+IndexLane = Callable[[LaneQuery, QueryContext], LaneHits]
+"""A lane over the index; runs in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionReader:
-    """Reads a question once for all the lanes over the index.
+class LaneRuns:
+    """How each lane fared, and milliseconds of the parts of those over the index."""
+
+    runs: list[LaneRun]
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLaneRunner:
+    """Reads a question once for all lanes over the index, and runs them.
 
     Args:
         chunks, embedder, indexes, graph: what is read.
-        ranker: ranks by what a question shares with the index.
+        ranker: ranks passages and entities by the signals.
     """
 
     chunks: ChunkStore
@@ -118,102 +116,107 @@ class QuestionReader:
 
     async def run(
         self,
-        works: Mapping[str, IndexLane],
+        lanes: Mapping[str, IndexLane],
         query: LaneQuery,
         deadline: float,
-    ) -> Read:
-        """Run lanes over the scope's index; they share one trip to a thread.
+        *,
+        find_entities: bool,
+    ) -> LaneRuns:
+        """Run lanes over the scope's index, one after the other in one thread.
 
-        Without a model that answers, words and names go on alone, with a warning. What is not done after
-        `deadline` seconds is left behind, as by `run_lanes`; what waits for the database does so `detach_on_cancel`.
+        Without an embedding model that answers they go on with words and names, and a warning.
 
         Args:
-            works: the lanes.
+            lanes: name → lane.
             query: the question.
-            deadline: in seconds.
+            deadline: seconds after which all lanes count as timed out.
+            find_entities: look up the nearest entities where the question names none.
 
         Raises:
             InputError, ConflictError: the request or the stored vectors are at fault.
         """
         started = time.perf_counter()
-        runs: dict[str, LaneRun] = {}
         timings = LaneTimings()
         try:
             async with asyncio.timeout(deadline) as limit:
-                await self._run(works, query, started, runs, timings)
+                runs = await self._run(lanes, query, started, timings, find_entities=find_entities)
         except (InputError, ConflictError):
             raise
-        except Exception as failure:  # noqa: BLE001 - as in a lane
+        except Exception as error:  # noqa: BLE001 - as in a lane
             if limit.expired():
-                return Read([runs.get(name) or late(name, deadline) for name in works])
-            took = milliseconds_since(started)
-            return Read([runs.get(name) or LaneRun(name, [], took, failure) for name in works])
-        return Read([runs[name] for name in works], timings)
+                return LaneRuns([time_out(name, deadline) for name in lanes])
+            elapsed = milliseconds_since(started)
+            return LaneRuns([LaneRun(name, [], elapsed, error) for name in lanes])
+        return LaneRuns(runs, timings)
 
     async def _run(
         self,
-        works: Mapping[str, IndexLane],
+        lanes: Mapping[str, IndexLane],
         query: LaneQuery,
         started: float,
-        runs: dict[str, LaneRun],
         timings: LaneTimings,
-    ) -> None:
-        """Put into `runs` how each fares, and into `timings` what parts take."""
+        *,
+        find_entities: bool,
+    ) -> list[LaneRun]:
         index, vector = await asyncio.gather(
-            detach_on_cancel(self.indexes.get(query.scope)), self._vector(query, timings)
+            detach_on_cancel(self.indexes.get(query.scope)), self._embed(query, timings)
         )
-        with timings.on(VECTOR):
+        with timings.measure(VECTOR):
             find_nearest = await self._nearest_finder(query, index, vector)
-        similar = await self._type_similarity(index, vector)
+        type_similarity = await self._type_similarity(index, vector)
         allowed = await self._allowed(query, index)
+        named = link_question(index, query.text)
+        nearest_entities: Mapping[int, float] = {}
+        if find_entities and not named and self.graph is not None and len(index.entities):
+            nearest_entities = await detach_on_cancel(
+                find_nearest_entities(self.graph, query, index, vector)
+            )
 
-        def build_context() -> QueryContext:
-            with timings.on(VECTOR):
+        def run_in_thread() -> list[LaneRun]:
+            with timings.measure(VECTOR):
                 nearest = find_nearest()
-            signals = self._signals(index, query.text, nearest, similar, timings)
-            full = bool(signals.named) or self.graph is None or not len(index.entities)
-            return QueryContext(
+            with timings.measure(KEYWORD):
+                match = index.lexical.match(query.text)
+            signals = QuerySignals(
+                match=match,
+                semantic=None
+                if nearest is None
+                else semantic_scores(nearest.rows, nearest.cosines),
+                named=named,
+                type_match=index.types.named_by(query.text),
+                type_similarity=type_similarity,
+            )
+            signals = replace(signals, relevance=self.ranker.relevance(index.walk, signals))
+            context = QueryContext(
                 index,
                 signals,
                 self.ranker,
                 vector,
-                nearest or _NOTHING,
+                nearest or _NO_PASSAGES,
+                nearest_entities,
                 allowed,
-                full,
                 timings,
             )
+            return [_run_lane(name, lane, query, context, started) for name, lane in lanes.items()]
 
-        def run_lanes_here(
-            lanes: Mapping[str, IndexLane], build: Callable[[], QueryContext]
-        ) -> QueryContext:
-            context = build()
-            runs.update(_run_each(lanes, query, context, started))
-            return context
-
-        first = await asyncio.to_thread(run_lanes_here, works, build_context)
-        rest = {name: work for name, work in works.items() if name not in runs}
-        if rest and self.graph is not None:
-            named = await detach_on_cancel(nearest_entities(self.graph, query, index, vector))
-            signals = _with_named(first.signals, named)
-            again = replace(first, signals=signals, named_in_full=True)
-            await asyncio.to_thread(run_lanes_here, rest, lambda: again)
+        return await asyncio.to_thread(run_in_thread)
 
     async def _nearest_finder(
         self, query: LaneQuery, index: ScopeIndex, vector: Vectors | None
-    ) -> Callable[[], Near | None]:
-        """Return what finds the nearest passages in a thread: in memory, or as the store has found them."""
+    ) -> Callable[[], NearestPassages | None]:
+        """Return a function that finds the nearest passages in memory, or returns what the store has found."""
         if vector is None:
             return lambda: None
-        centred = await self.indexes.meanings(self.embedder).centred(vector)
+        centred = await self.indexes.query_vectors(self.embedder).centred(vector)
         if index.passages.vectors is None:
-            found = await self._near(query, index, centred)
+            found = await self._find_in_store(query, index, centred)
             return lambda: found
         return lambda: index.passages.nearest(centred, count_nearest(len(index.chunk_ids)))
 
     async def _type_similarity(self, index: ScopeIndex, vector: Vectors | None) -> Floats | None:
         if vector is None:
             return None
-        return await self.indexes.meanings(self.embedder).type_similarity(index.types, vector)
+        return await self.indexes.query_vectors(self.embedder).type_similarity(index.types, vector)
 
     async def _allowed(self, query: LaneQuery, index: ScopeIndex) -> npt.NDArray[np.bool_] | None:
         if query.filters is None:
@@ -224,9 +227,9 @@ class QuestionReader:
         allowed[rows[rows >= 0]] = True
         return allowed
 
-    async def _vector(self, query: LaneQuery, timings: LaneTimings) -> Vectors | None:
+    async def _embed(self, query: LaneQuery, timings: LaneTimings) -> Vectors | None:
         try:
-            with timings.on(VECTOR):
+            with timings.measure(VECTOR):
                 return await self.embedder.embed_query(query.text)
         except ConflictError:
             raise
@@ -234,8 +237,10 @@ class QuestionReader:
             go_without(VECTOR, error, query, WarningCode.EMBEDDING_FAILED)
             return None
 
-    async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
-        """Return the nearest passages as the store finds them."""
+    async def _find_in_store(
+        self, query: LaneQuery, index: ScopeIndex, vector: Vectors
+    ) -> NearestPassages | None:
+        """Return the nearest passages by a search in PostgreSQL."""
         try:
             wanted = count_nearest(len(index.chunk_ids))
             found = await detach_on_cancel(self.chunks.nearest(query.scope, vector, wanted))
@@ -246,53 +251,19 @@ class QuestionReader:
             return None
         rows = index_of(index.chunk_ids.halves, halves_of_texts(found.ids)).astype(np.intp)
         rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
-        return Near(rows[rising], np.array(found.scores, np.float32)[rising])
-
-    def _signals(
-        self,
-        index: ScopeIndex,
-        question: str,
-        nearest: Near | None,
-        type_similarity: Floats | None,
-        timings: LaneTimings,
-    ) -> QuerySignals:
-        with timings.on(KEYWORD):
-            match = index.lexical.match(question)
-        signals = QuerySignals(
-            match=match,
-            semantic=_semantic(nearest),
-            named=link_question(index, question),
-            type_match=index.types.named_by(question),
-            type_similarity=type_similarity,
-        )
-        return replace(signals, relevance=self.ranker.relevance(index.walk, signals))
+        return NearestPassages(rows[rising], np.array(found.scores, np.float32)[rising])
 
 
-def _run_each(
-    lanes: Mapping[str, IndexLane], query: LaneQuery, context: QueryContext, started: float
-) -> dict[str, LaneRun]:
-    """Return how each fares that has all it wants: one that fails does not disturb the others."""
-    runs: dict[str, LaneRun] = {}
-    for name, lane in lanes.items():
-        hits, error = None, None
-        try:
-            hits = lane(query, context)
-        except (InputError, ConflictError):
-            raise
-        except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
-            hits, error = Hits([]), failure
-        if hits is not None:
-            elapsed = milliseconds_since(started)
-            runs[name] = LaneRun(
-                name, hits.items, elapsed, error, hits.around, hits.entity_confidence
-            )
-    return runs
-
-
-def _with_named(signals: QuerySignals, named: dict[int, float] | None) -> QuerySignals:
-    """Return the signals with these entities named, where they are known."""
-    return signals if named is None else replace(signals, named=named, relevance=None)
-
-
-def _semantic(nearest: Near | None) -> SemanticScores | None:
-    return None if nearest is None else semantic_scores(nearest.rows, nearest.cosines)
+def _run_lane(
+    name: str, lane: IndexLane, query: LaneQuery, context: QueryContext, started: float
+) -> LaneRun:
+    """Run one lane; its failure does not disturb the others."""
+    hits, error = LaneHits([]), None
+    try:
+        hits = lane(query, context)
+    except (InputError, ConflictError):
+        raise
+    except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
+        error = failure
+    elapsed = milliseconds_since(started)
+    return LaneRun(name, hits.items, elapsed, error, hits.graph_items, hits.entity_confidence)

@@ -1,4 +1,4 @@
-"""Weighted reciprocal rank fusion: one ranking out of several."""
+"""Fusion: one ranking out of several, by ranks (reciprocal rank fusion) or by scores; and reports among passages."""
 
 from __future__ import annotations
 
@@ -17,56 +17,60 @@ from sextant.domain.retrieval import (
     rescore,
 )
 
-# What global counts at most where a fact is asked for, and as much less as the question's names vouch for what local
-# found (docs/experiments/hybrid-mode.md).
-_OF_FACTS = 0.4
-# And where an account is asked for, which reports give.
-_OF_ACCOUNTS = 0.9
-# Without reports global is words and meaning, which local has gone by already: it settles what is left undecided.
-_WITHOUT_REPORTS = 0.02
-# From so many results on there are always reports among them.
-_LEAST_TOP_K = 5
+# Weight of `global` beside `local` in the mode `hybrid`: at most this for a question about a fact, less if its names
+# speak for what local found (docs/experiments/hybrid-mode.md),
+_WEIGHT_FOR_FACTS = 0.4
+# this for a question that wants an account, which reports give,
+_WEIGHT_FOR_ACCOUNTS = 0.9
+# and this without reports: then global ranks by words and meaning, as local does, and only breaks ties.
+_WEIGHT_WITHOUT_REPORTS = 0.02
+# At least this many results always have reports among them.
+_MIN_TOP_K_WITH_REPORTS = 5
 
 
 def share_of_global(question: str, entity_confidence: float, *, reported: bool) -> float:
-    """Return what a score of `global` counts beside one of `local`, whose counts the rest of 1.
+    """Return the weight of the scores of `global`, 0..1; those of `local` have the rest of 1.
 
     Args:
-        question: what is asked: for a fact, or for an account of something.
-        entity_confidence: how far the question's names vouch for what `local` found, 0..1.
+        question: asks for a fact, or for an account of something.
+        entity_confidence: how far the question's names speak for what `local` found, 0..1.
         reported: whether `global` found reports.
     """
     if not reported:
-        return _WITHOUT_REPORTS
-    return _OF_ACCOUNTS if asks_account(question) else _OF_FACTS * (1 - entity_confidence)
+        return _WEIGHT_WITHOUT_REPORTS
+    if asks_account(question):
+        return _WEIGHT_FOR_ACCOUNTS
+    return _WEIGHT_FOR_FACTS * (1 - entity_confidence)
 
 
-def with_reports(
+def insert_reports(
     passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], share: float
 ) -> list[RetrievedItem]:
-    """Return passages and reports in one ranking: a report scores its share of what the best one of them scores.
+    """Return passages and reports in one ranking; the best report gets the score `share`.
 
     Args:
         passages: best first, scores up to 1.
-        reports: best first, with scores of their own scale.
-        share: as of `share_of_global`.
+        reports: best first, with scores on a scale of their own.
+        share: weight of `global`, see `share_of_global`.
     """
-    most = reports[0].score if reports else 1.0
-    scored = [rescore(one, max(share * one.score / most, LEAST_SCORE)) for one in reports]
+    best = reports[0].score if reports else 1.0
+    scored = [rescore(one, max(share * one.score / best, LEAST_SCORE)) for one in reports]
     return sorted([*passages, *scored], key=lambda item: -item.score)
 
 
-def first_of(ranking: Sequence[RetrievedItem], top_k: int, share: float) -> list[RetrievedItem]:
-    """Return the first `top_k`, of which half of the share of `global` are reports, rounded up.
+def cut_with_reports(
+    ranking: Sequence[RetrievedItem], top_k: int, share: float
+) -> list[RetrievedItem]:
+    """Return the first `top_k` items, among them a fixed number of reports: `share · top_k / 2`, rounded up.
 
-    Where these are not among the first by their scores, the last passages give way to them, if there is room.
+    Reports that are not among the first by their scores take the places of the last passages.
     """
     reports = [item for item in ranking if item.kind is ItemKind.COMMUNITY]
     report_ids = {item.id for item in reports[: min(math.ceil(share * top_k / 2), top_k // 2)]}
     results = [
         item for item in ranking if item.id in report_ids or item.kind is not ItemKind.COMMUNITY
     ]
-    if top_k < _LEAST_TOP_K:
+    if top_k < _MIN_TOP_K_WITH_REPORTS:
         return results[:top_k]
     passages = [item.id for item in results if item.id not in report_ids]
     report_ids.update(passages[: top_k - len(report_ids)])
@@ -103,7 +107,7 @@ def rrf(
 
 
 def rrf_share(rank: int, weight: float, k: float) -> float:
-    """Return what a place in one ranking gives an item: `weight / (k + rank)`, ranks from 1."""
+    """Return the share of one ranking in an item's score: `weight / (k + rank)`, ranks from 1."""
     return weight / (k + rank)
 
 
@@ -113,13 +117,13 @@ def fuse(
     k: float = DEFAULT_K,
     wanted: int | None = None,
 ) -> list[RetrievedItem]:
-    """Merge the lanes' hits by `rrf`; every item keeps where each lane had put it in `lanes`.
+    """Merge the lanes' hits by `rrf`; the items' `lanes` say the rank and score in each lane.
 
     Args:
         found: lane name → its hits, best first, no id twice, each with the lane's own score.
         weights: lane name → weight.
         k: as in `rrf`.
-        wanted: how many of the best; None: all.
+        wanted: number of items; None: all.
     """
     rankings = {lane: [hit.id for hit in found[lane]] for lane in sorted(found)}
     best = [pair for pair in rrf(rankings, weights, k)[:wanted] if pair[1] > 0]
@@ -137,15 +141,14 @@ def fuse(
 
 
 def interleave(first: Sequence[str], second: Sequence[str], count: int) -> list[str]:
-    """Return the first `count` ids of one ranking, then by turns the best new one of the other and of it.
+    """Return the first `count` ids of one ranking, then by turns the next new id of the other and of the first.
 
-    For rankings of different questions, whose ranks say nothing of each other: by `rrf`, what each of
-    them has in the middle would go before what only one has at the top.
+    For rankings of different questions: `rrf` would put ids in the middle of both before those at the top of one.
 
     Args:
         first: ids, best first, none twice.
-        second: the same of the other ranking.
-        count: how many of the first keep their places.
+        second: ids of the other ranking.
+        count: number of ids of the first ranking that keep their positions.
     """
     head = first[:count]
     turns = zip_longest((one for one in second if one not in head), first[count:])
@@ -155,15 +158,15 @@ def interleave(first: Sequence[str], second: Sequence[str], count: int) -> list[
 def fuse_by_score(
     found: Mapping[str, Sequence[RetrievedItem]], share: float, wanted: int | None = None
 ) -> list[RetrievedItem]:
-    """Return two rankings in one, by the weighted sum of their scores.
+    """Merge the hits of two lanes by the weighted sum of their scores.
 
-    Of ranks only the order is left: by `rrf` what both lanes have far below goes before what one is sure of, and
-    questions of several hops lose a fifth of their passages.
+    Unlike `rrf`, a passage with a high score in one lane stays before one that both lanes have far below; with
+    `rrf` multi-hop questions lose a fifth of their passages.
 
     Args:
-        found: the names of both lanes → their hits, best first, no id twice, scores above 0 up to 1.
-        share: what a score of the second lane counts, 0 to 1; the first's counts the rest.
-        wanted: how many of the best; None: all.
+        found: lane name → its hits, best first, no id twice, scores above 0 up to 1; two lanes.
+        share: weight of the second lane, 0..1; the first has the rest.
+        wanted: number of items; None: all.
     """
     shares = dict(zip(found, (1 - share, share), strict=True))
     scores: defaultdict[str, float] = defaultdict(float)

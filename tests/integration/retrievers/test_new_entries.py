@@ -15,7 +15,7 @@ from sextant.evals.sets import load_corpus
 from sextant.models.protocols import Embedder
 from sextant.retrievers import mode_runner, modes
 from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.lanes.query_context import Hits, QueryContext
+from sextant.retrievers.lanes.query_context import LaneHits, QueryContext
 from sextant.retrievers.modes import ModeSpec
 from sextant.retrievers.ranking.mix_ranker import MixParameters, PageRankMixer
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale
@@ -41,7 +41,7 @@ class ShortestFirst:
         return [rescore(one, 1 / rank) for rank, one in enumerate(order, start=1)]
 
 
-def last_lane(query: LaneQuery, context: QueryContext) -> Hits:
+def last_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
     """Find the passages of the index from behind."""
     rows = list(reversed(range(len(context.index.chunk_ids))))[: query.limit]
     ids = context.index.chunk_ids.texts_of(rows)
@@ -49,7 +49,7 @@ def last_lane(query: LaneQuery, context: QueryContext) -> Hits:
         RetrievedItem(ItemKind.CHUNK, one, "", max(1 / rank, LEAST_SCORE))
         for rank, one in enumerate(ids, start=1)
     ]
-    return Hits(items)
+    return LaneHits(items)
 
 
 @pytest_asyncio.fixture

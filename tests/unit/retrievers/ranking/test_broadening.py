@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.fusion import first_of, share_of_global, with_reports
+from sextant.retrievers.ranking.fusion import cut_with_reports, insert_reports, share_of_global
 
 
 def passage(name: str, score: float) -> RetrievedItem:
@@ -44,34 +44,34 @@ def test_without_reports_global_settles_only_what_is_undecided(asked: str) -> No
 
 def test_reports_stand_among_passages_by_their_share() -> None:
     passages = [passage("a", 1.0), passage("b", 0.3), passage("c", 0.1)]
-    found = with_reports(passages, [report("r", 0.5), report("s", 0.25)], 0.4)
+    found = insert_reports(passages, [report("r", 0.5), report("s", 0.25)], 0.4)
     assert [one.id for one in found] == ["a", "r", "b", "s", "c"]
     assert [one.score for one in found] == pytest.approx([1.0, 0.4, 0.3, 0.2, 0.1])
     assert found[1].lanes["reports"].contribution == pytest.approx(0.4)
 
 
 def test_reports_take_half_of_the_places_of_their_share() -> None:
-    ranking = with_reports(
+    ranking = insert_reports(
         [passage(f"p{at}", 1 - at / 100) for at in range(20)],
         [report(f"r{at}", 1 - at / 100) for at in range(6)],
         0.9,
     )
-    kinds = [one.kind for one in first_of(ranking, 10, 0.9)]
+    kinds = [one.kind for one in cut_with_reports(ranking, 10, 0.9)]
     assert kinds.count(ItemKind.COMMUNITY) == 5
     assert len(kinds) == 10
-    few = [one.kind for one in first_of(ranking, 10, 0.3)]
+    few = [one.kind for one in cut_with_reports(ranking, 10, 0.3)]
     assert few.count(ItemKind.COMMUNITY) == 2
 
 
 def test_one_report_at_least_is_there_where_there_is_room_for_it() -> None:
     passages = [passage(f"p{at}", 1 - at / 100) for at in range(20)]
-    ranking = with_reports(passages, [report("r", 0.5), report("s", 0.4)], 0.02)
-    assert [one.id for one in first_of(ranking, 5, 0.02)] == ["p0", "p1", "p2", "p3", "r"]
-    assert [one.id for one in first_of(ranking, 2, 0.02)] == ["p0", "p1"]
-    assert [one.id for one in first_of(passages, 3, 0.02)] == ["p0", "p1", "p2"]
+    ranking = insert_reports(passages, [report("r", 0.5), report("s", 0.4)], 0.02)
+    assert [one.id for one in cut_with_reports(ranking, 5, 0.02)] == ["p0", "p1", "p2", "p3", "r"]
+    assert [one.id for one in cut_with_reports(ranking, 2, 0.02)] == ["p0", "p1"]
+    assert [one.id for one in cut_with_reports(passages, 3, 0.02)] == ["p0", "p1", "p2"]
 
 
 def test_one_place_is_a_passages() -> None:
-    ranking = with_reports([passage("p", 0.5)], [report("r", 0.5)], 0.9)
-    assert [one.id for one in first_of(ranking, 1, 0.9)] == ["p"]
-    assert [one.id for one in first_of(ranking, 2, 0.9)] == ["r", "p"]
+    ranking = insert_reports([passage("p", 0.5)], [report("r", 0.5)], 0.9)
+    assert [one.id for one in cut_with_reports(ranking, 1, 0.9)] == ["p"]
+    assert [one.id for one in cut_with_reports(ranking, 2, 0.9)] == ["r", "p"]

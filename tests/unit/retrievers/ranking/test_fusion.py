@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.mode_runner import alone
+from sextant.retrievers.mode_runner import rank_one_lane
 from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, interleave, rrf
 
 rankings = st.dictionaries(
@@ -203,7 +203,7 @@ def test_an_item_of_both_keeps_what_both_said() -> None:
 
 def test_a_lane_alone_keeps_its_order() -> None:
     found = [item("b", 0.5), item("a", 0.5)]
-    assert [hit.id for hit in alone("local", found)] == ["b", "a"]
+    assert [hit.id for hit in rank_one_lane("local", found)] == ["b", "a"]
 
 
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
