@@ -1,4 +1,4 @@
-"""Chunks that were found, as a caller sees them: their metadata, their entities, what is around them."""
+"""Search hits: chunks with their metadata, entities and neighbours, as a caller gets them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sextant.domain.errors import InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.retrievers.chunk_search.ranking import Ranked, Share
+from sextant.retrievers.chunk_search.ranking import RankedChunk, Share
 from sextant.retrievers.lanes.warnings import find_causes, log_failures
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import (
@@ -30,7 +30,7 @@ _NO_GRAPH = CodedWarning(WarningCode.GRAPH_STORE_FAILED)
 
 
 class HitModel(BaseModel):
-    """In camelCase over the wire."""
+    """Serialized in camelCase."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
@@ -38,7 +38,7 @@ class HitModel(BaseModel):
 
 
 class Neighbour(HitModel):
-    """A chunk around a hit: `section`, beside it in its section; `linked`, by shared entities."""
+    """A neighbour of a hit: `section`, beside it in its section, or `linked`, by shared entities."""
 
     chunk_id: str
     document_id: str
@@ -50,7 +50,7 @@ class Neighbour(HitModel):
 
 
 class SearchHit(HitModel):
-    """A chunk, its semantic metadata, and its scores: each signal's share, `hybrid`, `rerank`, `final`."""
+    """A chunk with its metadata and scores: the share of each signal, `hybrid`, `rerank` and `final`."""
 
     chunk_id: str
     document_id: str
@@ -75,15 +75,15 @@ class SearchHit(HitModel):
     signals: dict[str, Share] | None = None
 
 
-_Mentioned = Mapping[UUID, tuple[ChunkEntity, ...]]
-_Around = Mapping[UUID, tuple[Neighbour, ...]]
+_Entities = Mapping[UUID, tuple[ChunkEntity, ...]]
+_Neighbours = Mapping[UUID, tuple[Neighbour, ...]]
 
 
 class ChunkHits:
-    """Shows chunks with what the graph says of them.
+    """Loads hits with their metadata, entities and neighbours.
 
     Args:
-        database: where they are.
+        database: where the chunks are.
     """
 
     def __init__(self, database: Database) -> None:
@@ -93,36 +93,36 @@ class ChunkHits:
     async def of(
         self,
         scope: Scope,
-        best: Sequence[Ranked],
+        best: Sequence[RankedChunk],
         warnings: list[CodedWarning],
         *,
         neighbors: bool,
         debug: bool = False,
     ) -> tuple[SearchHit, ...]:
-        """Return the chunks in their order as they are now; those that are gone are left out.
+        """Return hits of ranked chunks, in order; deleted chunks are left out.
 
-        Without entities, and a warning says so, if the graph is away.
+        Without entities, and with a warning, if the graph does not answer.
 
         Args:
-            scope: whose.
-            best: what was found.
-            warnings: where a warning goes.
-            neighbors: with the chunks beside each and linked to it.
-            debug: with what each signal gave.
+            scope: whose data, and which knowledge base.
+            best: the ranked chunks.
+            warnings: warnings are added here.
+            neighbors: add the chunks beside and linked to each hit.
+            debug: add the values of each signal.
         """
         if not best:
             return ()
-        ids = [UUID(one.id) for one in best]
-        # At the same moment, so that they share a round trip.
-        stored, mentioned = await asyncio.gather(
-            self._chunks.get(scope, ids), self._mentioned(scope, ids, warnings)
+        ids = [UUID(ranked.id) for ranked in best]
+        # Statements that are sent together share a round trip.
+        stored, entities = await asyncio.gather(
+            self._chunks.get(scope, ids), self._load_entities(scope, ids, warnings)
         )
-        around = await self._around(scope, stored, warnings) if neighbors else None
-        there = {str(chunk.id): chunk for chunk in stored}
+        nearby = await self._load_neighbours(scope, stored, warnings) if neighbors else None
+        by_id = {str(chunk.id): chunk for chunk in stored}
         return tuple(
-            _hit(one, there[one.id], mentioned, around, debug=debug)
-            for one in best
-            if one.id in there
+            _hit(ranked, by_id[ranked.id], entities, nearby, debug=debug)
+            for ranked in best
+            if ranked.id in by_id
         )
 
     async def of_mode(
@@ -134,21 +134,21 @@ class ChunkHits:
         neighbors: bool,
         debug: bool = False,
     ) -> tuple[SearchHit, ...]:
-        """Return the hits of chunks that a mode has found."""
-        best = [_by_lanes(item) for item in items]
+        """Return hits of chunks that a mode has found."""
+        best = [_as_ranked(item) for item in items]
         return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
 
-    async def _mentioned(
+    async def _load_entities(
         self, scope: Scope, ids: Sequence[UUID], warnings: list[CodedWarning]
-    ) -> _Mentioned:
+    ) -> _Entities:
         with _without_graph(warnings):
             return await entities_of(self._database, scope, ids)
         return {}
 
-    async def _around(
+    async def _load_neighbours(
         self, scope: Scope, hits: Sequence[StoredChunk], warnings: list[CodedWarning]
-    ) -> _Around:
-        """Of each hit the chunks beside it in its section, then those linked by shared entities."""
+    ) -> _Neighbours:
+        """Return hit → chunks beside it in its section, then chunks linked by shared entities."""
         linked: Mapping[UUID, Sequence[UUID]] = {}
         with _without_graph(warnings):
             linked = await load_linked_chunks(self._database, scope, [hit.id for hit in hits])
@@ -163,7 +163,7 @@ class ChunkHits:
 
 @contextmanager
 def _without_graph(warnings: list[CodedWarning]) -> Iterator[None]:
-    """Go on, with a warning, where the graph is away."""
+    """Suppress an error of the graph, with a warning."""
     try:
         yield
     except InputError:
@@ -174,13 +174,13 @@ def _without_graph(warnings: list[CodedWarning]) -> Iterator[None]:
             log_failures({"graph": error})
 
 
-def _by_lanes(item: RetrievedItem) -> Ranked:
-    """Return its lanes stand where a search of chunks has its signals."""
+def _as_ranked(item: RetrievedItem) -> RankedChunk:
+    """Return a retrieved item as a ranked chunk; its lanes become the signals."""
     signals = {
         name: Share(lane.score, lane.score, lane.weight, lane.contribution or 0.0, lane.rank)
         for name, lane in item.lanes.items()
     }
-    return Ranked(item.id, item.score, signals, item.score)
+    return RankedChunk(item.id, item.score, signals, item.score)
 
 
 def _relations(
@@ -207,24 +207,26 @@ def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:
 
 
 def _hit(
-    one: Ranked,
+    ranked: RankedChunk,
     chunk: StoredChunk,
-    mentioned: _Mentioned,
-    around: _Around | None,
+    entities: _Entities,
+    nearby: _Neighbours | None,
     *,
     debug: bool,
 ) -> SearchHit:
-    scores = {name: signal.share for name, signal in one.signals.items()}
-    scores |= {"hybrid": one.hybrid, "final": one.score}
-    if one.rerank is not None:
-        scores["rerank"] = one.rerank
+    scores = {name: signal.share for name, signal in ranked.signals.items()}
+    scores |= {"hybrid": ranked.hybrid, "final": ranked.score}
+    if ranked.rerank is not None:
+        scores["rerank"] = ranked.rerank
+    # Ingestion notes the names of entities; the graph, where it has the chunk, also their types.
+    noted = tuple(ChunkEntity(name, "TERM") for name in chunk.entities)
     return SearchHit(
-        chunk_id=one.id,
+        chunk_id=ranked.id,
         document_id=str(chunk.document_id),
         external_id=chunk.external_id,
         filename=chunk.filename,
         text=chunk.text,
-        score=one.score,
+        score=ranked.score,
         scores=scores,
         semantic_title=chunk.title or chunk.document_title,
         summary=chunk.summary,
@@ -232,18 +234,12 @@ def _hit(
         topic_labels=chunk.topic_labels,
         keywords=chunk.keywords,
         tags=chunk.tags,
-        entities=_entities(chunk, mentioned),
+        entities=entities.get(chunk.id, noted),
         section_id=str(chunk.section_id),
         parent_section_path=chunk.section_path,
         modality=str(chunk.modality),
         page=chunk.page,
         created_at=chunk.created_at.isoformat(),
-        neighbors=None if around is None else around.get(chunk.id, ()),
-        signals=dict(one.signals) if debug else None,
+        neighbors=None if nearby is None else nearby.get(chunk.id, ()),
+        signals=dict(ranked.signals) if debug else None,
     )
-
-
-def _entities(chunk: StoredChunk, mentioned: _Mentioned) -> tuple[ChunkEntity, ...]:
-    """Return those of the graph with their types; where it has none, the names that ingestion noted."""
-    unknown = tuple(ChunkEntity(name, "TERM") for name in chunk.entities)
-    return mentioned.get(chunk.id, unknown)

@@ -1,4 +1,4 @@
-"""One ranking of the chunks that the lanes found: by seven signals, then the reranker's share."""
+"""Run the lanes of chunk search and rank what they found: by metadata, BM25 and a reranker."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from sextant.domain.warnings import CodedWarning, WarningCode, distinct
 from sextant.models.protocols import Reranker
 from sextant.retrievers.arrays import BM25
 from sextant.retrievers.chunk_search.ranking import (
-    Found,
+    ChunkQuestion,
+    LaneScores,
     MetadataRanking,
-    QuestionSignals,
-    Ranked,
+    RankedChunk,
     rank_by_metadata,
-    with_bm25,
     with_rerank,
 )
 from sextant.retrievers.chunk_search.weights import MetadataWeights
@@ -31,7 +30,7 @@ from sextant.retrievers.hybrid_retriever.bm25 import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from sextant.retrievers.lanes.warnings import (
     log_failures,
-    require_one_of,
+    require_one,
     warn_of_failures,
 )
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
@@ -42,35 +41,35 @@ from sextant.stores.rows import ScopeRows
 
 logger = logging.getLogger(__name__)
 
-# Seconds that a search waits for an index that is not built yet.
+# Seconds that a search waits for a BM25 index that is not built yet.
 _PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRanking:
-    """All chunks that a search found, best first, and how it went: some 0.3 KB a chunk."""
+    """All chunks that a search found, best first, with its warnings and timings; some 0.3 KB a chunk."""
 
-    found: MetadataRanking
+    chunks: MetadataRanking
     warnings: tuple[CodedWarning, ...]
     timings: Mapping[str, float]
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.chunks)
 
-    def page(self, position: Position | None, limit: int) -> tuple[list[Ranked], bool]:
+    def page(self, position: Position | None, limit: int) -> tuple[list[RankedChunk], bool]:
         """Return the first `limit` chunks after a position, and whether there are more."""
-        ids, scores = self.found.ids, self.found.scores.tolist()
+        ids, scores = self.chunks.ids, self.chunks.scores.tolist()
         begin = 0 if position is None else position.end_in(ids, scores)
-        return self.found.shown(begin, begin + limit), len(self) > begin + limit
+        return self.chunks.chunks(begin, begin + limit), len(self) > begin + limit
 
 
 class ChunkRanker:
-    """Runs the lanes and makes one ranking of what they found.
+    """Runs the lanes and ranks what they found.
 
     Args:
         database: where the chunks are.
-        lanes: find them; their ids and scores are all that is asked of them.
-        reranker: has its share of the score; None: none has.
+        lanes: only the ids and scores of their hits are used.
+        reranker: has its share of the score; None: the hybrid score is final.
         settings: constants.
     """
 
@@ -97,7 +96,7 @@ class ChunkRanker:
         rerank: bool,
         bm25_rerank: bool,
     ) -> ChunkRanking:
-        """Return every chunk that a lane found, by `rank_by_metadata`, BM25 and the reranker, if these may and can.
+        """Return every chunk that a lane found, ranked by metadata, and by BM25 and the reranker if they are on and work.
 
         Raises:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
@@ -107,16 +106,16 @@ class ChunkRanker:
         runs, index = await asyncio.gather(
             lanes, self._index(query) if bm25_rerank else _no_index()
         )
-        await require_one_of(runs, self._database)
+        await require_one(runs, self._database)
         if not query.keywords:
             query.warn(WarningCode.KEYWORDS_MISSING)
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
-        traits = await self._described(query, runs)
-        signals = QuestionSignals(query.text, now, self._options.half_life)
-        ranking = rank_by_metadata(signals, traits, scores_of(runs), weights)
-        if index is not None:
-            ranking = self._by_bm25(index, query, ranking)
+        ids = list(dict.fromkeys(hit.id for run in runs for hit in run.hits))
+        chunks = await read_metadata(self._database, query.scope, ids) if ids else []
+        question = ChunkQuestion(query.text, now, self._options.half_life)
+        bm25 = None if index is None else self._score_by_bm25(index, query, chunks)
+        ranking = rank_by_metadata(question, chunks, scores_of(runs), weights, bm25)
         timings["ranking"] = milliseconds_since(started)
         if rerank and self._reranker is not None:
             started = time.perf_counter()
@@ -128,7 +127,7 @@ class ChunkRanker:
         return ChunkRanking(ranking, tuple(warnings), timings)
 
     async def _index(self, query: LaneQuery) -> BM25Index | None:
-        """Return the BM25 index of the knowledge base; None, with a warning, where it is not ready in time or fails."""
+        """Return the BM25 index of the knowledge base; None, and a warning, if it is not ready in time or fails."""
         rows = ScopeRows(self._database, query.scope, query.scope.user_id)
         try:
             return await asyncio.wait_for(self._bm25.get(rows), _PATIENCE)
@@ -139,20 +138,15 @@ class ChunkRanker:
             log_failures({"bm25": error})
         return None
 
-    def _by_bm25(
-        self, index: BM25Index, query: LaneQuery, ranking: MetadataRanking
-    ) -> MetadataRanking:
+    def _score_by_bm25(
+        self, index: BM25Index, query: LaneQuery, chunks: Sequence[ChunkMetadata]
+    ) -> tuple[list[float], float]:
+        """Return the BM25 score of each chunk, and the share of BM25 in the hybrid score."""
         settings = self._settings
         weights = settings.bm25_vector_weight + settings.bm25_weight
         share = settings.bm25_weight / weights if weights else 0.0
         bm25 = BM25(settings.bm25_k1, settings.bm25_b)
-        scores = index.score(query.text, [(one, "") for one in ranking.ids], bm25)
-        return with_bm25(ranking, scores, share)
-
-    async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[ChunkMetadata]:
-        """Return what ranking asks of all that was found, each chunk once; those that are gone are left out."""
-        ids = list(dict.fromkeys(one.id for run in runs for one in run.hits))
-        return await read_metadata(self._database, query.scope, ids) if ids else []
+        return index.score(query.text, [(chunk.id, "") for chunk in chunks], bm25), share
 
     async def _reranked(
         self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking
@@ -171,6 +165,6 @@ async def _no_index() -> None:
     return None
 
 
-def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
-    """Return what each lane found; of one that failed nothing."""
+def scores_of(runs: Sequence[LaneRun]) -> dict[str, LaneScores]:
+    """Return lane → scores of its hits, without failed lanes."""
     return {run.name: {hit.id: hit.score for hit in run.hits} for run in runs if run.error is None}

@@ -1,7 +1,7 @@
-"""Rank chunks by seven signals of 0..1 each: what is known of them beside text and vector, too.
+"""Rank chunks by seven signals of 0..1 each: vector, keywords, headings, age, topics, modality, neighbours.
 
-`hybrid = Σ weight · share ÷ Σ weight` over the signals, then `final = 0.6 · hybrid + 0.4 · rerank` where a reranker has
-scored; weights and shares are settings.
+`hybrid = Σ weight · signal ÷ Σ weight`; with BM25 `(1 − share) · hybrid + share · BM25`; then
+`final = 0.6 · hybrid + 0.4 · rerank` if a reranker has scored. Weights and shares are settings.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from sextant.stores.chunks.stored import ChunkMetadata
 from sextant.text.analysis import is_pair, terms
 from sextant.text.characters import simplify
 
-# A section's own title says most of what is in it; each level up says less.
-_UPWARD = 0.7
+# A section's own title says most about its text; the title of each level above counts this much less.
+_PARENT_FACTOR = 0.7
 
-_WANTED = {
+_MODALITY_WORDS = {
     Modality.TABLE: re.compile(
         r"表格|列表|清单|一览|[这下上附]表|表\s*\d|\btables?\b", re.IGNORECASE
     ),
@@ -39,16 +39,17 @@ _WANTED = {
 }
 
 
-# Of one lane: the chunks that it found with its scores, best first.
-Found = Mapping[str, float]
+LaneScores = Mapping[str, float]
+"""Chunk id → score of one lane, best first."""
 Numbers = npt.NDArray[np.float64]
+BM25_SIGNAL = "bm25"
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionSignals:
-    """What the signals need of a question.
+class ChunkQuestion:
+    """A question as the signals need it.
 
-    `now` is the moment from which ages count, `half_life` the days after which half of recency is left.
+    `now` is the moment from which ages count, `half_life` the days after which recency is one half.
     """
 
     text: str
@@ -66,11 +67,11 @@ class QuestionSignals:
         object.__setattr__(self, "_pairs", tuple(adjacent))
         object.__setattr__(self, "_words", found - adjacent)
 
-    def among(self, text: str) -> frozenset[str]:
-        """Return the question's terms that are terms of `text`, which is cut only where that is in doubt.
+    def terms_in(self, text: str) -> frozenset[str]:
+        """Return the question's terms that are terms of `text`.
 
-        A pair of ideographs is a term wherever it stands. What a word is stemmed and folded to stands
-        in it, too, as long as all is ASCII.
+        `text` is cut into terms only if a substring search leaves that open: a pair of ideographs is a term
+        wherever it stands, and a stemmed word is a substring of the word in ASCII.
         """
         plain = simplify(text) if self._pairs else text
         pairs = frozenset(pair for pair in self._pairs if pair in plain)
@@ -82,115 +83,94 @@ class QuestionSignals:
         return pairs | self._words.intersection(terms(text))
 
 
-def signals_of(
-    question: QuestionSignals,
+def _score_signals(
+    question: ChunkQuestion,
     chunks: Sequence[ChunkMetadata],
-    lanes: Mapping[str, Found],
+    lanes: Mapping[str, LaneScores],
     weights: MetadataWeights,
 ) -> tuple[Numbers, Numbers]:
-    """Return raw values and shares of each signal, in the order of `MetadataWeights`."""
-    cosines, near = _by_vector(chunks, lanes.get(VECTOR, {}))
-    counted, words = _by_keyword(chunks, lanes.get(KEYWORD, {}))
-    ages, fresh = _by_age(question, chunks)
-    hierarchy = _by_titles(question, chunks)
+    """Return the raw value and the share (0..1) of each signal, in the order of `MetadataWeights`."""
+    raw_vector, vector = _vector_signal(chunks, lanes.get(VECTOR, {}))
+    raw_keyword, keyword = _keyword_signal(chunks, lanes.get(KEYWORD, {}))
+    ages = [age_in_days(chunk.created_at, question.now) for chunk in chunks]
+    recency = [time_decay(age, question.half_life) for age in ages]
+    hierarchy = _hierarchy_signal(question, chunks)
     topic = [topic_share(question, chunk) for chunk in chunks]
-    modality = _by_modality(question.text, chunks)
-    neighbours = _by_neighbours(chunks, _lane_scores(near, words, weights))
+    modality = _modality_signal(question.text, chunks)
+    found = weights.vector * vector + weights.keyword * keyword
+    neighbour = _neighbour_signal(chunks, found / (weights.vector + weights.keyword or 1.0))
     return (
-        np.array([cosines, counted, hierarchy, ages, topic, modality, neighbours]),
-        np.array([near, words, hierarchy, fresh, topic, modality, neighbours]),
+        np.array([raw_vector, raw_keyword, hierarchy, ages, topic, modality, neighbour]),
+        np.array([vector, keyword, hierarchy, recency, topic, modality, neighbour]),
     )
 
 
-def _by_vector(chunks: Sequence[ChunkMetadata], found: Found) -> tuple[Numbers, Numbers]:
-    """Return cosines, the farthest that the lane found at 0; what it did not find has 0, too."""
-    raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
-    there = np.array([chunk.id in found for chunk in chunks], dtype=bool)
+def _vector_signal(chunks: Sequence[ChunkMetadata], scores: LaneScores) -> tuple[Numbers, Numbers]:
+    """Return cosines, and their shares: 0 for the farthest chunk of the lane and for all that it did not find."""
+    raw = np.array([scores.get(chunk.id, 0.0) for chunk in chunks])
+    is_found = np.array([chunk.id in scores for chunk in chunks], dtype=bool)
     share = np.zeros(len(chunks))
-    share[there] = min_max(raw[there])
+    share[is_found] = min_max(raw[is_found])
     return raw, share
 
 
-def _by_keyword(chunks: Sequence[ChunkMetadata], found: Found) -> tuple[Numbers, Numbers]:
-    """Return the lane's score as a share of the best: about how many of the keywords found are in it."""
-    raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
+def _keyword_signal(chunks: Sequence[ChunkMetadata], scores: LaneScores) -> tuple[Numbers, Numbers]:
+    """Return the lane's scores, and their shares of the best."""
+    raw = np.array([scores.get(chunk.id, 0.0) for chunk in chunks])
     return raw, raw / (raw.max(initial=0.0) or 1.0)
 
 
-def _by_age(
-    question: QuestionSignals, chunks: Sequence[ChunkMetadata]
-) -> tuple[list[float], list[float]]:
-    """Return age in days, and what is left of a whole that halves every half-life."""
-    ages = [age_in_days(chunk.created_at, question.now) for chunk in chunks]
-    return ages, [time_decay(age, question.half_life) for age in ages]
+def _hierarchy_signal(question: ChunkQuestion, chunks: Sequence[ChunkMetadata]) -> list[float]:
+    paths = [tuple(chunk.titles) for chunk in chunks]
+    shares = {path: hierarchy_share(question, path) for path in set(paths)}
+    return [shares[path] for path in paths]
 
 
-def _by_titles(question: QuestionSignals, chunks: Sequence[ChunkMetadata]) -> list[float]:
-    """Return chunks of a section have their titles in common."""
-    known: dict[tuple[str, ...], float] = {}
-    shares = []
-    for chunk in chunks:
-        titles = tuple(chunk.titles)
-        if titles not in known:
-            known[titles] = hierarchy_share(question, titles)
-        shares.append(known[titles])
-    return shares
+def hierarchy_share(question: ChunkQuestion, titles: Sequence[str]) -> float:
+    """Return how well the titles above a chunk match the question, 0..1.
 
-
-def hierarchy_share(question: QuestionSignals, titles: Sequence[str]) -> float:
-    """Return how far a title above a chunk is what the question asks for, 0..1.
-
-    Of each title the share of its terms that the question has, times 0.7 for each level up from the
-    section's own; the best of them. The document's title is the topmost.
+    The best share of a title's terms that the question has, times 0.7 for each level above the section's own
+    title. The document's title is the topmost.
     """
-    return max(
-        (
-            _title_overlap(question, title) * _UPWARD**level
-            for level, title in enumerate(reversed(titles))
-        ),
-        default=0.0,
+    shares = (
+        _title_overlap(question, title) * _PARENT_FACTOR**level
+        for level, title in enumerate(reversed(titles))
     )
+    return max(shares, default=0.0)
 
 
-def _title_overlap(question: QuestionSignals, title: str) -> float:
-    found = question.among(title)
+def _title_overlap(question: ChunkQuestion, title: str) -> float:
+    found = question.terms_in(title)
     return len(found) / len(set(terms(title))) if found else 0.0
 
 
-def topic_share(question: QuestionSignals, chunk: ChunkMetadata) -> float:
+def topic_share(question: ChunkQuestion, chunk: ChunkMetadata) -> float:
     """Return the share of the question's terms that the chunk's topics, keywords and entities have, 0..1."""
     if not question.terms:
         return 0.0
-    return len(question.among(chunk.labels)) / len(question.terms)
+    return len(question.terms_in(chunk.labels)) / len(question.terms)
 
 
-def _by_modality(question: str, chunks: Sequence[ChunkMetadata]) -> list[float]:
-    """Return 1 for a chunk of the kind that the question asks for, else 0; 1 for all where it asks for none."""
-    wanted = {kind for kind, words in _WANTED.items() if words.search(question)}
+def _modality_signal(question: str, chunks: Sequence[ChunkMetadata]) -> list[float]:
+    """Return 1 for chunks of the modality that the question asks for, else 0; 1 for all if it asks for none."""
+    wanted = {kind for kind, words in _MODALITY_WORDS.items() if words.search(question)}
     return [float(not wanted or chunk.modality in wanted) for chunk in chunks]
 
 
-def _lane_scores(near: Numbers, words: Numbers, weights: MetadataWeights) -> Numbers:
-    whole = weights.vector + weights.keyword or 1.0
-    found: Numbers = (weights.vector * near + weights.keyword * words) / whole
-    return found
-
-
-def _by_neighbours(chunks: Sequence[ChunkMetadata], found: Numbers) -> list[float]:
-    """Return how well vector and keywords found the better one of the two chunks beside each chunk."""
-    worth = {chunk.id: score for chunk, score in zip(chunks, found.tolist(), strict=True)}
+def _neighbour_signal(chunks: Sequence[ChunkMetadata], scores: Numbers) -> list[float]:
+    """Return for each chunk the better score by vector and keywords of the two chunks beside it."""
+    by_id = {chunk.id: score for chunk, score in zip(chunks, scores.tolist(), strict=True)}
     return [
-        max((worth.get(neighbour, 0.0) for neighbour in chunk.neighbours), default=0.0)
+        max((by_id.get(neighbour, 0.0) for neighbour in chunk.neighbours), default=0.0)
         for chunk in chunks
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one signal says of a chunk: as it was found, brought to 0..1, and what that is worth.
+    """The value of one signal for a chunk: raw, mapped to 0..1, and its part of the score.
 
-    `contribution` is its part of the hybrid score; those of all signals sum to it. `rank` is the
-    chunk's place in the lane that the signal comes from.
+    The contributions of all signals sum to the hybrid score. `rank` is the chunk's rank in the signal's lane.
     """
 
     raw: float
@@ -201,8 +181,8 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A chunk by id, its final score, and what each signal said."""
+class RankedChunk:
+    """A chunk by id, its final score, and the values of its signals."""
 
     id: str
     score: float
@@ -212,107 +192,86 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class BM25Share:
-    """BM25 of each chunk, the same brought to 0..1, and what part of the score it has."""
-
-    raw: Numbers
-    shares: Numbers
-    weight: float
-
-    def ordered(self, order: npt.NDArray[np.intp]) -> BM25Share:
-        """Return the same for the chunks in another order."""
-        return BM25Share(self.raw[order], self.shares[order], self.weight)
-
-    def shown(self, index: int) -> Share:
-        """Return what it says of a chunk."""
-        share = float(self.shares[index])
-        return Share(float(self.raw[index]), share, self.weight, self.weight * share)
-
-
-@dataclass(frozen=True, slots=True)
 class MetadataRanking:
-    """Chunks in an order, best first, and how it came about; as arrays, for few of them are shown.
+    """Ranked chunks, best first; as arrays, since few of them are shown.
 
     Attributes:
         ids: the chunks.
-        scores: final ones, above 0.
-        raw, shares: what each signal said, shape (signals, chunks), signals in the order of
-            `MetadataWeights`.
-        hybrid: the weighted shares, that of BM25 among them.
-        lanes: what the lanes had found.
-        reranked: the reranker's shares; None where it did not judge.
-        bm25: what BM25 said; None where it was not asked.
+        scores: final scores, above 0.
+        raw, shares: of each signal, shape (signals, chunks).
+        weights: signal → its weight as it was given, and its factor in the hybrid score.
+        hybrid: sum of factor · share.
+        lanes: scores of the lanes.
+        reranked: the reranker's shares; None without a reranker.
     """
 
     ids: tuple[str, ...]
     scores: Numbers
     raw: Numbers
     shares: Numbers
+    weights: Mapping[str, tuple[float, float]]
     hybrid: Numbers
-    weights: MetadataWeights
-    lanes: Mapping[str, Found]
+    lanes: Mapping[str, LaneScores]
     reranked: Numbers | None = None
-    bm25: BM25Share | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def shown(self, begin: int, end: int) -> list[Ranked]:
-        """Return the chunks of these places, for a reader."""
+    def chunks(self, begin: int, end: int) -> list[RankedChunk]:
+        """Return the chunks at these positions with all their values."""
         ranks = {
-            lane: {id_: rank for rank, id_ in enumerate(found, start=1)}
-            for lane, found in self.lanes.items()
+            lane: {id_: rank for rank, id_ in enumerate(scores, start=1)}
+            for lane, scores in self.lanes.items()
         }
-        weights = asdict(self.weights)
-        worth = [(name, weight, weight / sum(weights.values())) for name, weight in weights.items()]
-        rows = np.stack([self.raw, self.shares])[:, :, begin:end].T.tolist()
-        return [self._shown(begin + index, id_, worth, ranks) for index, id_ in enumerate(rows)]
-
-    def _shown(
-        self,
-        index: int,
-        raw_signals: Sequence[tuple[float, float]],
-        worth: Sequence[tuple[str, float, float]],
-        ranks: Mapping[str, Mapping[str, int]],
-    ) -> Ranked:
-        id_ = self.ids[index]
-        left = 1.0 if self.bm25 is None else 1.0 - self.bm25.weight
-        signals = {
-            name: Share(raw, share, weight, left * part * share, ranks.get(name, {}).get(id_))
-            for (raw, share), (name, weight, part) in zip(raw_signals, worth, strict=True)
-        }
-        rerank = None if self.reranked is None else float(self.reranked[index])
-        if self.bm25 is not None:
-            signals["bm25"] = self.bm25.shown(index)
-        return Ranked(id_, float(self.scores[index]), signals, float(self.hybrid[index]), rerank)
+        found = []
+        for at in range(begin, min(end, len(self))):
+            id_, raw, shares = self.ids[at], self.raw[:, at].tolist(), self.shares[:, at].tolist()
+            signals = {
+                name: Share(value, share, weight, factor * share, ranks.get(name, {}).get(id_))
+                for value, share, (name, (weight, factor)) in zip(
+                    raw, shares, self.weights.items(), strict=True
+                )
+            }
+            rerank = None if self.reranked is None else float(self.reranked[at])
+            hybrid = float(self.hybrid[at])
+            found.append(RankedChunk(id_, float(self.scores[at]), signals, hybrid, rerank))
+        return found
 
 
 def rank_by_metadata(
-    question: QuestionSignals,
+    question: ChunkQuestion,
     chunks: Sequence[ChunkMetadata],
-    lanes: Mapping[str, Found],
+    lanes: Mapping[str, LaneScores],
     weights: MetadataWeights,
+    bm25: tuple[Sequence[float], float] | None = None,
 ) -> MetadataRanking:
-    """Rank chunks by the seven signals, best first, ties by id.
+    """Rank chunks by the seven signals, and BM25 as an eighth; best first, ties by id.
 
     Args:
-        question: what was asked.
+        question: the question.
         chunks: what the lanes found, each once.
-        lanes: what each lane gave them.
+        lanes: scores of each lane.
         weights: of the signals.
+        bm25: BM25 score of each chunk, and its share of the hybrid score, 0..1.
     """
-    raw, shares = signals_of(question, chunks, lanes, weights)
-    worth = np.array(list(asdict(weights).values()))
-    contributions = worth[:, None] * shares / sum(worth.tolist())
+    raw, shares = _score_signals(question, chunks, lanes, weights)
+    total, left = sum(asdict(weights).values()), 1.0 if bm25 is None else 1 - bm25[1]
+    factors = {name: (weight, left * weight / total) for name, weight in asdict(weights).items()}
+    if bm25 is not None:
+        scores, share = np.asarray(bm25[0], np.float64), bm25[1]
+        normalized = min_max(scores) if scores.any() else np.zeros(len(chunks))
+        raw, shares = np.vstack([raw, scores]), np.vstack([shares, normalized])
+        factors[BM25_SIGNAL] = (share, share)
+    contributions = np.array([factor for _, factor in factors.values()])[:, None] * shares
     hybrid = np.array([math.fsum(column) for column in contributions.T.tolist()])
     ids = tuple(chunk.id for chunk in chunks)
-    return _sort_ranking(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
+    return _sort_ranking(MetadataRanking(ids, hybrid, raw, shares, factors, hybrid, lanes))
 
 
 def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
-    """Return the order after a reranker has scored the first: `(1 − share) · hybrid + share · rerank`.
+    """Return the order after a reranker has scored the first chunks: `(1 − share) · hybrid + share · rerank`.
 
-    Its scores are brought to 0..1 among those it gave; chunks that it did not read get 0.
+    Its scores are mapped to 0..1 over the chunks that it read; the others get 0.
 
     Args:
         ranking: the order before.
@@ -325,36 +284,18 @@ def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float)
     return _sort_ranking(replace(ranking, scores=final, reranked=shares))
 
 
-def with_bm25(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
-    """Return the order by BM25, too: `(1 − share) · signals + share · BM25`, the latter brought to 0..1.
-
-    Args:
-        ranking: the order before.
-        scores: BM25 of each of its chunks, in order.
-        share: that of BM25, 0..1.
-    """
-    if not len(ranking):
-        return ranking
-    raw = np.asarray(scores, np.float64)
-    bm25_share = BM25Share(raw, min_max(raw) if raw.any() else np.zeros(len(ranking)), share)
-    hybrid = (1 - share) * ranking.hybrid + share * bm25_share.shares
-    return _sort_ranking(replace(ranking, scores=hybrid, hybrid=hybrid, bm25=bm25_share))
-
-
 def _sort_ranking(ranking: MetadataRanking) -> MetadataRanking:
     """Return the ranking in the order of its scores, which are raised above 0."""
     ids, scores = ranking.ids, np.maximum(ranking.scores, LEAST_SCORE)
     key = scores.tolist()
     best_first = sorted(range(len(ids)), key=lambda index: (-key[index], ids[index]))
     order = np.array(best_first, dtype=np.intp)
-    return MetadataRanking(
+    return replace(
+        ranking,
         ids=tuple(ids[index] for index in best_first),
         scores=scores[order],
         raw=ranking.raw[:, order],
         shares=ranking.shares[:, order],
         hybrid=ranking.hybrid[order],
-        weights=ranking.weights,
-        lanes=ranking.lanes,
         reranked=None if ranking.reranked is None else ranking.reranked[order],
-        bm25=None if ranking.bm25 is None else ranking.bm25.ordered(order),
     )

@@ -1,8 +1,7 @@
-"""Searching chunks with all that is known of them: the `/search` of a knowledge base.
+"""Chunk search, the `/search` of a knowledge base.
 
-Vector and keyword lane run at the same time inside the filters; what they find is ranked by seven
-signals (`sextant.retrievers.chunk_search.ranking`), then a reranker has its share where there is one; hits come
-with their semantic metadata and, when asked for, with the chunks around them.
+The vector and the keyword lane run at the same time within the filters. What they find is ranked by metadata, BM25 and
+a reranker (`sextant.retrievers.chunk_search.ranking`); hits come with their metadata and, on request, neighbours.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from sextant.domain.warnings import CodedWarning, distinct, word_warnings
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
-from sextant.retrievers.chunk_search.ranking import Ranked
+from sextant.retrievers.chunk_search.ranking import RankedChunk
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.cursor import ListingKey, Position
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
@@ -42,14 +41,14 @@ from sextant.stores.scopes import KnowledgeBases
 logger = logging.getLogger(__name__)
 
 MOST = 1000
-# Each lane returns twice what is wanted; and enough to choose from when few are.
-_OVERFETCH, _FEWEST = 2, 50
-# For the next page: five minutes; 0.3 KB a chunk, so 20 MB at the very most.
+# Each lane returns twice what is wanted, and at least so many.
+_OVERFETCH, _MIN_CANDIDATES = 2, 50
+# Rankings are cached for their next pages; at 0.3 KB a chunk they take 20 MB at most.
 _CACHE_SECONDS, _CACHED_RANKINGS, _CACHED_PER_USER, _CACHED_CHUNKS = 300.0, 64, 8, 1000
 
 
 class ChunkSearchResponse(HitModel):
-    """A page of hits, best first; `total` is how many chunks the lanes found to choose from.
+    """A page of hits, best first; `total` is the number of chunks that the lanes found.
 
     `warnings` are in the question's language; `coded_warnings` are the same as data.
     """
@@ -64,11 +63,18 @@ class ChunkSearchResponse(HitModel):
 
 
 class SearchRequest(CheckedOptions):
-    """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out.
+    """A search for chunks.
 
-    `bm25_rerank`: whether BM25 has its share in the order; None: as the settings say.
-
-    `cursor` is the `next_cursor` of the page before, of the same search.
+    Attributes:
+        query: the question.
+        limit: hits on a page.
+        filters: which chunks may be found.
+        include_neighbors: add the chunks beside and linked to each hit.
+        rerank: let the reranker have its share of the score, if one is configured.
+        bm25_rerank: let BM25 have its share; None: as the settings say.
+        ranking: the name of a preset, or weights of signals.
+        cursor: `next_cursor` of the page before, of the same search.
+        debug: add the weights, constants and timings, and the values of each signal.
 
     Raises:
         OptionInvalid: a field is unknown or of the wrong type; `field` names it.
@@ -80,7 +86,7 @@ class SearchRequest(CheckedOptions):
     include_neighbors: bool = False
     rerank: bool = True
     bm25_rerank: bool | None = None
-    # Checked by `MetadataWeights.read`, which names the weight that is wrong.
+    # `MetadataWeights.read` checks it and names the wrong weight.
     ranking: SkipValidation[str | Mapping[str, float] | MetadataWeights | None] = None
     cursor: str | None = None
     debug: bool = False
@@ -88,7 +94,7 @@ class SearchRequest(CheckedOptions):
 
 @dataclass(frozen=True, slots=True)
 class _CheckedRequest:
-    """A checked request; `key` tells the search from others, `position` is where its page begins."""
+    """A checked request; `key` identifies the search, `position` is where its page begins."""
 
     query: LaneQuery
     weights: MetadataWeights
@@ -102,14 +108,13 @@ class _CheckedRequest:
 class ChunkSearch:
     """Searches the chunks of knowledge bases; one object serves all users.
 
-    `next_cursor` leads through all that the lanes found. The next page goes on in the ranking that
-    the page before came from; where that is not in memory any more (five minutes, another process),
-    in one taken anew, which what was written meanwhile may have changed.
+    `next_cursor` leads through all chunks that the lanes found. The next page continues the same ranking, or a new
+    one if that is no longer cached (after five minutes, or in another process).
 
     Args:
-        database: where they are.
-        embedder: turns the question into a vector.
-        reranker: has its share of the final score; None: the hybrid score is the final one.
+        database: where the chunks are.
+        embedder: embeds the question.
+        reranker: has its share of the final score; None: the hybrid score is final.
     """
 
     def __init__(
@@ -122,10 +127,9 @@ class ChunkSearch:
         self._hits = ChunkHits(database)
         self._settings = database.settings
         self._chunks = chunks = ChunkStore(database)
-        # By id: what both lanes found is then read once, and of what is not shown no text.
         lanes = (VectorLane(chunks, embedder), KeywordLane(chunks))
         self._ranker = ChunkRanker(database, lanes, reranker, self._settings)
-        # By user, search and moment; a ranking is of its moment, whatever is written later.
+        # By user, search and the moment it was taken.
         self._rankings: VersionedCache[tuple[str, ListingKey, datetime], None, ChunkRanking] = (
             VersionedCache(
                 _CACHED_RANKINGS,
@@ -137,20 +141,19 @@ class ChunkSearch:
 
     @property
     def hits(self) -> ChunkHits:
-        """Return what shows chunks, however they were found."""
+        """Return the loader of hits, for chunks that were found in any way."""
         return self._hits
 
     async def search(
         self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
     ) -> ChunkSearchResponse:
-        """Return the best `request.limit` chunks that the filters let through.
+        """Return a page of the best chunks within the filters.
 
-        Without its embedding model the search goes on by keywords, and says so; with a model of
-        another dimension than the stored vectors it does not.
+        If the embedding model fails, the search goes on by keywords with a warning.
 
         Args:
             scope: whose data, and which knowledge base.
-            request: what is searched for.
+            request: the search.
             now: the moment from which ages count; default: now.
 
         Raises:
@@ -186,7 +189,7 @@ class ChunkSearch:
         elapsed = milliseconds_since(started)
         found = ChunkSearchResponse(
             results=hits,
-            next_cursor=_end(checked, page[-1]) if more else None,
+            next_cursor=_cursor_after(checked, page[-1]) if more else None,
             total=len(ranking),
             search_time_ms=elapsed,
             warnings=word_warnings(warnings, checked.query.language),
@@ -199,10 +202,10 @@ class ChunkSearch:
     def _log(
         self, query: LaneQuery, ranking: ChunkRanking, hits: Sequence[SearchHit], elapsed: float
     ) -> None:
-        counts = {name: len(found) for name, found in ranking.found.lanes.items()}
-        shown = [(hit.filename, hit.score) for hit in hits]
+        counts = {name: len(scores) for name, scores in ranking.chunks.lanes.items()}
+        found = [(hit.filename, hit.score) for hit in hits]
         timings = {**ranking.timings, "total": elapsed}
-        log_found(logger, "chunk search", query, counts=counts, found=shown, timings=timings)
+        log_found(logger, "chunk search", query, counts=counts, found=found, timings=timings)
         if elapsed > self._settings.retrieval.slow_ms:
             logger.warning("chunk search took %.0f ms", elapsed)
 
@@ -219,7 +222,7 @@ class ChunkSearch:
         return _CheckedRequest(query, *options, key, position, moment)
 
     async def _ranking(self, checked: _CheckedRequest) -> tuple[ChunkRanking, bool]:
-        """Return the ranking that the page before came from, or a new one; and whether it was kept."""
+        """Return the ranking of the page before or a new one, and whether it was cached."""
         key = (checked.query.scope.user_id, checked.key, checked.moment)
         if checked.position and (known := self._rankings.at(key, None)):
             return known, True
@@ -237,7 +240,7 @@ class ChunkSearch:
         return LaneQuery(
             scope=scope,
             text=check_question(request.query, self._settings.limits.question_chars),
-            limit=max(_OVERFETCH * limit, _FEWEST),
+            limit=max(_OVERFETCH * limit, _MIN_CANDIDATES),
             max_keywords=self._settings.retrieval.max_keywords,
             filters=ChunkFilters.read(request.filters),
         )
@@ -261,5 +264,5 @@ class ChunkSearch:
         }
 
 
-def _end(checked: _CheckedRequest, last: Ranked) -> str:
+def _cursor_after(checked: _CheckedRequest, last: RankedChunk) -> str:
     return checked.key.cursor(Position(checked.moment, last.score, UUID(last.id)))

@@ -1,4 +1,4 @@
-"""Weights of what a search by metadata ranks by, and sets of them that have a name."""
+"""Weights of the signals of chunk search, and named presets."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sextant.domain.settings import ChunkSearchSettings
 
 @dataclass(frozen=True, slots=True)
 class MetadataWeights:
-    """What each signal is worth, in relation to the others; 0 leaves one out.
+    """Relative weights of the signals; 0 leaves one out.
 
     Attributes:
         vector: α, similarity to the question.
         keyword: β, keywords of the question in the text.
-        hierarchy: γ, the question's words in the titles above.
+        hierarchy: γ, terms of the question in the titles above.
         recency: δ, time decay.
-        topic: ε, the question's words among topics, keywords and entities.
-        modality: ζ, a table or an image where one is asked for.
-        neighbour: η, chunks beside it that were found, too.
+        topic: ε, terms of the question among topics, keywords and entities.
+        modality: ζ, a table or an image if the question asks for one.
+        neighbour: η, scores of the chunks beside it.
     """
 
     vector: float = 0.50
@@ -34,10 +34,10 @@ class MetadataWeights:
     neighbour: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse weights that mean nothing, by name.
+        """Check the weights.
 
         Raises:
-            OptionInvalid: one is no number that can weigh something, or all are 0.
+            OptionInvalid: one is not a number above or equal to 0, or all are 0.
         """
         for name, weight in asdict(self).items():
             as_weight(weight, f"ranking.{name}")
@@ -50,7 +50,7 @@ class MetadataWeights:
 
     @classmethod
     def of(cls, settings: ChunkSearchSettings) -> MetadataWeights:
-        """Return those that the settings call balanced.
+        """Return the weights of the preset `balanced` from the settings.
 
         Raises:
             OptionInvalid: all are 0.
@@ -71,14 +71,14 @@ class MetadataWeights:
         given: str | Mapping[str, float] | MetadataWeights | None,
         balanced: MetadataWeights | None = None,
     ) -> MetadataWeights:
-        """Return the weights of a request: a preset's name, or single weights over those of `balanced`.
+        """Return the weights of a request: those of a preset, or of `balanced` with single weights replaced.
 
         Args:
-            given: what the request says.
-            balanced: the preset of that name; None: its defaults.
+            given: name of a preset, or weights by signal.
+            balanced: weights of the preset `balanced`; None: the defaults.
 
         Raises:
-            OptionInvalid: there is no such preset or signal, or a weight means nothing.
+            OptionInvalid: there is no such preset or signal, or a weight is invalid.
         """
         presets = {**PRESETS, BALANCED: balanced or PRESETS[BALANCED]}
         if isinstance(given, cls):
@@ -112,13 +112,13 @@ PRESETS: Mapping[str, MetadataWeights] = {
 }
 
 
-def _check_name(name: str, names: Sequence[str], what: str) -> str:
+def _check_name(name: str, names: Sequence[str], kind: str) -> str:
     if name in names:
         return name
     near = difflib.get_close_matches(str(name), names, 1)
     meant = f"Did you mean `{near[0]}`? " if near else ""
     raise OptionInvalid(
-        f"There is no {what} `{name}`.",
+        f"There is no {kind} `{name}`.",
         next_step=f"{meant}There are: {', '.join(names)}.",
         field="ranking",
     )

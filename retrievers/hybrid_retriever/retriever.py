@@ -213,7 +213,7 @@ class HybridRetriever(BaseRetriever):
             StoreKeywordLane(self._store.rows),
         ]
         runs = await run_lanes(lanes, request, self.options.lane_timeout)
-        require_one(runs)
+        await require_one(runs)
         return runs
 
     def _fused(self, runs: Sequence[LaneRun], timings: dict[str, float]) -> list[RetrievedItem]:

@@ -1,8 +1,8 @@
-"""Lanes: the independent ways of finding something, and running several of them at once.
+"""Lanes: the independent ways of finding passages, and running several of them at the same time.
 
-A lane of the stores is a small object with a name and one coroutine; those of the graph modes are functions
-of a question that is read once for all of them (`sextant.retrievers.lanes.query_context`). Lanes do not know each
-other; a mode is a choice of lanes (`sextant.retrievers.modes`), and fusion makes one ranking of what they found.
+A lane over the stores is an object with a name and one coroutine; a lane over a scope's index is a function
+(`sextant.retrievers.lanes.query_context`). A mode is a choice of lanes (`sextant.retrievers.modes`), whose results
+are fused into one ranking.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.protocols import Embedder
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.stored import ChunkHit
-from sextant.stores.postgresql.values import Scored
 from sextant.stores.postgresql.watched import gather_until
 from sextant.text.analysis import extract_keywords
 from sextant.text.characters import language_of
@@ -41,9 +39,9 @@ KEYWORD = "keyword"
 
 @dataclass(frozen=True)
 class LaneQuery:
-    """What every lane gets: whose data, the question, how many passages are wanted, and which.
+    """The question as every lane gets it, with its scope, filters and the number of passages wanted.
 
-    `warnings` collects what a lane had to go without while it found something all the same.
+    `warnings` collects what lanes had to do without while they found something all the same.
     """
 
     scope: Scope
@@ -54,11 +52,11 @@ class LaneQuery:
     warnings: list[CodedWarning] = field(default_factory=list[CodedWarning], compare=False)
 
     def warn(self, code: WarningCode, params: Mapping[str, Any] | None = None) -> bool:
-        """Note once that a lane went on without something; return whether that is new."""
+        """Add a warning, once; return whether it is new."""
         return self.note(CodedWarning(code, params or {}))
 
     def note(self, warning: CodedWarning) -> bool:
-        """Note a warning once; return whether it is new."""
+        """Add a warning, once; return whether it is new."""
         if is_new := warning not in self.warnings:
             self.warnings.append(warning)
         return is_new
@@ -89,10 +87,7 @@ class Lane(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VectorLane:
-    """Chunks nearest to the question; the score is cosine similarity.
-
-    Hits come by id, within filters with all that is known of them.
-    """
+    """The chunks nearest to the question, without their texts; the score is cosine similarity."""
 
     chunks: ChunkStore
     embedder: Embedder
@@ -104,73 +99,40 @@ class VectorLane:
         scope, k = query.scope, query.limit
         if query.filters is not None:
             hits = await self.chunks.vector_search(scope, vector, k, query.filters)
-            return [as_item(hit) for hit in hits]
-        return _by_id(await self.chunks.nearest(scope, vector, k))
+            return _without_texts([hit.chunk.id for hit in hits], [hit.score for hit in hits])
+        found = await self.chunks.nearest(scope, vector, k)
+        return _without_texts(found.ids, found.scores)
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordLane:
-    """Chunks that contain the most of the question's keywords, by id; within filters with all that is known of them."""
+    """The chunks that contain most of the question's keywords, without their texts."""
 
     chunks: ChunkStore
     name: str = KEYWORD
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
-        """Search the scope's text; a question of stop words only finds nothing."""
+        """Search the scope's texts; a question of stop words only finds nothing."""
         scope, words, k = query.scope, query.keywords, query.limit
         if not words:
             return []
-        if query.filters is None:
-            return _by_id(await self.chunks.keyword_matches(scope, words, k))
-        hits = await self.chunks.keyword_search(scope, words, k, query.filters)
-        return [as_item(hit) for hit in hits]
+        if query.filters is not None:
+            hits = await self.chunks.keyword_search(scope, words, k, query.filters)
+            return _without_texts([hit.chunk.id for hit in hits], [hit.score for hit in hits])
+        found = await self.chunks.keyword_matches(scope, words, k)
+        return _without_texts(found.ids, found.scores)
 
 
-def _by_id(found: Scored) -> list[RetrievedItem]:
+def _without_texts(ids: Iterable[object], scores: Iterable[float]) -> list[RetrievedItem]:
     return [
-        RetrievedItem(ItemKind.CHUNK, id_, "", max(score, LEAST_SCORE))
-        for id_, score in zip(found.ids, found.scores, strict=True)
+        RetrievedItem(ItemKind.CHUNK, str(id_), "", max(score, LEAST_SCORE))
+        for id_, score in zip(ids, scores, strict=True)
     ]
-
-
-def as_item(hit: ChunkHit) -> RetrievedItem:
-    """Return a stored chunk as a retrieved item, with the metadata that answers and citations need."""
-    chunk = hit.chunk
-    return RetrievedItem(
-        kind=ItemKind.CHUNK,
-        id=str(chunk.id),
-        text=chunk.text,
-        score=max(hit.score, LEAST_SCORE),
-        document_id=str(chunk.document_id),
-        external_id=chunk.external_id,
-        metadata={
-            "filename": chunk.filename,
-            "title": chunk.title or chunk.document_title,
-            "document_title": chunk.document_title,
-            "source": chunk.source,
-            "section_path": chunk.section_path,
-            "section_id": str(chunk.section_id),
-            "page": chunk.page,
-            "start": chunk.start,
-            "end": chunk.end,
-            "modality": str(chunk.modality),
-            "ordinal": chunk.ordinal,
-            "context": chunk.context,
-            "summary": chunk.summary,
-            "tags": chunk.tags,
-            "topics": chunk.topics,
-            "keywords": chunk.keywords,
-            "entities": chunk.entities,
-            "topic_labels": chunk.topic_labels,
-            "neighbours": tuple(map(str, chunk.neighbours)),
-            "created_at": chunk.created_at.isoformat(),
-        },
-    )
 
 
 @dataclass(frozen=True, slots=True)
 class LaneRun:
-    """How one lane fared: its hits, or why there are none, and its time in milliseconds.
+    """The result of one lane: its hits or its error, and its time in milliseconds.
 
     `graph_items`: entities and relations that go with the hits.
     `entity_confidence`: how far the names in the question speak for the hits, 0..1.
@@ -190,14 +152,14 @@ def time_out(name: str, deadline: float) -> LaneRun:
 
 
 async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) -> list[LaneRun]:
-    """Run `lanes` at the same time and return how each fared, in the order given.
+    """Run lanes at the same time and return the result of each, in the given order.
 
-    A failing lane does not disturb the others. A lane that is not done after `deadline` seconds is
-    cancelled and left behind without waiting for it to notice, so the call takes no longer.
+    A lane that fails does not disturb the others. A lane that is not done after `deadline` seconds is cancelled,
+    and the call does not wait until it has noticed.
 
     Raises:
-        InputError, ConflictError: a lane says that the request or the stored vectors are at fault;
-            going on without the lane would hide what the caller must mend.
+        InputError, ConflictError: the request or the stored vectors are wrong; going on without the lane
+            would hide that from the caller.
     """
     tasks = await gather_until(deadline, [_time_lane(lane, query) for lane in lanes])
     return [
@@ -208,27 +170,27 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
 
 def log_found(
     logger: logging.Logger,
-    what: str,
+    label: str,
     query: LaneQuery,
     *,
     counts: Mapping[str, int],
     found: Sequence[tuple[str | None, float]],
     timings: Mapping[str, float],
 ) -> None:
-    """Log a search: query, keywords, how many each lane found and were returned, the first three, and times.
+    """Log a search: question, keywords, counts, the first three results, and timings; at level INFO.
 
     Args:
-        logger: whose lines may have questions in them, so they are of level INFO.
-        what: which search.
+        logger: the logger of the search.
+        label: name of the search.
         query: the question with its keywords.
-        counts: lane → how much it found.
-        found: file name and score of what is returned, best first.
+        counts: lane → number of hits.
+        found: file name and score of the results, best first.
         timings: milliseconds by step.
     """
     if logger.isEnabledFor(logging.INFO):
         logger.info(
             "%s query=%r keywords=%s found=%s returned=%d top=%s ms=%s",
-            what,
+            label,
             query.text,
             query.keywords,
             dict(counts),
@@ -239,19 +201,15 @@ def log_found(
 
 
 def counts_of(runs: Iterable[LaneRun]) -> dict[str, int]:
-    """Return lane → how much it found."""
+    """Return lane → number of hits."""
     return {run.name: len(run.hits) for run in runs}
 
 
 def list_scores(items: Iterable[RetrievedItem]) -> list[tuple[str | None, float]]:
-    """File name and score of each item."""
-    return [(_file_of(item), item.score) for item in items]
-
-
-def _file_of(item: RetrievedItem) -> str | None:
-    """Return its file's name; LangChain's loaders have it under `source`."""
-    named: str | None = item.metadata.get("filename") or item.metadata.get("source")
-    return named
+    """Return the file name and score of each item; LangChain's loaders put the name under `source`."""
+    return [
+        (item.metadata.get("filename") or item.metadata.get("source"), item.score) for item in items
+    ]
 
 
 async def _time_lane(lane: Lane, query: LaneQuery) -> LaneRun:

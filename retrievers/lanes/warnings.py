@@ -1,4 +1,4 @@
-"""What searches go on without, and what they warn of."""
+"""Warnings of searches that went on without a part, and the error of searches that could not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAILED = {
 
 
 def warn_of_failures(runs: Sequence[LaneRun]) -> list[CodedWarning]:
-    """Return how the search went on without lanes that failed, and why these did. The former is logged, too."""
+    """Return a warning for each failed lane, which is also logged, then the causes."""
     failed = {run.name: run.error for run in runs if run.error is not None}
     degraded = [
         _FAILED.get(name, CodedWarning(WarningCode.LANE_FAILED, {"lane": name})) for name in failed
@@ -34,7 +34,7 @@ def warn_of_failures(runs: Sequence[LaneRun]) -> list[CodedWarning]:
 
 
 def find_causes(failed: Mapping[str, BaseException]) -> list[CodedWarning]:
-    """Return why lanes failed, each cause once; of what nobody foresaw only the log tells."""
+    """Return why lanes failed, each cause once; unexpected errors are only logged."""
     causes = list[CodedWarning]()
     for name, error in failed.items():
         if isinstance(error, SextantError):
@@ -44,48 +44,37 @@ def find_causes(failed: Mapping[str, BaseException]) -> list[CodedWarning]:
     return distinct(causes)
 
 
-def require_one(runs: Sequence[LaneRun]) -> None:
-    """Log which lanes failed; without one that did not there is nothing to go on with.
+async def require_one(runs: Sequence[LaneRun], database: Database | None = None) -> None:
+    """Log the lanes that failed, and check that one did not.
+
+    Args:
+        runs: of all lanes.
+        database: PostgreSQL, if the lanes search it.
 
     Raises:
         RetrievalError: every lane failed; carries each cause.
     """
-    if failed := _without_one(runs):
-        raise RetrievalError.of(failed)
-
-
-async def require_one_of(runs: Sequence[LaneRun], database: Database) -> None:
-    """As `require_one`, for lanes over `database`.
-
-    Raises:
-        RetrievalError: every lane failed; carries each cause.
-    """
-    if failed := _without_one(runs):
+    failed = {run.name: run.error for run in runs if run.error is not None}
+    log_failures(failed)
+    if len(failed) == len(runs):
         raise await failure_of(failed, database)
 
 
-def _without_one(runs: Sequence[LaneRun]) -> dict[str, BaseException]:
-    """Log which lanes failed; return why, if all have."""
-    failed: dict[str, BaseException] = {
-        run.name: run.error for run in runs if run.error is not None
-    }
-    log_failures(failed)
-    return failed if len(failed) == len(runs) else {}
+async def failure_of(
+    failed: Mapping[str, BaseException], database: Database | None
+) -> RetrievalError:
+    """Return the error of a search whose lanes all failed.
 
-
-async def failure_of(failed: Mapping[str, BaseException], database: Database) -> RetrievalError:
-    """Return the error of lanes that all failed.
-
-    One that ran out of time while PostgreSQL does not answer has waited for PostgreSQL.
+    A timeout counts as an error of PostgreSQL if that does not answer.
     """
     late = [lane for lane, error in failed.items() if isinstance(error, TimeoutError)]
-    if not late or await database.answers():
+    if not late or database is None or await database.answers():
         return RetrievalError.of(failed)
     return RetrievalError.of({**failed, **dict.fromkeys(late, database.silence())})
 
 
 def go_without(part: str, cause: SextantError, query: LaneQuery, code: WarningCode) -> None:
-    """Warn that lanes went on without a part that failed, and why; the log gets the same, once a question."""
+    """Warn that lanes went on without a part that failed, and log the cause, once a question."""
     if query.warn(code):
         query.warn(WarningCode.CAUSE, {"reason": describe_reason(cause)})
         log_failures({part: cause})
@@ -93,12 +82,12 @@ def go_without(part: str, cause: SextantError, query: LaneQuery, code: WarningCo
 
 
 def log_warning(warning: CodedWarning) -> None:
-    """Log a warning in the language that the log has for searches."""
+    """Log a warning in Chinese, the language of the log of searches."""
     logger.warning(warning.in_language("zh"))
 
 
 def log_failures(failed: Mapping[str, BaseException]) -> None:
-    """One line for each lane, and one traceback for each cause: lanes share a database."""
+    """Log a line for each failed lane, and the traceback of each cause once."""
     traced = set[str]()
     for name, error in failed.items():
         cause = repr(error)
@@ -107,17 +96,17 @@ def log_failures(failed: Mapping[str, BaseException]) -> None:
 
 
 async def warn_of_missing_vectors(chunks: ChunkStore, request: LaneQuery) -> None:
-    """Warn while passages have no vector."""
+    """Warn if passages have no vector."""
     try:
         missing = await lack_vectors(chunks.database)
     except SextantError:
-        return  # the lanes say that the database is away
+        return  # the lanes report that the database does not answer
     if missing:
         request.warn(WarningCode.VECTORS_MISSING)
 
 
 async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
-    """Warn of what the filters name in vain, and of passages without a vector."""
+    """Warn of ids and types in the filters that do not exist, and of passages without a vector."""
     await warn_of_missing_vectors(chunks, request)
     if request.filters is None:
         return
@@ -131,16 +120,18 @@ async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
 async def find_unknown_types(
     chunks: ChunkStore, scope: Scope, types: Iterable[str]
 ) -> CodedWarning | None:
-    """Return the warning of entity types that the scope does not have: the nearest that it has, else some."""
+    """Return a warning of entity types that the scope does not have, with similar types or some that it has."""
     unknown, known = await chunks.find_unknown_types(scope, list(types))
     if not unknown:
         return None
     missing = {"types": names(unknown)}
-    written = {one.lower(): one for one in reversed(known)}
-    near = [written[one] for name in unknown for one in get_close_matches(name, written, n=1)]
-    if near:
-        meant = list(dict.fromkeys(near))
-        return CodedWarning(WarningCode.TYPES_MISSPELT, missing | {"near": names(meant)})
+    spelling = {type_.lower(): type_ for type_ in reversed(known)}
+    similar = [
+        spelling[type_] for name in unknown for type_ in get_close_matches(name, spelling, n=1)
+    ]
+    if similar:
+        params = missing | {"near": names(list(dict.fromkeys(similar)))}
+        return CodedWarning(WarningCode.TYPES_MISSPELT, params)
     if known:
         return CodedWarning(WarningCode.TYPES_UNKNOWN, missing | {"known": names(known)})
     return CodedWarning(WarningCode.TYPES_MISSING, missing)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import ChunkSearchSettings
 from sextant.retrievers.chunk_search.ranking import (
-    Found,
+    ChunkQuestion,
+    LaneScores,
     MetadataRanking,
-    QuestionSignals,
-    Ranked,
+    RankedChunk,
     hierarchy_share,
     rank_by_metadata,
     topic_share,
@@ -58,9 +58,9 @@ def chunk(
 
 
 def rank(
-    asked: QuestionSignals, found: Sequence[Chunk], weights: MetadataWeights | None = None
+    asked: ChunkQuestion, found: Sequence[Chunk], weights: MetadataWeights | None = None
 ) -> MetadataRanking:
-    lanes: dict[str, Found] = {
+    lanes: dict[str, LaneScores] = {
         lane: {one.traits.id: one.lanes[lane] for one in found if lane in one.lanes}
         for lane in ("vector", "keyword")
     }
@@ -68,12 +68,12 @@ def rank(
     return rank_by_metadata(asked, traits, lanes, weights or MetadataWeights())
 
 
-def all_of(ranking: MetadataRanking) -> list[Ranked]:
-    return ranking.shown(0, len(ranking))
+def all_of(ranking: MetadataRanking) -> list[RankedChunk]:
+    return ranking.chunks(0, len(ranking))
 
 
-def question(text: str = "付款节点") -> QuestionSignals:
-    return QuestionSignals(text, NOW, half_life=365.0)
+def question(text: str = "付款节点") -> ChunkQuestion:
+    return ChunkQuestion(text, NOW, half_life=365.0)
 
 
 A = chunk(
@@ -90,7 +90,7 @@ C = chunk("c", keyword=1.5, modality="table")
 D = chunk("d", vector=0.7)
 
 
-def ranked(weights: MetadataWeights | None = None) -> dict[str, Ranked]:
+def ranked(weights: MetadataWeights | None = None) -> dict[str, RankedChunk]:
     return {one.id: one for one in all_of(rank(question(), [A, B, C, D], weights))}
 
 
@@ -225,7 +225,7 @@ _TEXTS = st.lists(_TEXT, max_size=3)
 
 @given(_TEXT, _TEXT)
 def test_terms_of_the_question_are_found_as_if_the_text_was_cut(asked: str, text: str) -> None:
-    assert question(asked).among(text) == set(terms(asked)) & set(terms(text))
+    assert question(asked).terms_in(text) == set(terms(asked)) & set(terms(text))
 
 
 _CHUNKS: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
