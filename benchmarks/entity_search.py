@@ -26,7 +26,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.sets import parser_of
 from sextant.models.protocols import Vectors
-from sextant.retrievers.entity_search.lanes import Walk, words_of
+from sextant.retrievers.entity_search.lanes import traverse, words_of
 from sextant.retrievers.entity_search.options import SearchOptions
 from sextant.retrievers.entity_search.search import EntitySearch
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
@@ -252,7 +252,7 @@ def walks(
     graph = PostgresGraph(database)
 
     async def walk(question: str) -> int:
-        return len(await Walk(graph, scope, 10).levels(starts[question], 2))
+        return len(await traverse(graph, scope, starts[question], depth=2, per_level=10))
 
     async def of_hub(_: str) -> int:
         return len(await graph.neighbourhood(scope, [hub], per_node=24))

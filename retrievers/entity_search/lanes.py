@@ -1,9 +1,7 @@
-"""The three lanes of a search for entities: meaning, words, and the graph around the best by meaning.
+"""The three lanes of entity search: meaning, words, and the graph around the best entities by meaning.
 
-What the question names, word for word, is nearest by meaning and best by words, whatever its description
-adds to its vector and its text: without that another's description can put it third by the weighted formula alone.
-
-Also here: the words of a question that full text is asked for.
+An entity whose name is the question leads the lanes of meaning and words. Its description is part of its vector and
+text, so that otherwise another entity could go before it.
 """
 
 from __future__ import annotations
@@ -32,17 +30,13 @@ from sextant.text.characters import normalise, normalise_name
 from sextant.text.segmenter import search_words_of
 from sextant.text.stopwords import is_stop_word
 
-# Relations read of an entity at first; enough for ten new neighbours but for entities that share
-# many relations with those already seen, of which more are read then.
-_READ = 24
-_MOST_READ = 24 * 4**4
-
-_Order = tuple[float, UUID]
+# Relations read of an entity, heaviest first: enough for ten new neighbours, though some lead back or are parallel.
+_READ = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """An entity that a walk came to: over which relation, from where, and at which depth (from 1)."""
+class ReachedEntity:
+    """An entity that a traversal reached: over which relation, from which entity, and at which depth (from 1)."""
 
     id: UUID
     via: UUID
@@ -56,93 +50,75 @@ class Reached:
 
 
 async def heaviest_relations(
-    graph: GraphStore, scope: Scope, ids: Sequence[UUID], read: int = _READ
+    graph: GraphStore, scope: Scope, ids: Sequence[UUID]
 ) -> dict[UUID, list[Hop]]:
-    """Return the `read` heaviest relations of each entity, heaviest first, then by id."""
-    by_end: dict[UUID, list[Hop]] = {one: [] for one in ids}
-    for hop in await graph.neighbourhood(scope, list(by_end), depth=1, per_node=read):
+    """Return the heaviest relations of each entity, heaviest first, then by id."""
+    by_end: dict[UUID, list[Hop]] = {id_: [] for id_ in ids}
+    for hop in await graph.neighbourhood(scope, list(by_end), depth=1, per_node=_READ):
         for end in (hop.source_id, hop.target_id):
             if end in by_end:
                 by_end[end].append(hop)
-    return {one: sorted(some, key=_order)[:read] for one, some in by_end.items()}
+    return {id_: sorted(hops, key=_order)[:_READ] for id_, hops in by_end.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """A walk over a graph; each level keeps its `per_level` heaviest new neighbours.
+async def traverse(
+    graph: GraphStore, scope: Scope, seeds: Sequence[UUID], *, depth: int, per_level: int
+) -> list[ReachedEntity]:
+    """Return the entities around `seeds`, level by level, heaviest relation first; without the seeds.
 
-    Relations are walked both ways, since which end a co-occurrence calls its source means nothing.
-    An entity counts where it is met first; the seeds themselves are not results. Exact: of an entity
-    with many relations more are read until what is unread cannot be among the heaviest.
+    Relations are followed both ways, and an entity counts at the level that reaches it first.
 
-    A level has at most ten entities, however many neighbours were seen.
+    Args:
+        graph: the store.
+        scope: whose data, and which knowledge base.
+        seeds: where to start.
+        depth: number of levels.
+        per_level: entities of a level at most, those with the heaviest relations.
     """
-
-    graph: GraphStore
-    scope: Scope
-    per_level: int
-
-    async def levels(self, seeds: Sequence[UUID], depth: int) -> list[Reached]:
-        """Return what is reached from `seeds` in `depth` levels, level by level, heaviest first."""
-        visited, frontier = set(seeds), list(dict.fromkeys(seeds))
-        found: list[Reached] = []
-        for level in range(1, depth + 1):
-            if not frontier:
-                break
-            reached = await self._level(frontier, visited, level)
-            found += reached
-            frontier = [one.id for one in reached]
-            visited.update(frontier)
-        return found
-
-    async def _level(
-        self, frontier: Sequence[UUID], visited: set[UUID], level: int
-    ) -> list[Reached]:
-        read = _READ
-        while True:
-            hops = await heaviest_relations(self.graph, self.scope, frontier, read)
-            best = _new_neighbours(hops, visited, level)[: self.per_level]
-            # Nothing that was not read comes before the last that was, of its entity.
-            unread = [_order(path[-1]) for path in hops.values() if len(path) == read]
-            full = len(best) == self.per_level
-            decided = not unread or (full and best[-1][0] <= min(unread))
-            if decided or read >= _MOST_READ:
-                return [reached for _, reached in best]
-            read *= 4
+    visited, frontier = set(seeds), list(dict.fromkeys(seeds))
+    found: list[ReachedEntity] = []
+    for level in range(1, depth + 1):
+        if not frontier:
+            break
+        hops = await heaviest_relations(graph, scope, frontier)
+        reached = _new_neighbours(hops, visited, level)[:per_level]
+        found += reached
+        frontier = [entity.id for entity in reached]
+        visited.update(frontier)
+    return found
 
 
 def _new_neighbours(
     hops: Mapping[UUID, Sequence[Hop]], visited: set[UUID], level: int
-) -> list[tuple[_Order, Reached]]:
-    """Return every neighbour not seen yet, by its heaviest relation; heaviest first, then by relation."""
-    best: dict[UUID, tuple[_Order, Reached]] = {}
-    for start, path in hops.items():
-        for hop in path:
-            other = hop.other_end(start)
-            order = _order(hop)
+) -> list[ReachedEntity]:
+    """Return every new neighbour by its heaviest relation; heaviest first, then by relation."""
+    best: dict[UUID, tuple[tuple[float, UUID], ReachedEntity]] = {}
+    for start, relations in hops.items():
+        for hop in relations:
+            other, order = hop.other_end(start), _order(hop)
             if other not in visited and (other not in best or order < best[other][0]):
-                reached = Reached(other, start, hop.relation_type, hop.weight, level)
+                reached = ReachedEntity(other, start, hop.relation_type, hop.weight, level)
                 best[other] = (order, reached)
-    return sorted(best.values(), key=lambda entry: (entry[0], entry[1].id))
+    ordered = sorted(best.values(), key=lambda entry: (entry[0], entry[1].id))
+    return [reached for _, reached in ordered]
 
 
-def _order(hop: Hop) -> _Order:
+def _order(hop: Hop) -> tuple[float, UUID]:
     return -hop.weight, hop.relation_id
 
 
-_MOST = 64
+_MAX_WORDS = 64
 
 
 def words_of(question: str) -> list[str]:
-    """Return the words that say something, in order, each once, at most 64.
+    """Return the words to search full text for, in order, each once, at most 64; without stop words.
 
-    Chinese is cut into words by jieba's dictionary; stop words of both languages are left out. A
-    single ideograph is a word only where nothing else is left: full text knows pairs. Code points
-    that stand for nothing are no words.
+    Chinese is segmented by jieba. A single ideograph counts only if there is nothing else, since full text
+    indexes pairs.
     """
     found = list(dict.fromkeys(_WORDS.terms(normalise(question))))
     longer = [word for word in found if len(word) > 1 or word.isascii()]
-    return (longer or found)[:_MOST]
+    return (longer or found)[:_MAX_WORDS]
 
 
 def _chinese_words(ideographs: str) -> list[str]:
@@ -161,9 +137,8 @@ _GOES_ON = {
     GRAPH: CodedWarning(WarningCode.ENTITY_GRAPH_LANE_FAILED),
 }
 
-# A text's cosine with itself; and of full text, where only the order means something, what sets the named
-# apart from the best of the others.
-_SAME, _ABOVE_THE_BEST = 1.0, 2.0
+# Score of a named entity: the cosine of a text with itself; in full text, where scores have no scale, twice the best.
+_NAMED_COSINE, _NAMED_FACTOR = 1.0, 2.0
 
 _Work = Coroutine[Any, Any, None]
 _Named = asyncio.Task[list[Entity]]
@@ -171,27 +146,33 @@ _Named = asyncio.Task[list[Entity]]
 
 @dataclass(slots=True)
 class EntityHits:
-    """What the lanes found: (entity, score) best first by lane, and how the graph lane came there.
+    """What the lanes found.
 
-    `named`: what the question names word for word.
+    Attributes:
+        hits: lane → (entity, score), best first.
+        entities: all entities by id.
+        paths: how the graph lane reached its entities.
+        named: entities whose name or alias is the question.
+        timings: milliseconds by lane.
+        failed: lane → its error.
     """
 
     hits: dict[str, list[tuple[UUID, float]]] = field(default_factory=dict)
     entities: dict[UUID, Entity] = field(default_factory=dict)
-    paths: dict[UUID, Reached] = field(default_factory=dict)
+    paths: dict[UUID, ReachedEntity] = field(default_factory=dict)
     named: set[UUID] = field(default_factory=set)
     timings: dict[str, float] = field(default_factory=dict)
     failed: dict[str, Exception] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[CodedWarning]:
-        """Return a warning for every lane that failed, and why these did."""
+        """Return a warning for every failed lane, then the causes."""
         return [*(_GOES_ON[lane] for lane in self.failed), *find_causes(self.failed)]
 
 
 @dataclass(frozen=True, slots=True)
 class EntityQuestion:
-    """A question to one knowledge base as it is at a moment, and which entities may be found."""
+    """A question to one knowledge base, with the stamp of its present state and a filter of entities."""
 
     scope: Scope
     question: str
@@ -201,7 +182,7 @@ class EntityQuestion:
 
 @dataclass(frozen=True, slots=True)
 class EntityLanes:
-    """Runs the lanes over one graph store; a lane that fails or is late does not stop the others."""
+    """Runs the lanes over a graph store; a lane that fails or is late does not stop the others."""
 
     graph: GraphStore
     embedder: Embedder
@@ -209,7 +190,7 @@ class EntityLanes:
     deadline: float
 
     async def run(self, question: EntityQuestion) -> EntityHits:
-        """Meaning and words at the same time; the graph as soon as meaning has found where to start.
+        """Run the lanes of meaning and words at the same time, and the graph lane after that of meaning.
 
         Raises:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
@@ -223,22 +204,21 @@ class EntityLanes:
         )
         try:
             await asyncio.gather(meaning, words)
-        finally:  # one that is refused leaves the others running
+        finally:  # an error of one lane leaves the others running
             await stop(meaning, words, named)
         if VECTOR in found.failed and FTS in found.failed:
             raise RetrievalError.of(found.failed)
         return found
 
     async def _named(self, question: EntityQuestion) -> list[Entity]:
-        """Return those whose name is the question, in any spelling; where there is none, those with such an alias."""
+        """Return the entities whose name is the question, in any spelling, else those with such an alias."""
         hits = await self.graph.entities_by_alias(question.scope, [question.question])
         if not hits:
             return []
-        there = await self.graph.get_entities(
-            question.scope, [hit.entity.id for hit in hits], question.only
-        )
+        ids = [hit.entity.id for hit in hits]
+        entities = await self.graph.get_entities(question.scope, ids, question.only)
         name = normalise_name(question.question)
-        return [one for one in there if normalise_name(one.name) == name] or there
+        return [entity for entity in entities if normalise_name(entity.name) == name] or entities
 
     async def _meaning_then_graph(
         self, found: EntityHits, question: EntityQuestion, named: _Named
@@ -249,34 +229,34 @@ class EntityLanes:
 
     async def _meaning(self, found: EntityHits, question: EntityQuestion, named: _Named) -> None:
         vector = await self.embedder.embed_query(question.question)
-        _require_space(self.embedder, vector, question.stamp)
+        _check_embedding_model(self.embedder, vector, question.stamp)
         k = self.settings.candidates
         hits = await self.graph.entities_by_vector(question.scope, vector, k, question.only)
         near = [hit for hit in hits if hit.score > self.settings.threshold]
-        _take(found, VECTOR, near, await asyncio.shield(named), _SAME)
+        _add_hits(found, VECTOR, near, await asyncio.shield(named), _NAMED_COSINE)
 
     async def _words(self, found: EntityHits, question: EntityQuestion, named: _Named) -> None:
         words = await asyncio.to_thread(words_of, question.question)
         k = self.settings.candidates
         hits = await self.graph.entities_by_words(question.scope, words, k, question.only)
         best = hits[0].score if hits else 1.0
-        _take(found, FTS, hits, await asyncio.shield(named), _ABOVE_THE_BEST * best)
+        _add_hits(found, FTS, hits, await asyncio.shield(named), _NAMED_FACTOR * best)
 
     async def _neighbours(
         self, found: EntityHits, question: EntityQuestion, seeds: Sequence[UUID]
     ) -> None:
-        scope = question.scope
-        walk = Walk(self.graph, scope, self.settings.neighbours)
-        reached = await walk.levels(seeds, self.settings.depth)
-        found.paths = {one.id: one for one in reached}
-        seen = await self.graph.get_entities(scope, list(found.paths), question.only)
-        decay = self.settings.decay
-        scored = [(one.id, found.paths[one.id].score(decay)) for one in seen]
+        scope, settings = question.scope, self.settings
+        reached = await traverse(
+            self.graph, scope, seeds, depth=settings.depth, per_level=settings.neighbours
+        )
+        found.paths = {entity.id: entity for entity in reached}
+        entities = await self.graph.get_entities(scope, list(found.paths), question.only)
+        scored = [(entity.id, found.paths[entity.id].score(settings.decay)) for entity in entities]
         found.hits[GRAPH] = sorted(scored, key=lambda hit: (-hit[1], hit[0]))
-        found.entities |= {one.id: one for one in seen}
+        found.entities |= {entity.id: entity for entity in entities}
 
     async def _run(self, found: EntityHits, lane: str, work: Callable[[], _Work]) -> None:
-        """Note how a lane fared; its failure is data from here on."""
+        """Run a lane, and note its time and its error."""
         started = time.perf_counter()
         try:
             await with_deadline(self.deadline, work())
@@ -289,21 +269,21 @@ class EntityLanes:
         found.timings[lane] = milliseconds_since(started)
 
 
-def _take(
-    found: EntityHits, lane: str, hits: Sequence[EntityHit], named: Sequence[Entity], head: float
+def _add_hits(
+    found: EntityHits, lane: str, hits: Sequence[EntityHit], named: Sequence[Entity], score: float
 ) -> None:
-    """Take over what a lane found, after what the question names, which has the score `head`."""
-    found.named |= {one.id for one in named}
+    """Add the hits of a lane, the named entities first; these get `score`."""
+    found.named |= {entity.id for entity in named}
     others = [(hit.entity.id, hit.score) for hit in hits if hit.entity.id not in found.named]
-    found.hits[lane] = [(one.id, head) for one in named] + others
-    found.entities |= {one.id: one for one in (*named, *(hit.entity for hit in hits))}
+    found.hits[lane] = [(entity.id, score) for entity in named] + others
+    found.entities |= {entity.id: entity for entity in (*named, *(hit.entity for hit in hits))}
 
 
-def _require_space(embedder: Embedder, vector: Vectors, stamp: EntityStamp) -> None:
-    """Vectors of another model mean nothing, and those of another length cannot be compared at all."""
+def _check_embedding_model(embedder: Embedder, vector: Vectors, stamp: EntityStamp) -> None:
+    """Raise `EmbeddingModelChanged` if the stored vectors come from another model or have another length."""
     length = stamp.dimension
-    other = stamp.space is not None and stamp.space != embedder.name
-    if other or (length is not None and vector.shape != (length,)):
+    is_other = stamp.space is not None and stamp.space != embedder.name
+    if is_other or (length is not None and vector.shape != (length,)):
         raise EmbeddingModelChanged(
             f"The stored vectors come from {stamp.space or 'another model'} ({length} dimensions), "
             f"but the question's from {embedder.name} ({'×'.join(map(str, vector.shape))}).",

@@ -1,4 +1,4 @@
-"""What a search for entities may be told, checked."""
+"""Options of entity search, and the formula that blends the lanes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 MAX_TOP_K = 100
 
-_SERVED = {"entity_types": "entityTypes", "created_after": "createdAfter"}
-_SERVED |= {"created_before": "createdBefore"}
+# The filters that apply to entities, by their names on the wire.
+_ENTITY_FILTERS = {
+    "entity_types": "entityTypes",
+    "created_after": "createdAfter",
+    "created_before": "createdBefore",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class FusionWeights:
-    """What each lane's share counts.
+    """Weights of the lanes.
 
     Raises:
-        OptionInvalid: a weight is no number that can weigh something, or all are 0.
+        OptionInvalid: a weight is not a number above or equal to 0, or all are 0.
     """
 
     vector: float = 0.5
@@ -55,14 +59,14 @@ class SearchOptions:
     Attributes:
         weights: of the lanes; None: those of the settings, 0.5, 0.3 and 0.2.
         top_k: results on a page, 1 to 100.
-        rerank: let the reranking model order the results anew, if one is configured.
-        include_related: give each result the entities it has its heaviest relations with.
+        rerank: rerank the results, if a reranker is configured.
+        include_related: add to each result the entities of its heaviest relations.
         filters: `entityTypes`, `createdAfter` (that moment or later), `createdBefore` (earlier).
         cursor: `next_cursor` of the page before.
-        explain: give each result what every lane said of it, and the search its constants and times.
+        explain: add the scores of every lane to each result, and constants and timings to the response.
 
     Raises:
-        OptionInvalid: a value cannot be used.
+        OptionInvalid: a value is invalid.
     """
 
     weights: FusionWeights | None = None
@@ -85,20 +89,20 @@ class SearchOptions:
             require_type(self.weights, FusionWeights, "weights", "vector=0.5, fts=0.3, graph=0.2")
 
     def only(self) -> EntityFilter:
-        """Return the filters as a graph store takes them.
+        """Return the filters for a graph store.
 
         Raises:
-            OptionInvalid: a filter is unknown (the error names the nearest one), is for passages only,
-                cannot have that value, or nothing could pass.
+            OptionInvalid: a filter is unknown, applies to passages only, has an invalid value, or excludes
+                everything.
         """
-        read = ChunkFilters.read(self.filters, _SERVED)
+        read = ChunkFilters.read(self.filters, _ENTITY_FILTERS)
         if read is None:
             return EVERY_ENTITY
         for name in read.model_dump(exclude_defaults=True):
-            if name not in _SERVED:
+            if name not in _ENTITY_FILTERS:
                 raise OptionInvalid(
                     f"The filter `{to_camel(name)}` bounds passages, not entities.",
-                    next_step=f"Filters of entities: {', '.join(_SERVED.values())}.",
+                    next_step=f"Filters of entities: {', '.join(_ENTITY_FILTERS.values())}.",
                     field=f"filters.{to_camel(name)}",
                 )
         types = tuple(sorted({one.lower() for one in read.entity_types}))
@@ -110,7 +114,7 @@ Key = TypeVar("Key", str, UUID)
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """What one lane says of an item: its place (from 1), its score there, and what that is worth."""
+    """The result of one lane for an item: its rank (from 1), its raw and normalised score, and the lane's weight."""
 
     rank: int
     raw: float
@@ -125,7 +129,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Blended(Generic[Key]):
-    """An item with its signals by lane, the bonus for agreement, and the sum of all."""
+    """An item with its signals by lane, the bonus for agreement, and its score: the sum of all."""
 
     key: Key
     signals: Mapping[str, Signal]
@@ -138,15 +142,13 @@ def blend(
 ) -> list[Blended[Key]]:
     """Score every item by `Σ weight · share + bonus · (signals − 1)`, best first, ties by key.
 
-    A share is the lane's score brought to 0..1 among the lane's hits (lowest 0, highest 1, all equal 1).
-    The bonus counts lanes with a share above 0: the last hit of a lane of
-    several is found by it, and adds nothing.
+    A share is the lane's score mapped to 0..1 over the lane's hits (lowest 0, highest 1, all equal 1).
+    `signals` counts the lanes with a share above 0.
 
     Args:
         found: lane → (key, score), best first, no key twice.
         weights: of every lane.
         bonus: for each further signal.
-
     """
     signals: dict[Key, dict[str, Signal]] = {}
     for lane, hits in found.items():

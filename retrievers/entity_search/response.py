@@ -1,7 +1,4 @@
-"""What a search for entities answers, in JSON (camelCase).
-
-Also here: hits as the response shows them.
-"""
+"""The response of entity search, in camelCase, and how hits become results."""
 
 from __future__ import annotations
 
@@ -16,14 +13,14 @@ from pydantic.alias_generators import to_camel
 from sextant.domain.graph import Entity
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning
-from sextant.retrievers.entity_search.lanes import LANES, Reached
+from sextant.retrievers.entity_search.lanes import LANES, ReachedEntity
 from sextant.retrievers.entity_search.options import Blended, FusionWeights
 
 Source = Literal["vector", "fts", "graph"]
 
 
 class _Body(BaseModel):
-    """Serialised in camelCase; what is not there is left out."""
+    """Serialized in camelCase, without fields that are None."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -63,9 +60,9 @@ class RelatedEntity(_Body):
 
 
 class Scores(_Body):
-    """A result's share of each lane's best, 0..1, and what they make together.
+    """The normalised score of each lane, 0..1, and the final score.
 
-    `rerank` is the reranking model's own score, where it gave one; `final` follows it then.
+    `rerank` is the reranker's own score, if it gave one; `final` then follows it.
     """
 
     vector: float
@@ -76,7 +73,7 @@ class Scores(_Body):
 
 
 class LaneExplanation(_Body):
-    """What one lane said: place, its own score, share of its best, weight, and the product."""
+    """The result of one lane: rank, raw and normalised score, weight, and their product."""
 
     rank: int
     raw: float
@@ -86,7 +83,7 @@ class LaneExplanation(_Body):
 
 
 class GraphPath(_Body):
-    """How the graph lane came to a result: from which entity, over which relation, at which depth."""
+    """How the graph lane reached a result: from which entity, over which relation, at which depth."""
 
     via: UUID
     relation_type: str
@@ -95,7 +92,7 @@ class GraphPath(_Body):
 
 
 class Explanation(_Body):
-    """How a result's score comes about: contributions and bonus sum to `fused`.
+    """How a result's score is made up: contributions and bonus sum to `fused`.
 
     `named`: the question is the entity's name or alias, so it leads the lanes of meaning and words.
     """
@@ -129,9 +126,8 @@ class SearchDebug(_Body):
 class SearchResponse(_Body):
     """One page of results, best first.
 
-    `total` counts the results of this page; `next_cursor` is there when
-    there are more. `warnings` say what the search went without, in the question's
-    language; `coded_warnings` are the same as data.
+    `total` is the number of results on this page; `next_cursor` is set if there are more. `warnings` are in the
+    question's language; `coded_warnings` are the same as data.
     """
 
     results: tuple[EntityResult, ...]
@@ -145,13 +141,16 @@ class SearchResponse(_Body):
 
 
 _CONSTANTS = ("threshold", "candidates", "seeds", "depth", "neighbours", "decay", "bonus")
-_OF_THE_INDEX = {"m": "entity_m", "efConstruction": "entity_ef_construction"}
-_OF_THE_INDEX |= {"efSearch": "entity_ef_search"}
+_INDEX_CONSTANTS = {
+    "m": "entity_m",
+    "efConstruction": "entity_ef_construction",
+    "efSearch": "entity_ef_search",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A result: the entity, what the lanes said of it, and the score it is ranked by.
+    """An entity that was found, with its signals and the score that it is ranked by.
 
     `named`: the question is its name or alias.
     """
@@ -160,7 +159,7 @@ class Hit:
     blended: Blended[UUID]
     score: float
     rerank: float | None = None
-    path: Reached | None = None
+    path: ReachedEntity | None = None
     named: bool = False
 
 
@@ -195,8 +194,11 @@ def _explain_hit(hit: Hit) -> Explanation:
 
 
 def constants_of(settings: Settings, weights: FusionWeights) -> dict[str, float]:
-    """Return the constants that a search went by, and those that an index in PostgreSQL is built and searched by."""
-    id_ = {name: float(getattr(settings.entity_search, name)) for name in _CONSTANTS}
-    index = {name: float(getattr(settings.retrieval, of)) for name, of in _OF_THE_INDEX.items()}
+    """Return the constants of a search, and of PostgreSQL's index over entities."""
+    search = {name: float(getattr(settings.entity_search, name)) for name in _CONSTANTS}
     lanes = {f"{lane}Weight": weight for lane, weight in weights.by_lane.items()}
-    return {**lanes, **id_, **index}
+    index = {
+        name: float(getattr(settings.retrieval, setting))
+        for name, setting in _INDEX_CONSTANTS.items()
+    }
+    return {**lanes, **search, **index}

@@ -1,7 +1,4 @@
-"""Searching entities by meaning, words and the graph around them.
-
-Also here: one ranking of what the lanes found.
-"""
+"""Entity search: one ranking of the entities that the lanes found, in pages."""
 
 from __future__ import annotations
 
@@ -53,12 +50,13 @@ from sextant.text.characters import language_of
 
 @dataclass(frozen=True, slots=True)
 class EntityRanking:
-    """Every result of a search, best first, and how it went."""
+    """All hits of a search, best first, with counts, timings and warnings; `taken_at` is when it was taken."""
 
     hits: tuple[Hit, ...]
     found: Mapping[str, int]
     timings: Mapping[str, float]
     warnings: tuple[CodedWarning, ...]
+    taken_at: datetime
 
     def after(self, position: Position | None) -> Sequence[Hit]:
         """Return the hits after a position."""
@@ -70,16 +68,21 @@ class EntityRanking:
 
 @dataclass(frozen=True, slots=True)
 class EntityRanker:
-    """Runs the lanes and makes one ranking of them."""
+    """Runs the lanes and ranks what they found."""
 
     lanes: EntityLanes
     settings: Settings
     reranker: Reranker | None
 
     async def rank(
-        self, question: EntityQuestion, weights: FusionWeights, *, rerank: bool
+        self,
+        question: EntityQuestion,
+        weights: FusionWeights,
+        taken_at: datetime,
+        *,
+        rerank: bool,
     ) -> EntityRanking:
-        """Return every entity that a lane found, by `blend` or in the reranking model's order.
+        """Return every entity that a lane found, ranked by `blend` or by the reranker.
 
         Raises:
             EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
@@ -92,15 +95,17 @@ class EntityRanker:
         found.timings["fusion"] = milliseconds_since(started)
         if rerank:
             started = time.perf_counter()
-            hits = await self._reranked(question.question, hits, warnings)
+            hits = await self._rerank(question.question, hits, warnings)
             found.timings["rerank"] = milliseconds_since(started)
         counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
-        return EntityRanking(tuple(hits), counts, found.timings, tuple(distinct(warnings)))
+        return EntityRanking(
+            tuple(hits), counts, found.timings, tuple(distinct(warnings)), taken_at
+        )
 
-    async def _reranked(
+    async def _rerank(
         self, question: str, hits: list[Hit], warnings: list[CodedWarning]
     ) -> list[Hit]:
-        """Return the hits in the model's order; as they were, and a warning, when it is late or fails."""
+        """Return the hits in the reranker's order; unchanged, and with a warning, if it is late or fails."""
         if self.reranker is None:
             warnings.append(CodedWarning(WarningCode.RERANKER_MISSING))
             return hits
@@ -113,10 +118,10 @@ class EntityRanker:
             return hits
         scores = dict(enumerate(judgement.scores))
         order = reorder(judgement.scores, [max(hit.score, LEAST_SCORE) for hit in hits])
-        changed = [
+        reranked = [
             replace(hits[index], score=score, rerank=scores.get(index)) for index, score in order
         ]
-        return sorted(changed, key=lambda hit: (-hit.score, hit.entity.id))
+        return sorted(reranked, key=lambda hit: (-hit.score, hit.entity.id))
 
 
 def _fuse_lanes(found: EntityHits, weights: FusionWeights, bonus: float) -> list[Hit]:
@@ -133,23 +138,15 @@ def _fuse_lanes(found: EntityHits, weights: FusionWeights, bonus: float) -> list
     ]
 
 
-# Rankings kept over all users, and of one; those of the newest version twice.
+# Rankings that are cached for all users, and for one; the latest of a search counts twice.
 _CACHED_RANKINGS, _CACHED_PER_USER = 1024, 128
 
 
 @dataclass(frozen=True, slots=True)
-class TimedRanking:
-    """A ranking, and when it was taken."""
-
-    ranking: EntityRanking
-    taken_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class _CheckedEntitySearch:
-    """A checked request; `key` tells the search from others, `position` is where its page begins."""
+    """A checked request; `key` identifies the search, `position` is where its page begins."""
 
-    asked: EntityQuestion
+    question: EntityQuestion
     options: SearchOptions
     weights: FusionWeights
     key: ListingKey
@@ -158,30 +155,29 @@ class _CheckedEntitySearch:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page of a ranking, and where it ends if there are more."""
+    """A page of a ranking; `last` is its last hit if there are more."""
 
     hits: Sequence[Hit]
-    kept: TimedRanking
-    end: Hit | None
-    cached: bool
+    ranking: EntityRanking
+    last: Hit | None
+    is_cached: bool
 
 
 class EntitySearch:
     """Searches the entities of knowledge bases; one object serves all users.
 
-    A search has at most some sixty results: the twenty nearest by meaning, twenty by words, and
-    twenty around the best of the former. `next_cursor` leads through them: the next page goes on in
-    the ranking that the page before came from, and where that is not at hand any more, in one taken
-    anew of the entities that had come by then, so that what is added meanwhile moves nothing.
+    A search has about sixty results at most: twenty by meaning, twenty by words, and twenty around the best by
+    meaning. `next_cursor` leads through them. The next page continues the same ranking; if that is no longer cached,
+    a new one of the entities that existed then, so that new entities move nothing.
 
     Args:
-        database: the record, which knows when something was written.
+        database: PostgreSQL, which knows the state of the knowledge base.
         graph: the store that the lanes search.
-        embedder: turns the question into a vector.
+        embedder: embeds the question.
         settings: constants.
         reranker: for `SearchOptions(rerank=True)`.
-        copies: tells when a copy that `graph` searches has changed by itself.
-        clock: seconds that only grow, for the cache.
+        copies: knows the state of the Neo4j copy, if `graph` searches one.
+        clock: a monotonic clock in seconds, for the cache.
     """
 
     def __init__(
@@ -201,9 +197,9 @@ class EntitySearch:
         deadline = settings.retrieval.lane_timeout
         lanes = EntityLanes(graph, embedder, options, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
-        # By user, search and moment, and once more as the latest of the search, without a moment.
+        # By user, search and moment; and the latest of each search under the moment None.
         self._rankings: VersionedCache[
-            tuple[str, ListingKey, datetime | None], str, TimedRanking
+            tuple[str, ListingKey, datetime | None], str, EntityRanking
         ] = VersionedCache(
             _CACHED_RANKINGS,
             lifetime=options.cache_seconds,
@@ -233,15 +229,15 @@ class EntitySearch:
             search = await self._checked(query, scope, options or SearchOptions())
             page = await self._page(search)
             related = await self._related(search, page.hits)
-            ranking = page.kept.ranking
-            report.timings = {} if page.cached else ranking.timings
+            ranking = page.ranking
+            report.timings = {} if page.is_cached else ranking.timings
             report.degraded = bool(ranking.warnings)
-            warnings = (*ranking.warnings, *await self._of_filters(search.asked))
+            warnings = (*ranking.warnings, *await self._warn_of_filters(search.question))
         elapsed = milliseconds_since(started)
         return _response(search, page, related, self._settings, warnings=warnings, elapsed=elapsed)
 
-    async def _of_filters(self, question: EntityQuestion) -> tuple[CodedWarning, ...]:
-        """Return what there is to say of a filter that lets nothing through."""
+    async def _warn_of_filters(self, question: EntityQuestion) -> tuple[CodedWarning, ...]:
+        """Return a warning of entity types in the filters that do not exist."""
         types = question.only.entity_types
         unknown = types and await find_unknown_types(self._chunks, question.scope, types)
         return (unknown,) if unknown else ()
@@ -269,17 +265,17 @@ class EntitySearch:
         return await self._stamp(scope)  # it was made meanwhile
 
     async def _page(self, search: _CheckedEntitySearch) -> _Page:
-        version, ranking, cached = await self._ranking(search)
-        rest, size = ranking.ranking.after(search.position), search.options.top_k
-        end = rest[size - 1] if len(rest) > size else None
+        version, ranking, is_cached = await self._ranking(search)
+        rest, size = ranking.after(search.position), search.options.top_k
+        last = rest[size - 1] if len(rest) > size else None
         hits = rest[:size]
-        if version != search.asked.stamp.version:
-            hits = await self._as_now(search.asked, hits)
-        return _Page(hits, ranking, end, cached)
+        if version != search.question.stamp.version:
+            hits = await self._refresh(search.question, hits)
+        return _Page(hits, ranking, last, is_cached)
 
-    async def _ranking(self, search: _CheckedEntitySearch) -> tuple[str, TimedRanking, bool]:
-        """Return the ranking that the page before came from, or the present one, with its version; and whether it was kept."""
-        question, position, stamp = search.asked, search.position, search.asked.stamp
+    async def _ranking(self, search: _CheckedEntitySearch) -> tuple[str, EntityRanking, bool]:
+        """Return the version and the ranking of the page before, or of now; and whether it was cached."""
+        question, position, stamp = search.question, search.position, search.question.stamp
         latest = (question.scope.user_id, search.key, None)
         if position is None:
             taken_at, known = stamp.taken_at, self._rankings.peek(latest)
@@ -290,41 +286,43 @@ class EntitySearch:
             if (known := self._rankings.peek((*latest[:2], taken_at))) is not None:
                 return *known, True
             question = replace(question, only=question.only.at(taken_at))
-        ranking = await self._ranker.rank(question, search.weights, rerank=search.options.rerank)
-        timed = TimedRanking(ranking, taken_at)
+        ranking = await self._ranker.rank(
+            question, search.weights, taken_at, rerank=search.options.rerank
+        )
         if not ranking.warnings:
-            self._rankings.put((*latest[:2], taken_at), stamp.version, timed)
-            self._rankings.put(latest, stamp.version, timed)
-        return stamp.version, timed, False
+            self._rankings.put((*latest[:2], taken_at), stamp.version, ranking)
+            self._rankings.put(latest, stamp.version, ranking)
+        return stamp.version, ranking, False
 
-    async def _as_now(self, question: EntityQuestion, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """Return hits of an older ranking with the entities as they are now; without those that are gone."""
+    async def _refresh(self, question: EntityQuestion, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """Return hits of an older ranking with their entities as they are now; without deleted ones."""
         if not hits:
             return hits
-        ids = [hit.entity.id for hit in hits]
-        there = {one.id: one for one in await self._graph.get_entities(question.scope, ids)}
-        return [replace(hit, entity=there[hit.entity.id]) for hit in hits if hit.entity.id in there]
+        by_id = await self._load_entities(question.scope, [hit.entity.id for hit in hits])
+        return [replace(hit, entity=by_id[hit.entity.id]) for hit in hits if hit.entity.id in by_id]
+
+    async def _load_entities(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entity]:
+        return {entity.id: entity for entity in await self._graph.get_entities(scope, ids)}
 
     async def _related(
         self, search: _CheckedEntitySearch, hits: Sequence[Hit]
     ) -> dict[UUID, list[tuple[Entity, str]]]:
-        """Return the entities that each hit has its heaviest relations with, each once."""
+        """Return for each hit the entities of its heaviest relations, each once, with the relation's type."""
         if not search.options.include_related or not hits:
             return {}
-        scope = search.asked.scope
-        most = self._settings.entity_search.related
-        around = await heaviest_relations(self._graph, scope, [hit.entity.id for hit in hits])
-        ends: dict[UUID, dict[UUID, str]] = {}
-        for one, hops in around.items():
-            kinds: dict[UUID, str] = {}
+        scope, limit = search.question.scope, self._settings.entity_search.related
+        relations = await heaviest_relations(self._graph, scope, [hit.entity.id for hit in hits])
+        types_of: dict[UUID, dict[UUID, str]] = {}
+        for id_, hops in relations.items():
+            types: dict[UUID, str] = {}
             for hop in hops:
-                kinds.setdefault(hop.other_end(one), hop.relation_type)
-            ends[one] = dict(list(kinds.items())[:most])
-        wanted = sorted({other for kinds in ends.values() for other in kinds})
-        there = {one.id: one for one in await self._graph.get_entities(scope, wanted)}
+                types.setdefault(hop.other_end(id_), hop.relation_type)
+            types_of[id_] = dict(list(types.items())[:limit])
+        wanted = sorted({other for types in types_of.values() for other in types})
+        by_id = await self._load_entities(scope, wanted)
         return {
-            one: [(there[other], kind) for other, kind in kinds.items() if other in there]
-            for one, kinds in ends.items()
+            id_: [(by_id[other], type_) for other, type_ in types.items() if other in by_id]
+            for id_, types in types_of.items()
         }
 
 
@@ -337,7 +335,7 @@ def _response(
     warnings: tuple[CodedWarning, ...],
     elapsed: float,
 ) -> SearchResponse:
-    explain, ranking, end = search.options.explain, page.kept.ranking, page.end
+    explain, ranking, last = search.options.explain, page.ranking, page.last
     results = [result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits]
     debug = None
     if explain:
@@ -345,16 +343,16 @@ def _response(
             constants=constants_of(settings, search.weights),
             found=dict(ranking.found),
             timings={**ranking.timings, "total": elapsed},
-            cached=page.cached,
+            cached=page.is_cached,
         )
     return SearchResponse(
         results=tuple(results),
         total=len(results),
-        query=search.asked.question,
+        query=search.question.question,
         search_time_ms=round(elapsed),
-        next_cursor=end
-        and search.key.cursor(Position(page.kept.taken_at, end.score, end.entity.id)),
-        warnings=word_warnings(warnings, language_of(search.asked.question)) or None,
+        next_cursor=last
+        and search.key.cursor(Position(ranking.taken_at, last.score, last.entity.id)),
+        warnings=word_warnings(warnings, language_of(search.question.question)) or None,
         coded_warnings=warnings or None,
         debug=debug,
     )
