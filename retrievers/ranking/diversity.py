@@ -1,4 +1,4 @@
-"""Diversity: a list that does not say the same thing twice (maximal marginal relevance, near-duplicates)."""
+"""Diversity: maximal marginal relevance, and the removal of near-duplicates."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from sextant.retrievers.arrays import Scores, Vectors, unit
 from sextant.stores.chunks.grams import salt_grams
 from sextant.text.characters import lowercase
 
-# Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) browse with 0.3
-# and close in on what is looked for with 0.7.
+# Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) suggest 0.3 for browsing and 0.7
+# for a focused search.
 DEFAULT_BALANCE = 0.7
 # Manning, Raghavan and Schütze, "Introduction to Information Retrieval", §19.6: near duplicates share
 # nine tenths of their shingles.
 TWIN_TEXTS = 0.9
-# multilingual-e5 puts unrelated passages at 0.7 to 0.8 and paraphrases of a sentence at 0.93 to 0.97.
+# In multilingual-e5 unrelated passages have a cosine of 0.7 to 0.8, paraphrases 0.93 to 0.97.
 TWIN_VECTORS = 0.98
 
 
 class Likeness(Protocol):
-    """How like each other some passages are, 0 (nothing in common) to 1 (the same)."""
+    """Similarity of passages, 0 (nothing in common) to 1 (the same)."""
 
     @property
     def twins_from(self) -> float:
-        """Return the likeness from which on two passages say the same."""
+        """Return the similarity from which on two passages are duplicates."""
         ...
 
     def to(self, index: int) -> Scores:
-        """Return how like passage `index` every passage is, itself included."""
+        """Return the similarity of every passage to passage `index`, itself included."""
         ...
 
 
 class VectorLikeness:
-    """Cosine similarity of embeddings; what points apart counts as unlike, not as less than that.
+    """Cosine similarity of embeddings; a negative cosine counts as 0.
 
     Args:
         vectors: shape (passages, dimension), of any length.
-        twins_from: from this cosine on two passages say the same.
+        twins_from: cosine from which on two passages are duplicates.
     """
 
     def __init__(self, vectors: Vectors, twins_from: float = TWIN_VECTORS) -> None:
@@ -55,14 +55,14 @@ class VectorLikeness:
 
 
 class TextLikeness:
-    """Jaccard similarity of the sets of character n-grams that the keyword index cuts texts into.
+    """Jaccard similarity of the sets of character n-grams, cut as the keyword index cuts them.
 
-    Shingling: Broder, "On the resemblance and containment of documents", 1997. Grams are hashed to 15
-    bits, so unlike texts of 500 characters may seem to share a hundredth of them.
+    Shingling: Broder, "On the resemblance and containment of documents", 1997. Grams are hashed to 15 bits, so that
+    unrelated texts of 500 characters may seem to share 1 % of them.
 
     Args:
         texts: of the passages.
-        twins_from: from this share on two passages say the same.
+        twins_from: similarity from which on two passages are duplicates.
     """
 
     def __init__(self, texts: Sequence[str], twins_from: float = TWIN_TEXTS) -> None:
@@ -73,7 +73,7 @@ class TextLikeness:
         self.twins_from = twins_from
 
     def to(self, index: int) -> Scores:
-        """Shared share of grams with one passage; a text without grams is like none."""
+        """Return the Jaccard similarity to one passage; 0 for a text without grams."""
         end = self._ends[index]
         shared = np.isin(self._grams, self._grams[end - self._sizes[index] : end])
         counts = np.diff(
@@ -91,27 +91,25 @@ def marginal(
     count: int,
     balance: float = DEFAULT_BALANCE,
 ) -> list[tuple[int, float]]:
-    """Choose `count` passages one by one: relevant, and unlike those chosen before.
+    """Choose `count` passages by maximal marginal relevance, without duplicates of chosen ones.
 
-    The next is the one with the highest `λ·relevance - (1 - λ)·likeness to the most like chosen one`
-    (maximal marginal relevance), left out if it is a twin of a chosen one. λ = 1 gives the order of
-    relevance; ties go by place. The value of a passage only falls while others are chosen, so the
-    returned ones descend.
+    The next passage has the highest `λ·relevance + (1 - λ)·(1 - similarity to the most similar chosen one)`. With
+    λ = 1 that is the order of relevance; ties go by position.
 
     Args:
         relevance: of each passage, 0..1.
-        likeness: the first is what relevance is weighed against; each can tell twins.
-        count: how many at most.
+        likeness: similarities; the first is the one in the formula, each detects duplicates.
+        count: number of passages.
         balance: λ, 0..1.
 
     Returns:
-        (place, value) of the chosen, values `λ·relevance + (1 - λ)·(1 - likeness)`, 0..1.
+        (position, value of the formula) of the chosen passages; values descend.
     """
     left: npt.NDArray[np.bool_] = np.ones(len(relevance), bool)
-    nearest: Scores = np.zeros(len(relevance))
+    highest: Scores = np.zeros(len(relevance))
     chosen: list[tuple[int, float]] = []
     while len(chosen) < count and left.any():
-        value = balance * relevance + (1 - balance) * (1 - nearest)
+        value = balance * relevance + (1 - balance) * (1 - highest)
         index = int(np.argmax(np.where(left, value, -np.inf)))
         chosen.append((index, float(value[index])))
         left[index] = False
@@ -119,5 +117,5 @@ def marginal(
             like = likes.to(index)
             left &= like < likes.twins_from
             if number == 0:
-                nearest = np.maximum(nearest, like)
+                highest = np.maximum(highest, like)
     return chosen

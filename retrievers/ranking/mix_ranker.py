@@ -1,12 +1,10 @@
-"""The ranking of `mix`: personalised PageRank from what a question says, means and names.
+"""The ranking of `mix`: personalised PageRank from the words, the meaning and the names of a question.
 
 A question of several hops ("When did the state where Pocahontas Mounds is located become part of the
 United States?") names its first passage and describes its last. A passage's score is its mass of personalised
 PageRank, relative to the best passage's. The walk starts from r^sharpness of the passages that fit best, where r
 is their relevance (words, meaning, statements; 0..1), from the named entities, and from a bridge: one step from
 either towards what the question still asks for. docs/experiments/mix.md tells how the parameters were chosen.
-
-The relevance comes first: how far words and meaning are to be trusted, and their sum.
 """
 
 from __future__ import annotations
@@ -30,21 +28,21 @@ from sextant.retrievers.index.walk import RESTART, TINY, Shares, Subgraph, WalkI
 
 @dataclass(frozen=True, slots=True)
 class MixParameters:
-    """What the ranking of `mix` is tuned by; docs/experiments/mix.md tells what each is worth.
+    """Parameters of the ranking of `mix`; docs/experiments/mix.md has their ablation.
 
     Attributes:
         lexical_coverage: share of the question's information at which words weigh as much as meaning.
-        contention: share of the question's information from which a near passage contends; beyond two
-            contenders words weigh less, for they do not tell which one answers.
-        min_lexical_weight: weight that contention and unknown words leave to words at the least.
-        statement_weight: what stating the relation that is asked of a named entity adds to a relevance of 1.
+        contention: share of the question's information from which one of the nearest passages is a contender;
+            with more than two contenders words weigh less, since they do not decide between them.
+        min_lexical_weight: lowest weight of words, however many contenders there are.
+        statement_weight: what a stated relation that the question asks for adds to a relevance of 1.
         seed_passages: number of passages that the walk starts from, the most relevant ones.
-        sharpness: power of relevance in the seeds and in the bridge; higher trusts the best more.
-        entity_seed: what a titled entity starts with, where the most relevant passage starts with 1.
-        untitled_seed: share of it for an entity that titles no passage.
-        bridge: mass that the bridge starts with, as a share of all other seeds.
-        subgraph_size: passages that the walk is kept to, which bounds what a question costs.
-        inflow_power: how far mass that merely stayed at a passage is left out where nothing is named.
+        sharpness: power of relevance in the seeds and in the bridge; higher favours the best passages.
+        entity_seed: seed of an entity that is a title; the most relevant passage has 1.
+        untitled_seed: share of it for an entity that is no title.
+        bridge: seed of the bridge, as a share of all other seeds.
+        subgraph_size: number of passages that the walk is restricted to, which bounds its cost.
+        inflow_power: power of the share of inflow in a passage's mass, where the question names nothing.
     """
 
     lexical_coverage: float = 0.13
@@ -60,20 +58,20 @@ class MixParameters:
     inflow_power: float = 0.4
 
 
-# Up to so many contenders words tell apart.
+# Words decide between so many contenders.
 _FEW_CONTENDERS = 2
-_FEWEST_NEAREST, _MOST_NEAREST = 10, 300
+_MIN_NEAREST, _MAX_NEAREST = 10, 300
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticScores:
-    """Relevance by meaning, 0..1: `values` of the passages at `rows`, rising, and 0 of all others."""
+    """Relevance by meaning, 0..1: `values` of the passages at rising `rows`, and 0 for all others."""
 
     rows: Places
     values: Floats
 
     def at(self, wanted: Places) -> Floats:
-        """Return the values of some passages, given by rising rows; 0 for those that were not found."""
+        """Return the values of passages at rising rows; 0 for those that were not found."""
         spots = wanted.searchsorted(self.rows)
         there = np.flatnonzero(wanted.take(spots, mode="clip") == self.rows)
         found = np.zeros(len(wanted), np.float32)
@@ -84,11 +82,11 @@ class SemanticScores:
 def lexical_weight(
     match: LexicalMatch, semantic: SemanticScores, parameters: MixParameters
 ) -> float:
-    """Return the weight of the words against a weight of 1 for the meaning.
+    """Return the weight of words, relative to a weight of 1 for meaning.
 
-    It grows with the share of the question's information that the best passage holds: one that holds most
-    of it is hardly there by chance, while a question in another language shares few words with the passages
-    and is left to the vectors. It falls with the square of the number of passages that contend.
+    It grows with the share of the question's information that the best passage holds. A question in another
+    language shares few words with the passages, and is left to the vectors. It falls with the square of the
+    number of contenders (`MixParameters.contention`).
     """
     weight = match.coverage / parameters.lexical_coverage
     is_contending = match.scores[semantic.rows] >= np.float32(parameters.contention * match.whole)
@@ -99,15 +97,15 @@ def lexical_weight(
 
 
 def count_nearest(passages: int) -> int:
-    """Return how many nearest passages a vector search must return for `semantic_scores`: a tenth, 10 to 300."""
-    return min(passages, max(_FEWEST_NEAREST, min(passages // 10, _MOST_NEAREST)))
+    """Return the number of nearest passages that `semantic_scores` needs: a tenth of all, 10 to 300."""
+    return min(passages, max(_MIN_NEAREST, min(passages // 10, _MAX_NEAREST)))
 
 
 def semantic_scores(rows: Places, cosines: Floats) -> SemanticScores:
-    """Return relevance by meaning, from the nearest passages that a vector search returned.
+    """Return relevance by meaning of the nearest passages.
 
     Args:
-        rows: the passages found, rising; the farthest of them gets 0, as all others.
+        rows: rising; the farthest of these passages gets 0, as all others.
         cosines: their similarity to the question.
     """
     return SemanticScores(rows, scale_scores(cosines, float(cosines.min(initial=np.inf))))
@@ -116,15 +114,14 @@ def semantic_scores(rows: Places, cosines: Floats) -> SemanticScores:
 def blend(
     match: LexicalMatch, semantic: SemanticScores | None, parameters: MixParameters
 ) -> Floats:
-    """Return relevance of every passage, 0..1, from its words and, when vectors are there, its meaning.
+    """Return the relevance of every passage, 0..1, by words and, if there are vectors, meaning.
 
-    What holds the code that a question asks about (E47, BM-40) gains as much as what is nearest in meaning: a
-    name of one thing is evidence in any language.
+    Passages with a code that the question has (E47, BM-40) gain as much as the nearest one in meaning.
     """
     if semantic is None:
         return scale_scores(match.scores)
     weight = lexical_weight(match, semantic, parameters) / match.best if match.best else 0.0
-    # The best by both is near, or the best by words: so only what is near is looked through for it.
+    # The best by both is one of the nearest, or the best by words.
     by_both = match.scores[semantic.rows] * np.float32(weight) + semantic.values
     best = max(match.best * weight, float(by_both.max(initial=0.0))) or 1.0
     relevance: Floats = match.scores * np.float32(weight / best)
@@ -134,21 +131,21 @@ def blend(
     return scale_scores(relevance) if match.coded else relevance
 
 
-# Passages that the bridge starts from at most, and the least that a passage counts as wanted by it.
+# Passages that the bridge starts from, and the least relevance of a passage to the rest of the question.
 _ANCHORS, _MIN_WANTED = 5, 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySignals:
-    """What a question shares with a graph.
+    """A question matched with the passages and entities of a graph.
 
     Attributes:
-        match: its words.
+        match: BM25 of its words.
         semantic: relevance by meaning; None without vectors.
         named: entity → strength of the link, above 0 to 1.
         type_match: relation type → how well the question names it.
         type_similarity: similarity of every relation type to the question.
-        relevance: `PageRankMixer.relevance` of all this, where it has been computed.
+        relevance: `PageRankMixer.relevance` of the other signals, once it is computed.
     """
 
     match: LexicalMatch
@@ -165,9 +162,9 @@ class GraphRanking:
 
     Attributes:
         passages, entities: the scores.
-        relevance: of the passages by themselves, 0..1.
-        entity_confidence: share of the seeds that named entities have: near 1 for titles, small for mere
-            terms, 0 without any.
+        relevance: of the passages without the walk, 0..1.
+        entity_confidence: share of named entities in the seeds: near 1 for titles, small for mere terms, 0
+            without names.
     """
 
     passages: Floats
@@ -181,7 +178,7 @@ class PageRankMixer:
     """Ranks the passages and entities of a graph for one question.
 
     Args:
-        parameters: of the formula above.
+        parameters: see `MixParameters`.
     """
 
     parameters: MixParameters = field(default_factory=MixParameters)
@@ -191,11 +188,11 @@ class PageRankMixer:
         return self._walk(index, signals, entities_alone=False)
 
     def rank_from_entities(self, index: WalkIndex, signals: QuerySignals) -> GraphRanking:
-        """Rank with the named entities in the lead: the walk starts from them alone as far as they are to be trusted."""
+        """Rank with the walk starting at the named entities alone, in proportion to `entity_confidence`."""
         return self._walk(index, signals, entities_alone=True)
 
     def relevance(self, index: WalkIndex, signals: QuerySignals) -> Floats:
-        """Return how well every passage fits the question by itself, 0..1: words, meaning and statements."""
+        """Return the relevance of every passage without the walk, 0..1: words, meaning and statements."""
         if signals.relevance is not None:
             return signals.relevance
         relevance = blend(signals.match, signals.semantic, self.parameters)
@@ -246,7 +243,7 @@ class PageRankMixer:
         return GraphRanking(scores, entity_mass, relevance, confidence)
 
     def _seeds(self, index: WalkIndex, signals: QuerySignals) -> dict[int, float]:
-        """Return what the walk starts with at the named entities."""
+        """Return the seeds of the named entities."""
         seeds: dict[int, float] = {}
         for entity, strength in signals.named.items():
             titled = index.title_count[entity] > 0
@@ -258,16 +255,14 @@ class PageRankMixer:
     def _anchor_passages(
         self, index: WalkIndex, seeds: Places, passages: Floats, entities: Mapping[int, float]
     ) -> _Anchors:
-        """Return the passages that fit best or are titled with a named entity."""
+        """Return the best passages among the most relevant ones and those that a named entity titles."""
         rows, amounts = [seeds], [passages]
         for entity, seed in entities.items():
             titled = index.titled_by(entity)
             rows.append(titled)
             amounts.append(np.full(len(titled), seed / max(len(titled), 1), np.float32))
         anchored, amount = np.concatenate(rows), np.concatenate(amounts)
-        anchored, number = np.unique(
-            anchored, return_inverse=True
-        )  # one may be there for several reasons
+        anchored, number = np.unique(anchored, return_inverse=True)
         weights = np.bincount(number, amount).astype(np.float32)
         best = highest(weights, _ANCHORS)
         return _Anchors(anchored[best], weights[best])
@@ -275,10 +270,10 @@ class PageRankMixer:
     def _select_subgraph(
         self, index: WalkIndex, entities: Mapping[int, float], relevance: Floats, start: Places
     ) -> Subgraph:
-        """Return what of the graph is walked: all of a small one.
+        """Return the part of the graph to walk: all of a small one.
 
-        Of a larger one the passages where the walk starts, those that fit, and those about the entities that
-        are named or mentioned where it starts.
+        Of a larger one the passages where the walk starts, the most relevant ones, and those about entities that
+        are named, or mentioned where it starts.
         """
         size = self.parameters.subgraph_size
         if index.passages <= size:
@@ -288,16 +283,16 @@ class PageRankMixer:
         near = np.flatnonzero(is_near)
         worth = index.passages_about(near, np.ones(len(near), np.float32))
         worth = relevance + worth / np.float32(float(worth.max()) or 1.0)
-        worth[start] += 3  # more than any other has
+        worth[start] += 3  # others have 2 at most
         return Subgraph(index, among_highest(worth, size), near)
 
     def _bridge(
         self, index: WalkIndex, subgraph: Subgraph, signals: QuerySignals, anchors: _Anchors
     ) -> Shares:
-        """Return one step from the anchors to what the question asks beyond them; sums to at most 1.
+        """Return the mass of one step from the anchors to what the question asks beyond them; sums to at most 1.
 
-        From an anchor's other entities mass goes to the passages about them that fit the residual
-        question: each term weighs as much as the anchor does not hold it.
+        From an anchor's other entities mass goes to passages about them, in proportion to their relevance to the
+        rest of the question: a term weighs less, the more the anchor holds it.
         """
         anchor, entity, shares = index.shares_of(anchors.rows)
         named = np.zeros(index.entities, np.bool_)
@@ -329,9 +324,9 @@ class _Anchors:
 
 
 def inflow(index: WalkIndex, passages: Places) -> Shares:
-    """Return how much of the mass that each passage has at the end came to it; the rest stayed from step to step.
+    """Return the share of each passage's final mass that flowed in; the rest stayed from step to step.
 
-    A passage with few entities keeps its mass and one with many hands it on, by which the first has up to twice the
-    mass of another that fits as well. It says nothing of the question.
+    A passage with few entities keeps its mass and one with many passes it on, so that the first may have twice the
+    mass of another that is as relevant.
     """
     return 1 - (1 - RESTART) * (1 - index.leaving[passages].astype(np.float64))

@@ -1,6 +1,6 @@
-"""Ordering the best passages anew by a model that reads question and passage together.
+"""Rerank the best passages by a model that reads question and passage together.
 
-Also here: the chat model as a reranker, which gives passages marks from 0 to 10.
+The chat model can be the reranker, too: it gives passages marks from 0 to 10.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
-from pydantic import Field, WithJsonSchema, create_model, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from sextant import prompts
 from sextant.domain.answers import Usage
@@ -43,21 +43,21 @@ logger = logging.getLogger(__name__)
 
 RERANK = "rerank"
 
-# The worst of the reranked still ranks above all that were not.
+# Scores of reranked passages are 0.5 to 1, those of the others lie below.
 _LOWEST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class RerankLimits:
-    """What a reranking model may cost.
+    """Limits of a reranker.
 
     Attributes:
-        seconds: after which its work is cancelled.
-        pairs: passages that it reads at most, the best ones.
-        chars: of each passage. A cross-encoder reads 512 tokens and takes time for each.
+        seconds: time after which it is cancelled.
+        pairs: number of passages that it reads, the best ones.
+        chars: characters that it reads of each passage; a cross-encoder reads 512 tokens.
 
     Raises:
-        OptionInvalid: one is not above 0.
+        OptionInvalid: a limit is not above 0.
     """
 
     seconds: float = 5.0
@@ -65,20 +65,20 @@ class RerankLimits:
     chars: int = 2000
 
     def __post_init__(self) -> None:
-        """Refuse what would leave nothing to read, or no time to read it."""
+        """Check the limits."""
         require_positive(self.seconds, "seconds")
         in_range(self.pairs, "pairs")
         in_range(self.chars, "chars")
 
     @classmethod
     def of(cls, settings: RetrievalSettings) -> RerankLimits:
-        """Return those that the settings name."""
+        """Return the limits of the settings."""
         return cls(settings.rerank_timeout, settings.rerank_pairs, settings.rerank_chars)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The model's scores of the passages it read, in their order; or none, and the reason."""
+    """The reranker's scores of the passages that it read, in their order; or a warning and no scores."""
 
     scores: tuple[float, ...] = ()
     warning: CodedWarning | None = None
@@ -87,9 +87,9 @@ class Judgement:
 async def judge(
     reranker: Reranker, question: str, texts: Sequence[str], limits: RerankLimits
 ) -> Judgement:
-    """Let the model score the first passages; a model that is late or fails scores none.
+    """Let the reranker score the first passages; if it is late or fails there are no scores.
 
-    Late work is cancelled: requests are dropped, a local model stops after the batch it is at.
+    A late reranker is cancelled: requests are dropped, a local model stops after its present batch.
     """
     read = [text[: limits.chars] for text in texts[: limits.pairs]]
     if not read:
@@ -103,7 +103,7 @@ async def judge(
         return Judgement(
             warning=CodedWarning(WarningCode.RERANKING_TIMED_OUT, {"seconds": limits.seconds})
         )
-    except Exception as error:  # anyone's model: its failure is a warning
+    except Exception as error:  # any failure of the model is a warning
         logger.warning("reranking failed", exc_info=error)
         reason = describe_reason(error)
         return Judgement(warning=CodedWarning(WarningCode.RERANKING_FAILED, {"reason": reason}))
@@ -116,26 +116,24 @@ async def judge(
 
 
 def reorder(scores: Sequence[float], before: Sequence[float]) -> list[tuple[int, float]]:
-    """Return the order that a model's scores give: (place before, new score), scores descending.
+    """Return the results in the reranker's order as (position before, new score), scores descending.
 
-    What was scored comes first, from 1 for the best down to a half for the worst; then the rest as it
-    was, below.
+    Scored results come first, with 1 for the best down to 0.5 for the worst; the others follow in their order.
 
     Args:
-        scores: of the first results.
+        scores: the reranker's, of the first results.
         before: scores of all results, above 0, descending.
     """
     share = min_max(scores)
     best_first = sorted(range(len(scores)), key=lambda index: (-scores[index], index))
     first = [(index, _LOWEST + (1 - _LOWEST) * float(share[index])) for index in best_first]
     rest = range(len(scores), len(before))
-    # Not to the very half, which the worst of the scored may have.
     return [*first, *((n, _LOWEST / 2 * before[n] / before[len(scores)]) for n in rest)]
 
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """Items in their new order; in the old one where there is a warning."""
+    """Items in their new order, or in the old order with a warning."""
 
     items: list[RetrievedItem]
     warning: CodedWarning | None = None
@@ -144,10 +142,7 @@ class Reranked:
 async def rerank(
     reranker: Reranker, question: str, items: Sequence[RetrievedItem], limits: RerankLimits
 ) -> Reranked:
-    """Put the first items into the reranker's order; the others follow as they were.
-
-    `lanes` keeps the model's own score, and the rank that it gives.
-    """
+    """Return the items in the reranker's order; its own score and rank are in `lanes`."""
     judgement = await judge(reranker, question, [item.text for item in items], limits)
     if not judgement.scores:
         return Reranked(list(items), judgement.warning)
@@ -163,7 +158,7 @@ async def rerank(
 
 
 def _apply_score(item: RetrievedItem, score: float, rank: int, given: float) -> RetrievedItem:
-    """Return an item whose score comes from the model alone."""
+    """Return the item with the reranker's score, to which no lane contributes."""
     lanes = {name: replace(lane, contribution=0.0) for name, lane in item.lanes.items()}
     lanes[RERANK] = LaneScore(rank, given, contribution=score)
     return replace(item, score=score, lanes=lanes)
@@ -171,62 +166,51 @@ def _apply_score(item: RetrievedItem, score: float, rank: int, given: float) -> 
 
 CHAT = "llm"
 
-# A listwise prompt loses track of more, and a batch's passages share one failure.
-_BATCH = 10
-_AT_ONCE = 4
+# Passages of one call, and calls at the same time: models lose track of longer lists.
+_BATCH, _AT_ONCE = 10, 4
 _BEST_MARK = 10.0
-# Estimated tokens of a passage that it reads: what a passage is about shows early (RankGPT, arXiv 2304.09542,
-# reads 300 words of each).
+# Estimated tokens that it reads of a passage; RankGPT (arXiv 2304.09542) reads 300 words.
 _PASSAGE_TOKENS = 250
-# A reply that marks a smaller share of the passages ranks nothing.
-_LEAST_MARKED = 0.5
+# A reply that marks a smaller share of the passages is invalid.
+_MIN_MARKED = 0.5
 
 
-class Mark(ModelReply):
-    """One passage's mark."""
+def _marks_schema(min_items: int, max_items: int) -> dict[str, Any]:
+    mark = {"type": "number", "minimum": 0, "maximum": _BEST_MARK}
+    return {"type": "array", "items": mark, "minItems": min_items, "maxItems": max_items}
 
-    passage: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _BATCH})]
-    score: Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10})]
+
+def _number_marks(given: object) -> object:
+    """Return marks by passage number, from numbers in order or objects with `passage` and `score`."""
+    if isinstance(given, Mapping) or not isinstance(given, Sequence) or isinstance(given, str):
+        return given
+    objects = [mark for mark in given if isinstance(mark, Mapping)]
+    if objects:
+        return {mark.get("passage"): mark.get("score") for mark in objects}
+    return dict(enumerate(given, start=1))
+
+
+_Marks = Annotated[dict[int, float], BeforeValidator(_number_marks), Field(min_length=1)]
 
 
 class Marks(ModelReply):
-    """The chat model's marks for a batch of passages, numbered from 1."""
+    """The chat model's marks for a batch of passages, which are numbered from 1."""
 
-    scores: Annotated[list[Mark], Field(min_length=1, json_schema_extra={"maxItems": _BATCH})]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_models_write_it(cls, given: object) -> object:
-        """Return bare numbers in order, and marks by number, are read as what they mean."""
-        scores = given.get("scores") if isinstance(given, Mapping) else None
-        if isinstance(scores, Mapping):
-            pairs = list(scores.items())
-        elif isinstance(scores, Sequence) and not any(isinstance(one, Mapping) for one in scores):
-            pairs = list(enumerate(scores, start=1))
-        else:
-            return given
-        return {"scores": [{"passage": passage, "score": score} for passage, score in pairs]}
+    scores: Annotated[_Marks, WithJsonSchema(_marks_schema(1, _BATCH))]
 
 
 @cache
 def marks_of(passages: int) -> type[Marks]:
-    """Return the marks of so many passages, as the model is told of them: one number each, in order."""
-    marks = {
-        "type": "array",
-        "items": {"type": "number", "minimum": 0, "maximum": _BEST_MARK},
-        "minItems": passages,
-        "maxItems": passages,
-    }
-    scores = Annotated[list[Mark], Field(min_length=1), WithJsonSchema(marks)]
+    """Return the reply whose schema asks for a mark of each of so many passages, in order."""
+    scores = Annotated[_Marks, WithJsonSchema(_marks_schema(passages, passages))]
     return cast("type[Marks]", create_model("Marks", __base__=Marks, scores=(scores, ...)))
 
 
 class ChatReranker:
     """Asks a chat model for marks, ten passages a call, four calls at a time.
 
-    Marks are on one scale, so those of different calls compare. A passage that the model leaves out
-    gets 0, if it marks the others: models skip what does not fit. What the calls use is charged to whoever
-    bounds them (`sextant.models.chat.call_limits`).
+    A passage that the model leaves out gets 0: models skip irrelevant ones. Usage is charged by
+    `sextant.models.chat.call_limits`.
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -254,8 +238,10 @@ class ChatReranker:
             passages=prompts.number_texts(map(_beginning, texts)),
         )
         marks = await self._request_marks(messages, len(texts))
-        given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}
-        if len(given) < _LEAST_MARKED * len(texts):
+        given = {
+            passage: mark for passage, mark in marks.scores.items() if 1 <= passage <= len(texts)
+        }
+        if len(given) < _MIN_MARKED * len(texts):
             raise ModelOutputInvalid(
                 f"The chat model {self.name} marked only {len(given)} of {len(texts)} passages.",
                 next_step="Choose a larger chat model, or another SEXTANT_RERANKER.",
@@ -269,7 +255,7 @@ class ChatReranker:
         return [_clamp_mark(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
 
     async def _request_marks(self, messages: prompts.Messages, passages: int) -> Marks:
-        """Return the model's marks; whatever comes of it, what the call used is charged."""
+        """Return the model's marks; the call is charged even if it fails."""
         size = sum(estimate_tokens(text) for _, text in messages)
         sent = Usage(1, size, estimated=True).of_model(self._chat.name)
         try:
@@ -285,7 +271,7 @@ class ChatReranker:
 
 
 def _beginning(text: str) -> str:
-    """As much of a passage as the model reads."""
+    """Return the first `_PASSAGE_TOKENS` of a passage."""
     tokens = estimate_tokens(text)
     return text if tokens <= _PASSAGE_TOKENS else text[: len(text) * _PASSAGE_TOKENS // tokens]
 
@@ -295,10 +281,10 @@ def _clamp_mark(mark: float) -> float:
 
 
 def open_reranker(settings: Settings, chat: ChatModel | None) -> Reranker | None:
-    """Return the reranker that the settings name, over this chat model if they name it; None: none.
+    """Return the reranker of the settings, which may be the chat model; None if there is none.
 
     Raises:
-        SettingsInvalid: the setting is of no known form, or there is no chat model to ask.
+        SettingsInvalid: the setting is invalid, or names a chat model that there is not.
     """
     if settings.reranker != CHAT:
         return build_reranker(settings)

@@ -1,11 +1,10 @@
 """Rescorers: steps that change the scores of passages once their texts are read.
 
-A mode lists its rescorers (`sextant.retrievers.modes.ModeSpec`). Each declares the scale of the scores that it
-takes and keeps to, and gets them on it, whichever lanes found the passages and whichever rescorers came before.
+A mode lists its rescorers (`sextant.retrievers.modes.ModeSpec`). Each declares the scale of the scores that it takes
+and returns, and gets them on that scale, whichever lanes and rescorers came before.
 
-`SentenceMatch` reads sentences. The scores of words add up over a whole passage, and a walk leads on to what
-passages mention; neither knows whether the words stand together. "In which year was the bridge of Arta rebuilt?"
-is answered where one sentence has the year, the bridge and that it was rebuilt, not where one of them has each.
+`SentenceMatch` looks for the words of the question within one sentence. BM25 adds up words over a whole passage: "In
+which year was the bridge of Arta rebuilt?" is answered by one sentence with the year, the bridge and "rebuilt".
 """
 
 from __future__ import annotations
@@ -27,19 +26,18 @@ from sextant.text.analysis import question_terms, terms
 class ScoreScale(Enum):
     """The scale of scores, all above 0."""
 
-    SHARE_OF_BEST = (
-        auto()
-    )  # up to 1, the score of the best in the scope, which a filter may keep out
-    AS_RANKED = auto()  # any; only their order says something
+    # Up to 1, the score of the best passage in the scope, which a filter may exclude.
+    SHARE_OF_BEST = auto()
+    AS_RANKED = auto()  # only the order has a meaning
 
 
 @dataclass(frozen=True, slots=True)
 class RescoringQuery:
-    """What rescorers know of a question.
+    """A question for rescorers.
 
     Attributes:
         text: the question.
-        information: how much a term of it tells among the passages, 0 or more.
+        information: returns the idf of a term among the passages.
     """
 
     text: str
@@ -56,12 +54,12 @@ class Rescorer(Protocol):
 
     @property
     def scale(self) -> ScoreScale:
-        """Return the scale of the scores that it takes."""
+        """Return the scale of the scores that it takes and returns."""
         ...
 
     @property
     def candidates(self) -> int:
-        """Return how many passages it wants to read at least, however few are asked for."""
+        """Return the number of passages that it reads, even if fewer are asked for."""
         ...
 
     def rescore(
@@ -91,60 +89,59 @@ def run_rescorer(
 
 RESTATING = "restating"
 
-# Sums of the same numbers in another order differ by less.
-_NOTHING = 1e-9
-# Cheaper than `sextant.text.sentences`, which knows abbreviations: a sentence cut in two says a little less.
+# A smaller lead is a rounding error.
+_MIN_LEAD = 1e-9
+# Cheaper than `sextant.text.sentences`, which knows abbreviations.
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]|\. ")
 _SCORE = attrgetter("score")
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionTerms:
-    """The words of a question, and which of them stand side by side there.
+    """The terms of a question, and its pairs of adjacent terms.
 
     Attributes:
-        tells: what each term tells.
-        neighbours: what terms that stand side by side tell, as the second of them.
+        terms: term → idf.
+        pairs: pair of adjacent terms → idf of the second.
     """
 
-    tells: Mapping[str, float]
-    neighbours: Mapping[tuple[str, str], float]
+    terms: Mapping[str, float]
+    pairs: Mapping[tuple[str, str], float]
 
     @classmethod
     def of(cls, question: str, information: Callable[[str], float]) -> QuestionTerms:
-        """Read a question; `information`: what a term tells, 0 or more."""
+        """Return the terms of a question; `information` returns the idf of a term."""
         found = question_terms(question)
-        tells = {term: information(term) for term in found}
-        return cls(tells, {two: tells[two[1]] for two in pairwise(found)})
+        weights = {term: information(term) for term in found}
+        return cls(weights, {pair: weights[pair[1]] for pair in pairwise(found)})
 
     def sentence_overlap(self, title: str, text: str) -> float:
-        """Return how much of the question the best sentence of a passage says, 0..1; what the title says, all of them say.
+        """Return the share of the question's idf in the best sentence of a passage, 0..1.
 
-        Half is for the question's words, half for those that stand beside the same one as there.
+        Half is for terms, half for pairs of adjacent terms. The terms of the title count for every sentence.
         """
-        whole = 2 * sum(self.tells.values())
-        titled = set(terms(title))
+        total = 2 * sum(self.terms.values())
+        title_terms = set(terms(title))
         sentences = map(terms, _SENTENCE_END.split(text))
-        return max(self._said(one, titled) for one in sentences) / whole if whole else 0.0
+        return max(self._weight(one, title_terms) for one in sentences) / total if total else 0.0
 
-    def _said(self, sentence: Sequence[str], titled: Set[str]) -> float:
-        words = self.tells.keys() & (titled | set(sentence))
-        neighbours = self.neighbours.keys() & set(pairwise(sentence))
+    def _weight(self, sentence: Sequence[str], title_terms: Set[str]) -> float:
+        found = self.terms.keys() & (title_terms | set(sentence))
+        pairs = self.pairs.keys() & set(pairwise(sentence))
         return math.fsum(
-            [*map(self.tells.__getitem__, words), *map(self.neighbours.__getitem__, neighbours)]
+            [*(self.terms[term] for term in found), *(self.pairs[pair] for pair in pairs)]
         )
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceMatch:
-    """Raises the passage with the sentence that says most of the question, by how far it leads there.
+    """Raises the score of the passage whose best sentence has most of the question, by its lead over the second.
 
-    Where several say as much, none gains. What a passage has gained is told as the lane `restating`: how much
-    more of the question it says than another, 0..1, with its weight.
+    The lead (0..1) and its weight are told as the lane `restating`.
 
     Attributes:
-        weight: what a lead of 1 adds to a score, where the best has 1.
-        candidates: number of passages that are read, the best ones.
+        weight: what a lead of 1 adds to a score; the best score is 1.
+        candidates: number of passages that it reads, the best ones.
     """
 
     weight: float = 2.0
@@ -155,7 +152,7 @@ class SentenceMatch:
     def rescore(
         self, query: RescoringQuery, passages: Sequence[RetrievedItem]
     ) -> list[RetrievedItem]:
-        """Return the passages in order once the one whose best sentence says most of the question has gained."""
+        """Return the passages in order after the leader has been raised."""
         question = QuestionTerms.of(query.text, query.information)
         return boost_sentence_match(question, passages, self.weight, self.candidates)
 
@@ -163,7 +160,7 @@ class SentenceMatch:
 def boost_sentence_match(
     question: QuestionTerms, passages: Sequence[RetrievedItem], weight: float, candidates: int
 ) -> list[RetrievedItem]:
-    """Return the passages as `SentenceMatch` orders them; the best has the score 1, and has it again."""
+    """Return the passages as `SentenceMatch` orders them; the best score is 1 before and after."""
     read = {
         one.id: question.sentence_overlap(_headings(one), one.text) for one in passages[:candidates]
     }
@@ -171,13 +168,13 @@ def boost_sentence_match(
         return list(passages)
     leader, second = nlargest(2, read, key=read.__getitem__)
     lead = read[leader] - read[second]
-    return list(passages) if lead < _NOTHING else _raise_passage(passages, leader, lead, weight)
+    return list(passages) if lead < _MIN_LEAD else _raise_passage(passages, leader, lead, weight)
 
 
 def _raise_passage(
     passages: Sequence[RetrievedItem], id_: str, lead: float, weight: float
 ) -> list[RetrievedItem]:
-    """Return the passages in order once one of them has gained by its lead; the best score is 1 at most."""
+    """Return the passages in order after one has been raised; the best score is 1 at most."""
     scored = [_boost_passage(one, lead, weight) if one.id == id_ else one for one in passages]
     most = max(1.0, *(one.score for one in scored))
     return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)

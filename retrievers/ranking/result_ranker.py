@@ -1,18 +1,19 @@
-"""Ordering results that any search returned: relevance, diversity, freshness, and a reranking model."""
+"""Rank the results of any search: by relevance, diversity and freshness, or by a reranker."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
 import numpy as np
 from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
+from pydantic import Field
 
+from sextant.domain.configuration import CheckedOptions
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.questions import in_range, require_type
 from sextant.domain.retrieval import RetrievedItem, rescore
@@ -31,49 +32,41 @@ from sextant.retrievers.ranking.diversity import (
 )
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 
-# What the worst of scores that are not all above 0 gets.
+# The worst score, where scores that are not all above 0 are mapped to 0..1.
 _LEAST = 1e-6
 
 Result = TypeVar("Result", RetrievedItem, Document)
 
 
-@dataclass(frozen=True, slots=True)
-class RankOptions:
-    """How `rank_results` weighs what it knows.
+class RankOptions(CheckedOptions):
+    """Weights of `rank_results`.
 
-    Attributes:
-        balance: λ of maximal marginal relevance: 1 heeds relevance alone, 0 diversity alone.
-        twin_texts: results that share so much of their text (Jaccard over n-grams) are one; above 1,
-            none are.
-        twin_vectors: the same for the cosine of embeddings, where they are given.
-        freshness: the most that age can take from a score, as a share of it. A tenth lets the newer
-            of two equally good results win and no stale one hide a much better one.
-        half_life: days after which half of that is taken; a year, as handbooks and rules age.
+    Raises:
+        OptionInvalid: an option is unknown, of the wrong type or out of range; `field` names it.
     """
 
-    balance: float = DEFAULT_BALANCE
-    twin_texts: float = TWIN_TEXTS
-    twin_vectors: float = TWIN_VECTORS
-    freshness: float = 0.1
-    half_life: float = 365.0
-
-    def __post_init__(self) -> None:
-        """Refuse what has no meaning, by name."""
-        for name, lowest, highest in (
-            ("balance", 0.0, 1.0),
-            ("freshness", 0.0, 1.0),
-            ("half_life", 1e-6, math.inf),
-            ("twin_texts", 0.0, math.inf),
-            ("twin_vectors", 0.0, math.inf),
-        ):
-            value = getattr(self, name)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (is_number and lowest <= value <= highest):  # NaN neither
-                raise OptionInvalid(
-                    f"{name} is {value!r:.40}; it must lie between {lowest:g} and {highest:g}.",
-                    next_step=f"Leave {name} out to use its default.",
-                    field=name,
-                )
+    balance: float = Field(
+        DEFAULT_BALANCE,
+        ge=0,
+        le=1,
+        strict=True,
+        description="λ: 1 is relevance, 0 diversity alone.",
+    )
+    twin_texts: float = Field(
+        TWIN_TEXTS,
+        ge=0,
+        strict=True,
+        description="Results that share so much text (Jaccard over n-grams) are duplicates.",
+    )
+    twin_vectors: float = Field(
+        TWIN_VECTORS, ge=0, strict=True, description="The same for the cosine of embeddings."
+    )
+    freshness: float = Field(
+        0.1, ge=0, le=1, strict=True, description="Share of a score that age can take at most."
+    )
+    half_life: float = Field(
+        365.0, gt=0, strict=True, description="Days after which age has taken half of that."
+    )
 
 
 def rank_results(
@@ -84,28 +77,28 @@ def rank_results(
     options: RankOptions | None = None,
     now: datetime | None = None,
 ) -> list[Result]:
-    """Order results by relevance, with regard to repetition and age.
+    """Rank results by relevance, diversity and freshness.
 
-    Relevance is a result's score; age takes up to `freshness` of it where a result is dated; maximal
-    marginal relevance then chooses one result after the other, and leaves out twins of chosen ones.
-    The order in which results come does not matter, ties go by id, and scores descend.
+    Relevance is a result's score, of which age takes up to `freshness` if the result has a date. Maximal marginal
+    relevance then chooses one result after the other and leaves out duplicates of chosen ones. The given order
+    does not matter; ties go by id.
 
     Args:
-        results: retrieved items, or documents with `score` in their metadata (higher is better;
-            without one, documents count as given best first). A date is read from the metadata's
-            `created_at`, a datetime or ISO 8601 text.
-        top_k: how many at most; all that remain by default.
-        embeddings: id → vector, of every result; likeness is then that of vectors, else of texts.
+        results: retrieved items, or documents with `score` in their metadata (higher is better; without scores
+            documents count as given best first). The date is `created_at` of the metadata, a datetime or
+            ISO 8601 text.
+        top_k: number of results; default all.
+        embeddings: id → vector of every result; similarity is then that of vectors, else of texts.
         options: weights.
-        now: what age is measured from.
+        now: the moment from which ages count.
 
     Returns:
-        The chosen, with their new scores: for a result unlike those before it, its score times what
-        age leaves of it; less, the more it repeats them.
+        The chosen results with new, descending scores: the score after ageing, less for what repeats results
+        before it.
 
     Raises:
-        OptionInvalid: top_k is below 1, a result is neither item nor document, a score is no number, or
-            an embedding is missing.
+        OptionInvalid: top_k is below 1, a result is neither item nor document, a score is not a number, or an
+            embedding is missing.
     """
     chosen = options or RankOptions()
     require_type(chosen, RankOptions, "options", "balance=1, freshness=0.5")
@@ -115,7 +108,7 @@ def rank_results(
     if not unique:
         return []
     aged = scores * [_freshness_factor(result, chosen, moment) for result in unique]
-    # Places decide ties, so they must follow from the scores and ids alone.
+    # Ties go by position, which must follow from scores and ids alone.
     order = sorted(range(len(unique)), key=lambda index: (-aged[index], _id(unique[index]), index))
     ordered, aged = [unique[index] for index in order], aged[order]
     best = float(aged[0])
@@ -125,7 +118,7 @@ def rank_results(
         count=len(ordered) if top_k is None else top_k,
         balance=chosen.balance,
     )
-    # With λ = 1 the value is relevance itself, but for rounding.
+    # With λ = 1 the value is relevance itself, except for rounding.
     exact = chosen.balance == 1
     return [
         _with_score(ordered[index], float(aged[index]) if exact else value * best)
@@ -134,15 +127,14 @@ def rank_results(
 
 
 class ResultRanker:
-    """Orders results by a reranking model; late or broken, it leaves them as they were.
+    """Ranks results by a reranker; if it is late or fails, the order stays.
 
     Args:
-        reranker: scores passages against the question, or a `CrossEncoder` of sentence-transformers or
-            LangChain; None leaves the order as it is.
-        limits: how long it may take, and how much it reads.
+        reranker: a reranker, or a `CrossEncoder` of sentence-transformers or LangChain; None leaves the order.
+        limits: limits of the reranker.
 
     Raises:
-        OptionInvalid: the reranker scores nothing.
+        OptionInvalid: the object is not a reranker.
     """
 
     def __init__(
@@ -156,15 +148,15 @@ class ResultRanker:
     async def arerank(
         self, query: str, results: Sequence[Result], top_k: int | None = None
     ) -> list[Result]:
-        """Return the `top_k` best results by the model's judgement, scores descending from 1.
+        """Return the `top_k` best results by the reranker, scores descending from 1.
 
-        The model reads the first `limits.pairs`; those beyond follow in their order. When the model
-        fails or is late, results come as they were, and a warning is logged.
+        It reads the first `limits.pairs`; the others follow in their order. If it fails or is late, the results
+        are unchanged, and a warning is logged.
 
         Args:
             query: the question.
-            results: best first; documents as `rank_results` takes them.
-            top_k: how many at most; all by default.
+            results: best first, as for `rank_results`.
+            top_k: number of results; default all.
 
         Raises:
             OptionInvalid: top_k is below 1, or a result is neither item nor document.
@@ -183,11 +175,11 @@ class ResultRanker:
     def rerank(
         self, query: str, results: Sequence[Result], top_k: int | None = None
     ) -> list[Result]:
-        """Return the twin of `arerank` for synchronous callers."""
+        """Call `arerank` from synchronous code, and block."""
         return run_sync(lambda: self.arerank(query, results, top_k))
 
     def rank_results(self, results: Sequence[Result], top_k: int | None = None) -> list[Result]:
-        """Return `rank_results` by its defaults: relevance, diversity, freshness, without a model."""
+        """Rank by relevance, diversity and freshness with the default weights, without the reranker."""
         return rank_results(results, top_k=top_k)
 
 
@@ -209,7 +201,7 @@ def _unfit(reason: str) -> OptionInvalid:
 
 
 def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
-    """Return each result once, as it scores highest, with scores above 0."""
+    """Return each result once, with its highest score; scores are above 0."""
     best: dict[str, tuple[float, Result]] = {}
     for index, result in enumerate(results):
         score, known = _score(result, index), best.get(_id(result))
@@ -217,7 +209,7 @@ def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
             best[_id(result)] = (score, result)
     unique = [result for _, result in best.values()]
     scores = np.array([score for score, _ in best.values()])
-    if len(scores) and scores.min() <= 0:  # logits, or distances turned round
+    if len(scores) and scores.min() <= 0:  # logits, or negated distances
         scores = _LEAST + (1 - _LEAST) * min_max(scores)
     return unique, scores
 
@@ -244,7 +236,7 @@ def _likenesses(
 
 
 def _vectors(given: Sequence[Sequence[float]]) -> Vectors:
-    """As rows; what is no vector like the others would be like everything, and be left out as a twin."""
+    """Return the vectors as rows of a matrix."""
     with suppress(TypeError, ValueError), np.errstate(over="ignore"):
         rows = np.asarray(given, np.float32)
         if rows.ndim == 2 and np.isfinite(rows).all():
@@ -259,11 +251,11 @@ def _vectors(given: Sequence[Sequence[float]]) -> Vectors:
 def _freshness_factor(
     result: RetrievedItem | Document, options: RankOptions, now: datetime
 ) -> float:
-    """Return what age leaves of the score; all of it where there is no date."""
-    written = _moment(result.metadata.get("created_at"))
-    if written is None:
+    """Return the share of a score that age leaves; 1 without a date."""
+    created_at = _moment(result.metadata.get("created_at"))
+    if created_at is None:
         return 1.0
-    return 1 - options.freshness * (1 - time_decay(age_in_days(written, now), options.half_life))
+    return 1 - options.freshness * (1 - time_decay(age_in_days(created_at, now), options.half_life))
 
 
 def _moment(value: object) -> datetime | None:
@@ -283,7 +275,7 @@ def _id(result: RetrievedItem | Document) -> str:
 
 
 def _score(result: RetrievedItem | Document, index: int) -> float:
-    """Of a result at a place, from 0."""
+    """Return the score of the result at a position, from 0."""
     score = result.score if isinstance(result, RetrievedItem) else result.metadata.get("score")
     if score is None:
         return 1 / (index + 1)
@@ -307,9 +299,7 @@ _DAY = 86_400.0  # seconds
 
 
 def time_decay(age_days: float, half_life: float) -> float:
-    """Return what is left after `age_days` of something that halves every `half_life` days, 0..1.
-
-    `0.5 ** (age / half_life)`; what is dated in the future counts as new.
+    """Return `0.5 ** (age_days / half_life)`, 0..1; a date in the future counts as now.
 
     Args:
         age_days: age in days.
