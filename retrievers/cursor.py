@@ -1,4 +1,4 @@
-"""Cursors: where a page of a list or of a ranking ended, sealed against other lists and changes."""
+"""Cursors: where a page of a list or ranking ended, signed for that list."""
 
 from __future__ import annotations
 
@@ -22,18 +22,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The last result of a page, and when the ranking it belongs to was taken."""
+    """The last result of a page of a ranking, and when the ranking was taken."""
 
     taken_at: datetime
     score: float
     id: UUID
 
     def end_in(self, ids: Sequence[str], scores: Sequence[float]) -> int:
-        """Return how many results of a ranking are on this page and those before it: best first, ties by id.
+        """Return the number of results of a ranking, best first and ties by id, up to and with this one.
 
-        In a ranking taken anew the scores may be others: by a rounding, where it came from memory instead of
-        PostgreSQL; by more, where a write moved what they are measured against. So the result itself is gone by,
-        and its score only where it is not there any more.
+        In a new ranking scores may differ, so the result is found by its id, and by its score only if it is gone.
         """
         text_id = str(self.id)
         if text_id in ids:
@@ -43,43 +41,38 @@ class Position:
         )
 
 
-def identity(*parts: object) -> bytes:
-    """Return what a search is told from others by: a hash of what was asked of what."""
-    text = "\0".join(repr(part) for part in parts)
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
-
-
 _SEAL = 12  # bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ListingKey:
-    """What a cursor belongs to: made of the user, the list, and all that decides about its order.
+    """The identity of a list: its user, its name, and everything that determines its order.
 
-    The seal keeps no secret: whoever makes one up gets what he may list anyway, from another place on.
+    The signature is no secret: a forged cursor only leads to another position of a list that its user may read.
     """
 
     seal: bytes
 
     @classmethod
     def of(cls, *parts: object) -> ListingKey:
-        """Return the listing that these tell from others."""
-        return cls(identity(*parts))
+        """Return the key of the list that these parts determine."""
+        text = "\0".join(repr(part) for part in parts)
+        return cls(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest())
 
     def cursor(self, key: object) -> str:
-        """Return the cursor after an entry that sorts by `key`, of values that JSON holds, times and ids."""
+        """Return the cursor after an entry with this sort key: JSON values, times and ids."""
         body = orjson.dumps(key)
         return base64.urlsafe_b64encode(self._sealed(body) + body).decode().rstrip("=")
 
     def after(self, cursor: str, kind: type[T]) -> T:
-        """Return the key that a cursor was made of.
+        """Return the sort key of a cursor.
 
         Args:
-            cursor: as it came.
-            kind: the key's type, such as `tuple[datetime, UUID]`.
+            cursor: as the client sent it.
+            kind: type of the key, such as `tuple[datetime, UUID]`.
 
         Raises:
-            OptionInvalid: it is no cursor of this listing, or was changed.
+            OptionInvalid: it is not a cursor of this list, or was changed.
         """
         try:
             sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)

@@ -1,4 +1,4 @@
-"""Retrieval modes as data: which lanes a mode runs, how they are ranked and rescored, and which step in."""
+"""The retrieval modes as data: their lanes, how these are fused and rescored, and the fallback."""
 
 from __future__ import annotations
 
@@ -19,24 +19,22 @@ class Fusion(Enum):
     """How the passages of several lanes become one ranking."""
 
     RANKS = auto()  # weighted reciprocal rank fusion
-    SCORES = auto()  # of two lanes, by shares that depend on the question (`ranking.broadening`)
+    SCORES = auto()  # weighted sum of the scores of two lanes; the weights depend on the question
 
 
 @dataclass(frozen=True, slots=True)
 class ModeSpec:
-    """What a mode is made of.
+    """A mode.
 
     Attributes:
-        signals: lanes that find passages; when all of them fail, those of `fallback` run.
-        ranker: ranks for the lanes over the index by words, meaning and the graph.
+        signals: lanes that find passages.
+        ranker: ranks passages by words, meaning and the graph, for the lanes over the index.
         rescorers: change the scores of the passages once their texts are read, one after the other.
-        companions: lanes that find what accompanies the passages; a failure there costs only that.
-        fallback: lanes that stand in.
+        companions: lanes that find what goes with the passages; without them the mode still works.
+        fallback: lanes that run if all signals fail.
         fusion: how the passages of several lanes become one ranking.
-        reports: whether reports are results of their own: before the passages behind them, or among the
-            passages where lanes are fused by scores.
-        reranked: whether a reranking model, where one is configured, orders the best passages last; it goes
-            by their order and its own scores alone (`ScoreScale.AS_RANKED`).
+        reports: whether reports are results: before their passages, or among them with `Fusion.SCORES`.
+        reranked: whether a reranker, if one is configured, orders the best passages.
     """
 
     signals: tuple[str, ...]
@@ -50,7 +48,7 @@ class ModeSpec:
 
     @property
     def candidates(self) -> int:
-        """Return how many passages the rescorers want to read at least."""
+        """Return the number of passages that the rescorers read."""
         return max((one.candidates for one in self.rescorers), default=0)
 
 
@@ -86,14 +84,13 @@ def resolve_mode(
     """Look up a mode by name.
 
     Args:
-        mode: one of the six names, or `auto`: `mix`, the best ranking on every set
-            (docs/quality.md), `naive` where there is no graph.
-        known_lanes: the lanes that this retriever has.
-        broad: whether the question is about the documents as a whole, which `auto` answers from the
-            reports of `global`.
+        mode: one of the six names, or `auto`: `mix`, the best ranking on every set (docs/quality.md), or `naive`
+            without a graph.
+        known_lanes: the lanes that the retriever has.
+        broad: whether the question is about the documents as a whole; then `auto` is `global`.
 
     Raises:
-        ModeNotAvailable: the name is unknown, or its lanes are not there.
+        ModeNotAvailable: the name is unknown, or a lane is missing.
     """
     if mode == AUTO:
         wished = [Mode.GLOBAL, Mode.MIX] if broad else [Mode.MIX]
@@ -108,12 +105,12 @@ def resolve_mode(
 
 
 def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> dict[str, float]:
-    """Return the settings that a mode goes by, and those of the lanes that step in where its own fail.
+    """Return the settings that a mode and its fallback use, for debugging.
 
     Args:
-        mode: the one that was chosen.
-        settings: all of them.
-        reranked: whether a reranker was asked.
+        mode: the mode.
+        settings: all settings of retrieval.
+        reranked: whether a reranker was used.
     """
     spec, constants = MODES[mode], dict[str, float]()
     if spec.signals:
@@ -135,7 +132,7 @@ def _not_available(sentence: str, known_lanes: Sequence[str]) -> ModeNotAvailabl
 
 
 def spec_from_lanes(lanes: Sequence[str], known_lanes: Sequence[str]) -> ModeSpec:
-    """Return a mode of lanes named by the caller.
+    """Return a mode of lanes that a caller named.
 
     Raises:
         OptionInvalid: a lane is unknown, or none is named.
@@ -151,7 +148,7 @@ def _served(spec: ModeSpec, known_lanes: Sequence[str]) -> bool:
 
 
 def describe_passage_index(settings: RetrievalSettings) -> dict[str, float]:
-    """Return what an index over passages is built and searched by."""
+    """Return the parameters of PostgreSQL's vector index over passages."""
     return {
         "hnswM": settings.hnsw_m,
         "hnswEfConstruction": settings.hnsw_ef_construction,
@@ -160,7 +157,7 @@ def describe_passage_index(settings: RetrievalSettings) -> dict[str, float]:
 
 
 def describe_entity_index(settings: RetrievalSettings) -> dict[str, float]:
-    """Return the same of PostgreSQL's index over entities."""
+    """Return the parameters of PostgreSQL's vector index over entities."""
     return {
         "entityM": settings.entity_m,
         "entityEfConstruction": settings.entity_ef_construction,
@@ -172,7 +169,7 @@ _WIDENING = (Mode.LOCAL, Mode.HYBRID, Mode.MIX)
 
 
 def widen_mode(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
-    """Return the mode of a refining round: one step wider each, as far as the retriever can go."""
+    """Return the mode of a refining round: one step wider in each round, if the retriever has its lanes."""
     if strategy not in _WIDENING:
         return strategy
     known = set(lanes)

@@ -1,7 +1,4 @@
-"""What may be set about a hybrid search.
-
-Also here: a LangChain vector store as `HybridRetriever` uses it.
-"""
+"""Options of hybrid search, and the LangChain vector store that it searches."""
 
 from __future__ import annotations
 
@@ -29,14 +26,14 @@ from sextant.stores.rows import KnowsRows, StoredTexts
 
 @dataclass(frozen=True, slots=True)
 class FilteredStore:
-    """A vector store that is never asked without the user's filter: an empty one opens all rows.
+    """A vector store restricted to the rows of one user.
 
     Attributes:
         store: the vector store.
-        user_field: the filter's column or key.
+        user_field: the column or metadata key of the filter.
         rows: the user's texts.
-        similarity: makes a cosine similarity of what the store calls a score.
-        any_loop: whether it can be asked from any event loop.
+        similarity: converts a distance of the store to cosine similarity.
+        any_loop: whether the store can be used from any event loop.
     """
 
     store: VectorStore
@@ -46,10 +43,10 @@ class FilteredStore:
     any_loop: bool = True
 
     async def nearest(self, question: str, k: int) -> Sequence[tuple[Document, float]]:
-        """Return `similarity_search_with_score`, whose "score" is a distance, turned round.
+        """Return the nearest documents with their cosine similarities.
 
-        A store with a hybrid search of its own is asked for vectors alone: what it fuses has scores that
-        are no distances, and its `HybridSearchConfig` keeps the words of the first question for all others.
+        The store's own hybrid search is switched off: its scores are no distances, and its `HybridSearchConfig`
+        keeps the words of the first question for all others.
         """
         found = await self.store.asimilarity_search_with_score(
             question,
@@ -61,10 +58,10 @@ class FilteredStore:
 
 
 def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> FilteredStore:
-    """Return one user's part of a vector store.
+    """Return a vector store restricted to one user.
 
     Raises:
-        OptionInvalid: it is no `PGVectorStore`, or nobody is named.
+        OptionInvalid: it is no `PGVectorStore`, or the user or field is invalid.
     """
     if isinstance(user_id, bool) or not isinstance(user_id, int | str) or user_id == "":
         raise OptionInvalid(
@@ -100,9 +97,9 @@ Weight = Annotated[float, Field(ge=0, le=LARGEST_WEIGHT)]
 
 
 class HybridRetrieverOptions(CheckedOptions):
-    """Options of a `HybridRetriever`; `minSimilarity` and the like are taken, too.
+    """Options of `HybridRetriever`, in snake_case or camelCase.
 
-    Weights need not sum to 1; when they do not, the log says `权重总和不为 1，建议调整`.
+    If the weights of the lanes do not sum to 1, `权重总和不为 1，建议调整` is logged.
 
     Raises:
         OptionInvalid: an option is unknown, of the wrong type or out of range; `field` names it.
@@ -145,7 +142,7 @@ class HybridRetrieverOptions(CheckedOptions):
 
     @classmethod
     def of(cls, settings: RetrievalSettings, **options: object) -> Self:
-        """Return the options that the settings say, but for those given here."""
+        """Return the options of the settings, except those given here."""
         values = {
             name: getattr(settings, name)
             for name in cls.model_fields

@@ -1,4 +1,4 @@
-"""The hybrid retriever over any LangChain `PGVectorStore`, with BM25 reranking."""
+"""Hybrid search over any LangChain `PGVectorStore`: vectors and keywords, then BM25 reranking."""
 
 from __future__ import annotations
 
@@ -62,21 +62,20 @@ logger = logging.getLogger(__name__)
 
 SLOW = "混合检索耗时超过阈值"
 
-# Lanes overlap: each returns twice what is wanted, so that enough is left once they are fused.
+# Lanes overlap: each returns twice what is wanted, so that enough documents are left after fusion.
 _OVERFETCH = 2
 _FUSION, _BM25, _TOTAL = "fusion", "bm25", "total"
 
 
 @dataclass(frozen=True, slots=True)
 class HybridSearch:
-    """One hybrid search.
+    """The result of a hybrid search.
 
     Attributes:
-        documents: best first; `metadata["score"]` descends, `metadata["lanes"]` says which lane put
-            the document where, with its own score and its weight.
-        keywords: those of the question.
-        found: lane → how many documents it found.
-        warnings: what the search had to go without, in the question's language.
+        documents: best first; `metadata["score"]` descends, `metadata["lanes"]` has rank, score and weight by lane.
+        keywords: keywords of the question.
+        found: lane → number of documents that it found.
+        warnings: warnings in the question's language.
         coded_warnings: the same as data.
         timings: milliseconds of `vector`, `keyword`, `fusion`, `bm25` and `total`.
     """
@@ -90,20 +89,20 @@ class HybridSearch:
 
 
 class HybridRetriever(BaseRetriever):
-    """Vectors and keywords at the same time, fused by weighted reciprocal ranks; a LangChain retriever.
+    """A LangChain retriever: vector and keyword search at the same time, fused by weighted reciprocal ranks.
 
-    Over a store of `sextant.stores.langchain.open_vector_store` keywords come from the index; over any other
-    `PGVectorStore` from ILIKE: the same matches, read from every row of the user.
+    A store of `sextant.stores.langchain.open_vector_store` has an index for keywords; any other `PGVectorStore` is
+    searched by ILIKE, with the same matches.
 
     Args:
-        vector_store: an opened `PGVectorStore` (or `AsyncPGVectorStore`, for `ainvoke` only).
-        user_id: whose documents may be found.
+        vector_store: an open `PGVectorStore` (or `AsyncPGVectorStore`, for `ainvoke` only).
+        user_id: the user whose documents may be found.
         options: see `HybridRetrieverOptions`.
-        user_field: the column, or key of the JSON metadata, that says whose a row is.
-        bm25: the BM25 indexes to use; by default those that all retrievers of the process share.
+        user_field: the column, or key of the JSON metadata, that holds the user of a row.
+        bm25: cache of BM25 indexes; by default one for the process.
 
     Raises:
-        OptionInvalid: an option, the store or the user cannot be used; `field` names it.
+        OptionInvalid: an option, the store or the user is invalid; `field` names it.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True, populate_by_name=True)
@@ -127,16 +126,16 @@ class HybridRetriever(BaseRetriever):
         return HybridRetrieverOptions.model_validate({} if options is None else options)
 
     def model_post_init(self, _: object) -> None:
-        """Look at store and user once."""
+        """Check store and user."""
         self._store = hybrid_store(self.vector_store, self.user_id, self.user_field)
 
     @classmethod
     def get_lc_namespace(cls) -> list[str]:
-        """Return where LangChain files it."""
+        """Return LangChain's namespace of this class."""
         return cls.lc_namespace
 
     async def search(self, query: str) -> HybridSearch:
-        """Search, and tell keywords, counts, warnings and times.
+        """Search, and return documents with keywords, counts, warnings and timings.
 
         Raises:
             QuestionInvalid: the question is empty or too long.
@@ -149,7 +148,7 @@ class HybridRetriever(BaseRetriever):
         timings = {run.name: run.milliseconds for run in runs}
         items = self._fused(runs, timings)
         if not any(run.hits or run.error for run in runs) and not await self._store.rows.states():
-            # Of a user whom the store does not know; a field that is named wrongly finds as little.
+            # The user is unknown, or `user_field` names the wrong field.
             self._warn(request, WarningCode.USER_WITHOUT_DOCUMENTS)
         items = await self._reranked(request, items, timings)
         items = items[: self.options.limit]
@@ -166,7 +165,7 @@ class HybridRetriever(BaseRetriever):
         )
 
     async def rebuild_bm25(self) -> None:
-        """Build the BM25 index of this user now: at start, before anybody asks."""
+        """Build the BM25 index of this user now, before the first question."""
         await self.bm25.get(self._store.rows)
 
     async def _aget_relevant_documents(
@@ -207,7 +206,7 @@ class HybridRetriever(BaseRetriever):
         log_warning(CodedWarning(code))
 
     async def _run(self, request: LaneQuery) -> list[LaneRun]:
-        """Return both lanes at the same time."""
+        """Run both lanes at the same time."""
         lanes: list[Lane] = [
             StoreVectorLane(self._store, self.options.min_similarity),
             StoreKeywordLane(self._store.rows),
@@ -226,7 +225,7 @@ class HybridRetriever(BaseRetriever):
     async def _reranked(
         self, request: LaneQuery, items: list[RetrievedItem], timings: dict[str, float]
     ) -> list[RetrievedItem]:
-        """Return the items by BM25, too; as they are when that is off, fails, or is not ready in time."""
+        """Return the items reranked by BM25; unchanged if that is off, fails, or is not ready in time."""
         if not self.options.bm25_rerank or not items:
             return items
         started = time.perf_counter()
@@ -290,14 +289,14 @@ def _as_document(item: RetrievedItem) -> Document:
     return Document(id=item.id, page_content=item.text, metadata=metadata)
 
 
-# What pgvector says when a vector does not fit its column or the stored ones.
+# Error messages of pgvector for vectors of different lengths.
 _DIMENSIONS = ("different vector dimensions", "different halfvec dimensions")
 _EXPECTED = ("expected", "dimensions")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreVectorLane:
-    """Documents nearest to the question by the store's own search; the score is cosine similarity.
+    """The documents nearest to the question by the store's own search; the score is cosine similarity.
 
     Raises:
         EmbeddingModelChanged: question and stored vectors differ in length.
@@ -329,7 +328,7 @@ class StoreVectorLane:
 
 @dataclass(frozen=True, slots=True)
 class StoreKeywordLane:
-    """Documents that contain the most of the question's keywords."""
+    """The documents that contain most of the question's keywords."""
 
     rows: StoredTexts
     name: str = KEYWORD
@@ -343,7 +342,7 @@ class StoreKeywordLane:
 
 
 def document_item(document: Document, score: float) -> RetrievedItem:
-    """Return a LangChain document as a retrieved item; its id is what tells documents apart."""
+    """Return a LangChain document as a retrieved item."""
     owner = document.metadata.get("document_id")
     return RetrievedItem(
         kind=ItemKind.CHUNK,

@@ -1,4 +1,4 @@
-"""BM25 over a scope's passages, in memory: which passages hold the question's words, and how many."""
+"""BM25 over a scope's passages, in memory."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _BM25 = BM25()
 Terms = Sequence[str]
 _Ints = npt.NDArray[np.int32]
 _Counts = npt.NDArray[np.uint16]
-# A word of the question in other words, or in the other language, is worth so much of it.
-_OTHERWISE = 0.5
-# A code of more than one passage in so many asks for no one in particular.
-_COMMON = 8
+# Weight of a synonym or translation of a word, relative to the word.
+_SYNONYM_WEIGHT = 0.5
+# A code in more than one of eight passages identifies none.
+_MAX_CODE_SHARE = 8
 _BETWEEN_PARTS = re.compile(r"[-.]")  # of a code: BM-40
-_MOST_COUNTED = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat long before
+_MAX_COUNT = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat long before
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,53 +35,54 @@ class PostingList:
 
     holders: _Ints
     weights: Floats
-    most: np.float32
+    max_weight: np.float32
 
 
 @dataclass(frozen=True)
 class LexicalMatch:
-    """A question held against every passage.
+    """A question matched with every passage.
 
-    `held` are the known terms of the question, `scores` their weights' sums, the BM25 score of every
-    passage, and a share for what it has in other words. `information` is the idf of those terms, `unknown`
-    the summed idf of the question's terms that no passage holds. `coded` are the passages that hold each
-    code of the question (E47, BM-40) that few hold. What several ask for is reckoned once.
+    Attributes:
+        postings: of the question's terms that some passage holds.
+        scores: BM25 of every passage, with a share for synonyms and translations.
+        information: idf of those terms.
+        unknown: summed idf of the question's terms that no passage holds.
+        coded: for each code in the question (E47, BM-40), the passages that hold it, unless they are many.
     """
 
-    held: Sequence[PostingList]
+    postings: Sequence[PostingList]
     scores: Floats
     information: Floats
     unknown: float
     coded: Sequence[_Ints] = ()
 
     def weights(self, rows: Places) -> Floats:
-        """Return the weight of each known term (row) in some passages (columns), of which none is there twice."""
-        found = np.zeros((len(self.held), len(rows)), np.float32)
+        """Return the weight of each term (row) in some passages (columns), each given once."""
+        found = np.zeros((len(self.postings), len(rows)), np.float32)
         column_of = np.full(len(self.scores), -1)
         column_of[rows] = np.arange(len(rows))
-        for weights, term in zip(found, self.held, strict=True):
+        for weights, term in zip(found, self.postings, strict=True):
             columns = column_of[term.holders]
             weights[columns[columns >= 0]] = term.weights[columns >= 0]
         return found
 
     def residuals(self, known: Places, rows: Places) -> Floats:
-        """Return scores of `rows` for what is left of the question once one of them, a `known` place, is read.
+        """Return the scores of `rows` for the rest of the question after one of them, a `known` index, is read.
 
-        A term counts as much as the known passage does not hold it, measured by the passage that
-        holds it most. Shape (known, rows).
+        A term counts the less, the more the known passage holds it, relative to the passage that holds it most.
+        Shape (known, rows).
         """
-        most = np.array([term.most for term in self.held], np.float32)
+        max_weights = np.array([term.max_weight for term in self.postings], np.float32)
         weights = self.weights(rows)
-        unread: Floats = 1 - weights[:, known] / most[:, None]
-        left: Floats = unread.T @ weights
-        return left
+        remaining: Floats = 1 - weights[:, known] / max_weights[:, None]
+        scores: Floats = remaining.T @ weights
+        return scores
 
     @cached_property
     def coverage(self) -> float:
-        """Return how much of the question's information the best passage holds, 0 to 1.
+        """Return the share of the question's information that the best passage holds, 0..1.
 
-        Near 0 when question and passages are in different languages, so it says how far to trust
-        this lane.
+        It is near 0 if question and passages are in different languages.
         """
         return self.best / self.whole if self.whole else 0.0
 
@@ -92,20 +93,20 @@ class LexicalMatch:
 
     @cached_property
     def whole(self) -> float:
-        """Return what a passage would score that held all the question says, as often as counts."""
-        return (float(self.information.sum()) + self.unknown) * _BM25.most
+        """Return the highest possible score: of a passage with all terms of the question, often repeated."""
+        return (float(self.information.sum()) + self.unknown) * _BM25.max_tf
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """The passages that hold term `i`: `holders[starts[i]:starts[i + 1]]`, and how often each does."""
+    """Term `i` is in the passages `holders[starts[i]:starts[i + 1]]`, `counts[…]` times."""
 
     starts: Places
     holders: _Ints
     counts: _Counts
 
     def at(self, rows: Places) -> tuple[_Ints, _Ints, _Counts]:
-        """Return passage, term and count of every entry, where row i has become `places[i]`; -1: is gone."""
+        """Return passage, term and count of every entry after row i has become `rows[i]`, or gone: -1."""
         term = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
         row = rows[self.holders].astype(np.int32)
         there = row >= 0
@@ -114,13 +115,13 @@ class Postings:
 
 @lru_cache(maxsize=1024)
 def other_terms(question: str) -> Sequence[tuple[Terms, Sequence[Terms]]]:
-    """For each listed word of the question, its terms and those of whatever else it is called."""
+    """Return the terms of each word with synonyms or translations in the question, and theirs."""
     found = ((terms(word), list(map(terms, others))) for word, others in synonyms(question).items())
     return [(word, cut) for word, others in found if word and (cut := list(filter(None, others)))]
 
 
 class LexicalIndex:
-    """How often the terms of a scope stand in its passages, by term.
+    """An inverted index: the passages of every term, with BM25 weights.
 
     Args:
         vocabulary: term → its number in `postings`.
@@ -129,7 +130,7 @@ class LexicalIndex:
 
     Attributes:
         vocabulary, postings, lengths: as given.
-        passages: how many there are.
+        passages: number of passages.
         most_information: the idf of a term that no passage holds.
     """
 
@@ -150,24 +151,24 @@ class LexicalIndex:
             postings.counts.astype(np.float32),
             saturation[postings.holders],
         )
-        self._most = np.maximum.reduceat(self._weights, postings.starts[:-1])
+        self._max_weights = np.maximum.reduceat(self._weights, postings.starts[:-1])
 
     def _span(self, term: int) -> slice:
         return slice(self.postings.starts[term], self.postings.starts[term + 1])
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> LexicalIndex:
-        """Index passages; row i of every result is the i-th text."""
+        """Index passages; row i is the i-th text."""
         none = np.empty(0, np.int32)
         empty = Postings(np.zeros(1, np.intp), none, none.astype(np.uint16))
         return cls({}, empty, none).updated(np.empty(0, np.intp), texts)
 
     def updated(self, rows: Places, texts: Iterable[str]) -> LexicalIndex:
-        """Return the index of passages of which some are these; equal to one that is built from all of them.
+        """Return the index after passages were added, moved and deleted.
 
         Args:
-            rows: where the passage of each row of this index has gone; -1: it is gone.
-            texts: the passages at the rows that are left free, in order.
+            rows: new row of the passage at each row; -1: it was deleted.
+            texts: new passages for the remaining rows, in order.
         """
         vocabulary: defaultdict[str, int] = defaultdict(None, self.vocabulary)
         vocabulary.default_factory = vocabulary.__len__
@@ -181,40 +182,42 @@ class LexicalIndex:
         number = np.cumsum(used) - 1
         known = {word: int(number[old]) for word, old in vocabulary.items() if used[old]}
         term = number[term].astype(np.int32)
-        order = np.argsort(term, kind="stable")  # in parts that are sorted already
+        order = np.argsort(term, kind="stable")
         starts = starts_of(term, len(known))
         return LexicalIndex(known, Postings(starts, row[order], count[order]), length)
 
     def match(self, question: str) -> LexicalMatch:
-        """Hold a question against every passage."""
-        ones = (term for _, one in join_particles(question) for term in terms(one))
+        """Match a question with every passage."""
+        joined = (term for _, word in join_particles(question) for term in terms(word))
         query_terms = list(
-            dict.fromkeys([*question_terms(question), *filter(self.vocabulary.__contains__, ones)])
+            dict.fromkeys(
+                [*question_terms(question), *filter(self.vocabulary.__contains__, joined)]
+            )
         )
         known = [self.vocabulary[term] for term in query_terms if term in self.vocabulary]
-        # A longer list of them asks for no one in particular.
+        # More codes identify no passage.
         codes = islice(dict.fromkeys(codes_in(question)), 16)
-        postings, scores = (
-            [self._postings(term) for term in known],
-            np.zeros(self.passages, np.float32),
-        )
+        postings = [self._postings(term) for term in known]
+        scores = np.zeros(self.passages, np.float32)
         for term in postings:
             scores[term.holders] += term.weights
         for word, others in other_terms(question):
-            self._add_otherwise(word, others, scores)
+            self._add_synonyms(word, others, scores)
         return LexicalMatch(
-            held=postings,
+            postings=postings,
             scores=scores,
             information=self._information[known],
             unknown=(len(query_terms) - len(known)) * self.most_information,
             coded=[rows for code in codes if len(rows := self._holding(code))],
         )
 
-    def _add_otherwise(self, word: Terms, others: Sequence[Terms], scores: Floats) -> None:
-        """Add to the passages that have a word in other words only the share of it that this counts."""
+    def _add_synonyms(self, word: Terms, others: Sequence[Terms], scores: Floats) -> None:
+        """Add a share of a word's idf to passages that hold a synonym of it and not the word."""
         share = np.zeros(self.passages, np.float32)
         for other in others:
-            share[self._holding_all(other)] = _OTHERWISE * sum(map(self.information_of_term, word))
+            share[self._holding_all(other)] = _SYNONYM_WEIGHT * sum(
+                map(self.information_of_term, word)
+            )
         share[self._holding_all(word)] = 0
         scores += share
 
@@ -233,14 +236,16 @@ class LexicalIndex:
         return both
 
     def _holding(self, code: str) -> _Ints:
-        """Return the passages that hold all parts of a code; none where many do, or a part is no known term."""
+        """Return the passages that hold all parts of a code; none if these are many."""
         parts = [terms(part) for part in _BETWEEN_PARTS.split(code)]
         all_hold = self._holding_all([word for part in parts for word in part or [""]])
-        return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
+        return all_hold if len(all_hold) * _MAX_CODE_SHARE <= self.passages else all_hold[:0]
 
     def _postings(self, term: int) -> PostingList:
         span = self._span(term)
-        return PostingList(self.postings.holders[span], self._weights[span], self._most[term])
+        return PostingList(
+            self.postings.holders[span], self._weights[span], self._max_weights[term]
+        )
 
     def information_of(self, words: str) -> float:
         """Sum the idf of the terms of a few words; terms that no passage holds count nothing."""
@@ -248,7 +253,7 @@ class LexicalIndex:
         return float(self._information[known].sum())
 
     def information_of_term(self, term: str) -> float:
-        """Return the idf of one term, which is highest when no passage holds it."""
+        """Return the idf of one term; the highest if no passage holds it."""
         column = self.vocabulary.get(term)
         return self.most_information if column is None else float(self._information[column])
 
@@ -262,10 +267,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 def _count_terms(
     texts: Sequence[str], vocabulary: Mapping[str, int], lengths: array[int]
 ) -> tuple[_Ints, _Ints, _Counts]:
-    """Return row, term and frequency of every term of some texts, whose lengths are appended.
-
-    Counted by sorting a batch: a counter for each text takes twice as long.
-    """
+    """Return row, term and frequency of every term of some texts, and append their lengths to `lengths`."""
     first, found = len(lengths), array("i")
     for text in texts:
         before = len(found)
@@ -274,12 +276,12 @@ def _count_terms(
     term = np.asarray(found, np.int64)
     row = np.repeat(np.arange(first, len(lengths)), np.asarray(lengths[first:]))
     key, count = np.unique(row << 32 | term, return_counts=True)
-    count = np.minimum(count, _MOST_COUNTED).astype(np.uint16)
+    count = np.minimum(count, _MAX_COUNT).astype(np.uint16)
     return (key >> 32).astype(np.int32), key.astype(np.int32), count
 
 
 def _assign_rows(rows: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
-    """Return the rows that are left to fresh passages, and the lengths of all."""
+    """Return the rows of new passages, and the lengths of all."""
     remaining = rows[rows >= 0]
     length = np.zeros(len(remaining) + len(fresh), np.int32)
     taken = np.zeros(len(length), np.bool_)

@@ -1,9 +1,4 @@
-"""The passages and the reports of a scope in memory, to be found by meaning.
-
-Also here: what questions are compared by besides passages, their common part and the types of relations. Both are
-computed once, off the event loop, and are refinements: a question that would have to wait long for them, or whose
-embedder fails, is answered without.
-"""
+"""The passages and community reports of a scope in memory, searchable by meaning; and vectors that questions share."""
 
 from __future__ import annotations
 
@@ -31,7 +26,7 @@ from sextant.text.analysis import terms
 
 
 class IndexedReport:
-    """A community's report; what questions ask of it is worked out at the first one."""
+    """A community's report, with what questions need of it."""
 
     def __init__(self, community: Community) -> None:
         self.community = community
@@ -44,12 +39,12 @@ class IndexedReport:
 
     @cached_property
     def members(self) -> frozenset[int]:
-        """Return the entities, as numbers, which compare ten times faster than ids."""
+        """Return the entities as integers, which compare ten times faster than UUIDs."""
         return frozenset(one.int for one in self.community.entity_ids)
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """Return what a retrieved item tells of it."""
+        """Return the metadata of the report as a retrieved item."""
         report = self.community
         return {
             "title": report.title,
@@ -66,12 +61,12 @@ class IndexedReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportRows:
-    """What a report is made of as rows of an index, without what the index does not have.
+    """The entities and passages of a report as rows of an index; those that are not in the index are left out.
 
     Attributes:
         members: its entities.
-        passages: those that its findings rest on, one finding after the other.
-        lateness: of each of these, how late its finding comes, 0 to below 1.
+        passages: the passages of its findings, one finding after the other.
+        lateness: position of the finding of each passage, 0 for the first to below 1.
     """
 
     members: Places
@@ -80,7 +75,7 @@ class ReportRows:
 
     @classmethod
     def of(cls, report: Community, entities: Ids, chunks: Ids) -> ReportRows:
-        """Return a report with its rows among entities and passages, whose ids rise."""
+        """Return the rows of a report among rising ids of entities and passages."""
         members = index_of(entities, halves_of(report.entity_ids))
         findings = report.findings
         passages = index_of(chunks, halves_of(one for each in findings for one in each.chunk_ids))
@@ -101,11 +96,11 @@ class NearReport:
 
 
 class ReportIndex:
-    """Reports with their vectors, normalised.
+    """Reports with normalised vectors.
 
     Args:
-        communities: those that have a report.
-        vectors: of those reports that have one, by the community's id.
+        communities: communities with a report.
+        vectors: of reports, by the community's id; some may lack one.
     """
 
     def __init__(self, communities: Sequence[Community], vectors: Embedded) -> None:
@@ -118,7 +113,7 @@ class ReportIndex:
     def near(self, question: Vectors | None, count: int) -> list[NearReport]:
         """Return the `count` reports nearest to a question's vector, best first, then by id.
 
-        Where the question or the reports have no vector, all of them, each with similarity 0.
+        If the question or the reports have no vector, all reports with similarity 0.
         """
         if question is None or not len(self._rows):
             return [NearReport(report, 0.0) for report in self.reports]
@@ -140,11 +135,11 @@ class PassageIndex:
     """Passages by row, in the order of their ids.
 
     Attributes:
-        states: every document with a text that changes when its passages do.
-        documents: the document of every passage, as a place in `states`.
+        states: document → a text that changes when its passages do.
+        documents: index in `states` of the document of every passage.
         ids: id of every passage.
         lexical: BM25 over the passages.
-        vectors: of length 1, shape (passages, dimension); None: they are not kept.
+        vectors: normalised, shape (passages, dimension); None: they are not in memory.
     """
 
     states: Mapping[UUID, str]
@@ -155,23 +150,22 @@ class PassageIndex:
 
     @classmethod
     def empty(cls) -> PassageIndex:
-        """Of no passage."""
+        """Return the index of no passage."""
         none = np.empty(0, np.int32)
         return cls({}, none, IdTable(np.empty((0, 2), np.uint64)), LexicalIndex.build(()))
 
     def changed(self, states: Mapping[UUID, str]) -> list[UUID]:
-        """Return the documents that must be read anew to come to these states."""
+        """Return the new and changed documents."""
         return [one for one, state in states.items() if self.states.get(one) != state]
 
     def updated(self, states: Mapping[UUID, str], fresh: Sequence[IndexPassage]) -> PassageIndex:
-        """Return the passages as they are now, without vectors.
+        """Return the index of the passages as they are now, without vectors.
 
-        Costs what reading the fresh passages costs (a quarter of a millisecond each), and some
-        microseconds for each of the others.
+        Takes 0.25 ms for each fresh passage and some microseconds for each of the others.
 
         Args:
-            states: the documents there are.
-            fresh: all passages of those that have `changed`.
+            states: all documents.
+            fresh: all passages of documents that are new or `changed`.
         """
         number = {document: index for index, document in enumerate(states)}
         was = np.array(
@@ -198,7 +192,7 @@ class PassageIndex:
         )
 
     def with_vectors(self, before: PassageIndex, fresh: Embedded) -> PassageIndex:
-        """Return the index with vectors, of `before` and fresh ones; without, where any passage lacks one."""
+        """Return the index with vectors of `before` and fresh ones; without vectors if a passage lacks one."""
         rows = index_of(self.ids.halves, fresh.ids)
         new = unit(fresh.vectors[rows >= 0])
         known = before.vectors if before.vectors is not None else new[:0]
@@ -214,7 +208,7 @@ class PassageIndex:
 
     def nearest(self, question: Vectors, count: int) -> NearestPassages:
         """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have vectors."""
-        assert self.vectors is not None  # noqa: S101 - as said
+        assert self.vectors is not None  # noqa: S101 - the caller checks it
         cosines = dot(self.vectors, unit(question))
         rows = among_highest(cosines, count)
         return NearestPassages(rows, cosines[rows])
@@ -245,32 +239,34 @@ _CHINESE = (
 GENERIC_QUESTIONS = _ENGLISH + _CHINESE
 
 
-# Half of what all questions have in common is taken out: docs/experiments/ranking.md.
+# Half of the mean of questions is subtracted from a question: docs/experiments/ranking.md.
 _CENTRING = np.float32(0.5)
 _PATIENCE_SECONDS = 2.0
-_KNOWN_TYPES = 4096
-_KNOWN_SETS = 16
+_CACHED_TYPES, _CACHED_TYPE_SETS = 4096, 16
 
 
 class QueryVectors:
-    """Vectors of one embedder that many questions share.
+    """Vectors that many questions share: the mean of generic questions, and those of relation types.
+
+    They are computed once. A question waits two seconds for them at most, and goes on without.
 
     Args:
-        embedder: gives the vectors.
+        embedder: computes the vectors.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._common: Vectors | None = None
-        self._types: VersionedCache[str, None, Vectors] = VersionedCache(_KNOWN_TYPES)
-        # Of sets of types; of none, what all questions have in common.
-        self._sets: VersionedCache[tuple[str, ...], None, Vectors] = VersionedCache(_KNOWN_SETS)
+        self._types: VersionedCache[str, None, Vectors] = VersionedCache(_CACHED_TYPES)
+        # By set of types; the empty set stands for the mean of generic questions.
+        self._sets: VersionedCache[tuple[str, ...], None, Vectors] = VersionedCache(
+            _CACHED_TYPE_SETS
+        )
 
     async def centred(self, question: Vectors) -> Vectors:
-        """Return the question's vector without half of what all questions have in common, normalised.
+        """Return the question's vector minus half of the mean of generic questions, normalised.
 
-        Vectors of questions share a direction that says no more than "a question in this language";
-        passages that happen to lie there would be near every question.
+        Vectors of questions share a direction; passages in that direction would be near every question.
 
         Args:
             question: shape (dimension,), normalised.
@@ -285,9 +281,9 @@ class QueryVectors:
         return (rest / length).astype(np.float32) if length else question
 
     async def type_similarity(self, types: RelationTypes, question: Vectors) -> Floats | None:
-        """Return the cosine of each relation type to a question, shape (types,); None while the types have no vectors.
+        """Return the cosine of each relation type to a question, shape (types,); None without vectors.
 
-        A type is embedded as a passage, its words parted. See `RelationTypes.similarity`.
+        A type is embedded as a passage. See `RelationTypes.similarity`.
         """
         key = types.common
         if not key:
@@ -300,7 +296,7 @@ class QueryVectors:
     async def _patiently(
         self, key: tuple[str, ...], compute: Callable[[], Coroutine[None, None, Vectors]]
     ) -> Vectors | None:
-        """Wait a little for what is computed once for all who ask; the computing goes on."""
+        """Return vectors that are computed once for all questions; None if that fails or takes long."""
         try:
             vectors, _ = await asyncio.wait_for(
                 self._sets.get(key, None, lambda _: compute()), _PATIENCE_SECONDS

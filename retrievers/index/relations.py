@@ -1,7 +1,4 @@
-"""The relations of a graph in memory: who is related to whom, how strongly, and where it is stated.
-
-Also here: which relations a question asks for, and which passages state them.
-"""
+"""The relations of a graph in memory, their types, and the passages that state what a question asks for."""
 
 from __future__ import annotations
 
@@ -23,18 +20,16 @@ Indices = npt.NDArray[np.int32]
 
 # A relation whose type the question names outweighs the others by this factor.
 TYPE_PREFERENCE = 100.0
-# Of an entity's relations that say no more than that two terms share sentences so many are walked. The next of a hub
-# has a tenth of the first one's weight, and no question names their type. Against all of them recall@5 over seven sets
-# is within a question or two, and mostly better (hotpotqa `local`, rgb).
+# Co-occurrences of an entity that are walked, the heaviest ones. With all of them recall@5 over seven sets differs by a
+# question or two.
 _CO_OCCURRENCES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Relations met around some entities, as parallel arrays; one that is met twice is there twice.
+    """Relations around some entities, as parallel arrays; a relation that was met twice is there twice.
 
-    `depth` counts from 1; `node` is the entity from which the relation was reached, `neighbour` its
-    other end.
+    `depth` counts from 1; the relation was reached from the entity `node`, and leads to `neighbour`.
     """
 
     relation: Indices
@@ -45,19 +40,19 @@ class Expansion:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """Relations seen from one end, as parallel arrays: `size` of each entity that was asked for.
+    """Relations of some entities, as parallel arrays; `size` is the number of each entity.
 
-    `target` is an entity, `places` tell `Relations.kinds_at` which relations these are.
+    `positions` identify the relations for `Relations.kinds_at`.
     """
 
     size: Places
     target: Places
     weights: Floats
-    places: Places
+    positions: Places
 
 
 class Relations:
-    """Relations from both of their ends, heaviest first; mere co-occurrences beyond `_CO_OCCURRENCES` come last.
+    """Relations of every entity, heaviest first; its co-occurrences beyond `_CO_OCCURRENCES` come last.
 
     Memory is 24 bytes for each end of a relation, and 8 for each statement.
 
@@ -65,7 +60,7 @@ class Relations:
         relations: (source, target, type) rows.
         weights: their weights, > 0.
         statements: (relation, passage) rows: where a relation is stated.
-        entities: how many there are.
+        entities: their number.
         co_occurs: the type of mere co-occurrence; -1: none.
 
     Attributes:
@@ -108,37 +103,36 @@ class Relations:
         return central
 
     def touching(self, named: Mapping[int, float]) -> tuple[Indices, Floats]:
-        """Return the relations of entities, and in parallel the value of the entity; one between two of them comes twice."""
+        """Return the relations of entities, and for each the value of its entity."""
         entities = np.fromiter(named, np.intp, len(named))
         values = np.fromiter(named.values(), np.float32, len(named))
-        positions, size = self._adjacency.places(entities)
+        positions, size = self._adjacency.positions(entities)
         return self._relation[positions], values.repeat(size)
 
-    def heaviest(self, entities: Places, most: int) -> Outgoing:
-        """Return the heaviest relations of some entities, `most` of each, whichever end it is; of mere co-occurrences few."""
-        positions, size = self._adjacency.places(
-            entities, np.minimum(self._walked.take(entities), most)
+    def heaviest(self, entities: Places, limit: int) -> Outgoing:
+        """Return the heaviest relations of some entities, `limit` of each at most."""
+        positions, size = self._adjacency.positions(
+            entities, np.minimum(self._walked.take(entities), limit)
         )
-        # All places are there: `take` need not check.
         target = self._adjacency.columns.take(positions, mode="clip")
         return Outgoing(size, target, self._weights.take(positions, mode="clip"), positions)
 
     def kinds_at(self, positions: Places) -> Indices:
-        """Return the types of what `heaviest` returned."""
+        """Return the types of relations that `heaviest` returned."""
         return self.kinds[self._relation[positions]]
 
     def expand(self, seeds: Places, depth: int = 2, per_node: int = 10) -> Expansion:
-        """Return the heaviest relations around entities, level by level, as `GraphStore.neighbourhood`.
+        """Return the heaviest relations around entities, level by level, as `GraphStore.neighbourhood` does.
 
-        From every seed its `per_node` heaviest relations, and from every entity reached so for the
-        first time the same, unless it has more than `HUB_DEGREE` relations.
+        Each level has the `per_node` heaviest relations of every new entity, except of hubs with more than
+        `HUB_DEGREE` relations.
         """
         starts = self._adjacency.starts
         level, seen = seeds, np.zeros(len(starts) - 1, np.bool_)
         seen[level] = True
         found: list[tuple[Indices, Places, Places, Indices]] = []
         for step in range(1, depth + 1):
-            positions, size = self._adjacency.places(level, per_node)
+            positions, size = self._adjacency.positions(level, per_node)
             neighbour = self._adjacency.columns[positions]
             depths = np.full(len(positions), step, np.int32)
             found.append((self._relation[positions], level.repeat(size), neighbour, depths))
@@ -153,19 +147,19 @@ class Relations:
 
 
 def _beyond(co_occurring: npt.NDArray[np.bool_], starts: Places) -> npt.NDArray[np.bool_]:
-    """Return which of each entity's co-occurrences come after its first `_CO_OCCURRENCES`."""
+    """Return which co-occurrences come after the first `_CO_OCCURRENCES` of their entity."""
     so_far = np.cumsum(co_occurring)
     before = np.concatenate([[0], so_far])[starts[:-1]]
     beyond: npt.NDArray[np.bool_] = so_far - np.repeat(before, np.diff(starts)) > _CO_OCCURRENCES
     return beyond & co_occurring
 
 
-_MOST_COMMON = 512  # relation types compared with a question
+_MAX_COMPARED = 512  # relation types whose meaning is compared with a question
 
 
 @dataclass(frozen=True, slots=True)
 class StatementScores:
-    """How far the passages at `rows` state what a question asks; one that is there twice has the same value twice."""
+    """How far the passages at `rows` state what a question asks; a passage may be there twice with the same value."""
 
     rows: Places
     values: Floats
@@ -175,15 +169,14 @@ class RelationTypes:
     """The relation types of a graph, searchable by the words of a question.
 
     Args:
-        names: the types, as rows of `GraphArrays.relations` count them; `_` separates words.
-        lexical: says how much each word tells.
-        uses: how many relations are of each type; None: the same of all.
+        names: the types; `_` separates words.
+        lexical: has the idf of the words.
+        uses: number of relations of each type; None: the same for all.
 
     Attributes:
-        names: all of them.
-        co_occurs: which of them says no more than that two terms share sentences; -1: none.
-        common: the types worth comparing by meaning, most used first; at most 512, which embed in a
-            second or two, of what may be thousands of phrases that a model made up.
+        names: all types.
+        co_occurs: the type of mere co-occurrence; -1: none.
+        common: the types that are compared by meaning, the 512 most used ones; a model may have made up thousands.
     """
 
     def __init__(
@@ -194,7 +187,7 @@ class RelationTypes:
         rank = np.zeros(len(names)) if uses is None else -uses
         self._common = np.array(
             [kind for kind in np.argsort(rank, kind="stable") if names[kind] != CO_OCCURS], np.intp
-        )[:_MOST_COMMON]
+        )[:_MAX_COMPARED]
         self.common = tuple(names[kind] for kind in self._common)
         self._types_with: defaultdict[str, list[int]] = defaultdict(list)
         self._information: dict[str, float] = {}
@@ -207,7 +200,7 @@ class RelationTypes:
                 self._whole[kind] += information
 
     def named_by(self, question: str) -> dict[int, float]:
-        """Type with a word of the question → share of the type's information that it names."""
+        """Return the types that share words with the question → share of the type's idf in it."""
         named: defaultdict[int, float] = defaultdict(float)
         for term in set(question_terms(question)):
             for kind in self._types_with.get(term, ()):
@@ -215,7 +208,7 @@ class RelationTypes:
         return dict(named)
 
     def similarity(self, of_common: Floats) -> Floats:
-        """Return similarity of every type to a question, shape (types,), from that of the `common` ones in order; NaN for the others."""
+        """Return the similarity of every type to a question, from that of the `common` types; NaN for the others."""
         similarity = np.full(len(self._whole), np.nan, np.float32)
         similarity[self._common] = of_common
         return similarity
@@ -228,24 +221,21 @@ def score_statements(
     type_match: Mapping[int, float],
     type_similarity: Floats | None = None,
 ) -> StatementScores | None:
-    """Return how far passages state what the question asks about an entity that it names, 0..1.
+    """Return how far passages state what the question asks about a named entity, 0..1.
 
-    The best statement of a passage counts: strength of the entity's link × fit of the relation's
-    type. A type fits by its words (`type_match`), or by its meaning: the square of how far its
-    similarity to the question lies between the median type and the best one that a named entity
-    has. It serves types
-    in another language than the question's.
+    The best statement of a passage counts: strength of the entity's link × match of the relation's type. A type
+    matches by its words (`type_match`) or by its meaning: the square of its similarity to the question, mapped to
+    0..1 between the median type and the best type of a named entity. Meaning serves types in another language.
 
     Args:
-        relations: relations and where they are stated.
-        passages: how many there are.
+        relations: relations and the passages that state them.
+        passages: number of passages.
         named: entity → strength of its link, above 0 to 1.
-        type_match: `RelationTypes.named_by`.
-        type_similarity: similarity of every type's text to the question, when vectors are there;
-            NaN where it is not known.
+        type_match: see `RelationTypes.named_by`.
+        type_similarity: see `RelationTypes.similarity`; None without vectors.
 
     Returns:
-        Those that state anything of them; None: no passage does.
+        The passages that state a relation of a named entity; None if there are none.
     """
     touching, strength = relations.touching(named)
     owner, passage = relations.stated_in.rows(touching)

@@ -1,7 +1,7 @@
-"""What graph modes keep of a scope in memory: words, vectors, names, graph and reports.
+"""The index of a scope in memory, for the graph modes: words, vectors, names, graph and reports.
 
-Passages are PostgreSQL's; the graph and its reports are Neo4j's where it has a copy that is up to date. A stamp
-of both tells when an index is out of date, and losing an index costs only the time to build it again.
+Passages come from PostgreSQL, graph and reports from Neo4j if its copy is current. A stamp of both says when an index
+is out of date.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _TITLE = KINDS.index(MentionKind.TITLE)
 
 @dataclass(frozen=True, slots=True)
 class ScopeIndex:
-    """A scope's passages, graph and reports, ready to be asked.
+    """The passages, graph and reports of a scope.
 
     Attributes:
         passages: their words and vectors.
         names: finds entities by name and alias.
-        types: finds relation types by the question's words and meaning.
+        types: the relation types, searchable by words and meaning.
         walk: the graph, for personalised PageRank.
         entities: ids of the graph's entities, by row.
         labels: their names.
-        reports: of its communities.
+        reports: reports of its communities.
     """
 
     passages: PassageIndex
@@ -66,7 +66,7 @@ class ScopeIndex:
 
     @property
     def chunk_ids(self) -> IdTable:
-        """Return id of every passage."""
+        """Return the id of every passage."""
         return self.passages.ids
 
     @property
@@ -76,7 +76,7 @@ class ScopeIndex:
 
     @classmethod
     def build(cls, passages: PassageIndex, stored: StoredGraph, reports: ReportIndex) -> ScopeIndex:
-        """Build from what the stores hold; takes about a tenth of a millisecond a passage."""
+        """Build the index from stored data; takes about 0.1 ms a passage."""
         uses = np.bincount(stored.relation_type, minlength=len(stored.relation_types))
         types = RelationTypes(stored.relation_types, passages.lexical, uses)
         return cls(
@@ -90,22 +90,21 @@ class ScopeIndex:
         )
 
     def rows_of_report(self, report: IndexedReport) -> ReportRows:
-        """Return a report of this index as rows of it."""
+        """Return the entities and passages of a report as rows of this index."""
         return ReportRows.of(report.community, self.entities.halves, self.chunk_ids.halves)
 
 
 class ScopeIndexes:
-    """The indexes of the scopes asked last; built off the event loop, once for all who wait on one.
+    """A cache of the indexes of scopes; built off the event loop, once for all who wait.
 
     Args:
-        chunks: where passages come from.
-        record: where the graph comes from.
-        copies: where it comes from instead as long as they are current; None: there are none.
-        passages: most passages kept over all scopes; those asked longest ago go first.
-        vectors: most passages of a scope whose vectors are kept, too; of larger ones the store is
-            asked.
-        patience: seconds that a question waits for what has changed while there is an older index.
-        idle: seconds after which an index that nobody asks is let go.
+        chunks: store of the passages.
+        record: the graph in PostgreSQL.
+        copies: copies of the graph in Neo4j, used while they are current; None: there are none.
+        passages: number of passages of all indexes; the least recently used index is evicted first.
+        vectors: largest number of passages of a scope whose vectors are in memory, too.
+        patience: seconds that a question waits for an update while there is an older index.
+        idle: seconds after which an unused index is evicted.
     """
 
     def __init__(
@@ -134,34 +133,34 @@ class ScopeIndexes:
         return self._query_vectors.setdefault(embedder.name, QueryVectors(embedder))
 
     def cached(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
-        """Return the index in memory, whether it is of now or not, with the stamp of what it is of."""
+        """Return the index in memory with its stamp, current or not."""
         return self._cached.peek(scope)
 
     async def get(self, scope: Scope) -> ScopeIndex:
         """Return the index of the scope as it is now.
 
-        When bringing it up to date takes longer than the patience, the one of before answers, which
-        `sextant.stores.graph.protocol` tells. A caller that stops waiting does not stop the build, and is told so.
+        If an update takes longer than the patience, the older index is returned with a warning. A caller that is
+        cancelled does not stop the build, and gets a warning.
         """
         try:
             return await self._at(scope, await self.stamp(scope))
         except GraphStoreUnavailable:
-            # The copy went away while it was read; by now its state says that the record has to answer.
+            # The copy failed while it was read; the new stamp is of the record.
             return await self._at(scope, await self.stamp(scope))
 
     async def stamp(self, scope: Scope) -> Stamp:
-        """Return what changes whenever something does that the scope's index is made of."""
+        """Return a stamp that changes with the passages, graph and reports of the scope."""
         if self._copies is None:
             return await self._chunks.stamp(scope)
         stamp, copy = await asyncio.gather(self._chunks.stamp(scope), self.copy(scope))
         return replace(stamp, copy=copy)
 
     async def copy(self, scope: Scope) -> str:
-        """Return the state of the copy that the graph is to be read from; empty: it is to be the record."""
+        """Return the state of the copy to read the graph from; empty: read it from the record."""
         return "" if self._copies is None else await self._copies.state(scope)
 
     def whole(self, stamp: Stamp) -> WholeGraph:
-        """Return where the graph of a stamp is."""
+        """Return the source of the graph of a stamp."""
         return self._copies if stamp.copy and self._copies is not None else self._record
 
     async def _at(self, scope: Scope, stamp: Stamp) -> ScopeIndex:
@@ -177,7 +176,7 @@ class ScopeIndexes:
         return index
 
     async def close(self) -> None:
-        """Stop what this loop is building, and let go of all indexes."""
+        """Stop the builds of this loop, and drop all indexes."""
         await self._cached.close()
 
     async def _build(
@@ -192,7 +191,7 @@ class ScopeIndexes:
         return await self._read(scope, index.passages, whole)
 
     async def _read(self, scope: Scope, before: PassageIndex, whole: WholeGraph) -> ScopeIndex:
-        """Everything but the passages that have stayed as they were."""
+        """Build the index; unchanged passages come from the one before."""
         passages, stored, reports = await asyncio.gather(
             self._passages(scope, before),
             whole.arrays(scope),
@@ -225,14 +224,14 @@ def _names(stored: StoredGraph) -> NameTrie[int]:
             entities[variant].append(entity)
     spelled = {name_key(name) for name in entities}
     for alias, entity in zip(stored.alias_norms, stored.alias_entity.tolist(), strict=True):
-        # An alias is kept folded; it must not loosen how a name of the same letters is written.
+        # An alias is stored in lower case; a name of the same letters goes first, as it is written.
         if entity >= 0 and name_key(alias) not in spelled:
             entities[alias].append(entity)
     return NameTrie(entities)
 
 
 def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:
-    """Return the stored graph over the passages at hand; the two were read a moment apart."""
+    """Return the stored graph over the given passages, without mentions of others."""
     rows = index_of(chunk_ids, stored.chunks).astype(np.int64)
     passage = rows[stored.mention_chunk]
     there = passage >= 0
@@ -256,17 +255,13 @@ def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:
 
 
 def _statements(stored: StoredGraph, rows: Ints) -> Ints:
-    """Return (Relation, passage) rows of what the passages at hand state."""
+    """Return (relation, passage) rows: which passages state which relations."""
     pairs = np.stack([stored.statement_relation.astype(np.int64), rows[stored.statement_chunk]], 1)
     return _distinct(pairs[pairs[:, 1] >= 0])
 
 
 def _distinct(pairs: Ints) -> Ints:
-    """Return the pairs in rising order, each once.
-
-    Pairs of numbers from 0 on, as one number each, are sorted twenty times faster than `np.unique` finds
-    1.2 million distinct rows or numbers.
-    """
+    """Return distinct pairs of numbers ≥ 0 in rising order, twenty times faster than `np.unique` with an axis."""
     width = int(pairs[:, 1].max(initial=0)) + 1
     keys = np.sort(pairs[:, 0] * width + pairs[:, 1])
     return np.stack(np.divmod(keys[np.diff(keys, prepend=-1) > 0], width), axis=1)

@@ -1,14 +1,12 @@
 """Personalised PageRank over passages and entities: from what the question names to what answers it.
 
-The walk alternates between passages and the entities they mention. It is conditioned on the question
-without building a matrix for it: an entity hands its mass to the passages that fit the question, and
-a relation whose type the question names draws more than its neighbours.
+The walk alternates between passages and the entities that they mention. It depends on the question without a matrix
+for each question: an entity prefers relevant passages, and a relation whose type the question names gets more mass.
+`Subgraph` is the part of a graph around a question, which the walk is restricted to.
 
-Sources: Jeh and Widom, "Scaling Personalized Web Search", WWW 2003; the passage–entity graph is that
-of HippoRAG 2 (Gutiérrez et al. 2025, arXiv 2502.14802), here without a model at index time. All
-constants are one configuration for all evaluation sets; recall@5 is flat around each.
-
-Also here: the part of a graph around a question, and the walk kept to it.
+Sources: Jeh and Widom, "Scaling Personalized Web Search", WWW 2003; the passage–entity graph is that of HippoRAG 2
+(Gutiérrez et al. 2025, arXiv 2502.14802), here without a model at index time. The constants are the same for all
+evaluation sets; recall@5 is flat around each.
 """
 
 from __future__ import annotations
@@ -23,19 +21,18 @@ import numpy.typing as npt
 from sextant.retrievers.arrays import Floats, Places, SparseRows
 from sextant.retrievers.index.relations import TYPE_PREFERENCE, Ints, Relations
 
-# How an entity divides its mass among the passages it titles, those that mention it, and its
-# relations; shares of what an entity lacks go to the rest.
+# How an entity divides its mass among passages that it titles, passages that mention it, and relations; if it has none
+# of a kind, the others get that share.
 _TITLE_SHARE, _MENTION_SHARE, _RELATION_SHARE = 1.0, 0.3, 1.0
-# A passage prefers, by this factor, entities that some passage is about over mere terms.
+# A passage prefers entities that are titles to mere terms, by this factor.
 _TITLED_PREFERENCE = 3.0
-# What more than this share of the passages mentions, if these are not few, tells none of them from the others, so the
-# walk passes over such mentions.
-_COMMON, _SELDOM = 0.25, 100
-# Summed weight of a passage's entities at which half of its mass leaves it. Where entities are few
-# or vague the walk stays at the passages that fit the question, and does no harm.
+# Entities that more than this share of the passages mentions, and more than this number, do not distinguish passages:
+# the walk ignores such mentions.
+_COMMON_SHARE, _COMMON_COUNT = 0.25, 100
+# Summed weight of a passage's entities at which half of its mass leaves it. With few or vague entities the mass stays.
 _HALF_LEAVES_AT = 5.0
 RESTART = 0.15
-# More rank no better on the evaluation sets.
+# More steps rank no better on the evaluation sets.
 STEPS = 6
 LEAST_FIT = 0.05
 TINY: np.float32 = np.float32(1e-12)
@@ -46,10 +43,9 @@ class ScopeGraph:
     """A scope's graph as rows: passages 0..passages-1, entities 0..entities-1, types 0..types-1.
 
     `mentions` and `titles` hold distinct (passage, entity) pairs: the passage's text names the
-    entity; the passage, its section or document bears the entity's name. `relations` holds (source,
+    entity, or the entity's name is a title of the passage, its section or document. `relations` holds (source,
     target, type), `relation_weights` their positive weights, `statements` (relation, passage) pairs:
-    where a relation is stated. `co_occurs` is the type that says no more than that two terms share
-    sentences; -1: none.
+    where a relation is stated. `co_occurs` is the type of mere co-occurrence in sentences; -1: none.
     """
 
     passages: int
@@ -66,19 +62,19 @@ class ScopeGraph:
 class WalkIndex:
     """The transition structure of a graph, built once per version and shared by all questions.
 
-    An entity has two roles, each with its number: `entity` is mentioned, `entities + entity` bears its
-    name. Memory is 32 bytes for each mention and 48 for each relation.
+    An entity has two roles, with two numbers: `entity` as it is mentioned, `entities + entity` as a title. Memory is
+    32 bytes for each mention and 48 for each relation.
 
     Attributes:
-        passages, entities, types: how many there are.
-        roles: of the entities of every passage.
-        role_counts: how many passages each role has.
+        passages, entities, types: their numbers.
+        roles: the roles of entities in every passage.
+        role_counts: number of passages of each role.
         role_shares, relation_share: how each entity divides its mass.
-        information: how telling each entity is, 0..1: 1 when a single passage mentions it.
-        weight: how much each entity draws from the passages that mention it.
-        held: the summed weight of each passage's entities.
+        information: idf of each entity, 0..1: 1 if a single passage mentions it.
+        weight: weight of each entity in the passages that mention it.
+        entity_weight: summed weight of each passage's entities.
         leaving: probability of leaving each passage.
-        staying, outflow: 1 - `leaving`, and `leaving` per weight of the passage's entities, as wide as walks sum.
+        staying, outflow: 1 - `leaving`, and `leaving` per weight of the passage's entities, in float64.
         relations: the relations among entities.
     """
 
@@ -86,8 +82,8 @@ class WalkIndex:
         self.passages, self.entities, self.types = graph.passages, graph.entities, graph.types
         counts = np.bincount(graph.mentions[:, 1], minlength=graph.entities)
         self.information = _information(counts, graph.passages)
-        telling = counts <= max(_COMMON * graph.passages, _SELDOM)
-        graph = replace(graph, mentions=graph.mentions[telling[graph.mentions[:, 1]]])
+        is_specific = counts <= max(_COMMON_SHARE * graph.passages, _COMMON_COUNT)
+        graph = replace(graph, mentions=graph.mentions[is_specific[graph.mentions[:, 1]]])
         passage, entity = graph.mentions.T
         titling = graph.titles + np.array([0, graph.entities])
         owner, role = np.concatenate([graph.mentions, titling]).T
@@ -96,10 +92,10 @@ class WalkIndex:
         self.role_counts = np.bincount(role, minlength=2 * graph.entities)
         self.weight = self._mention_weights()
         total = np.bincount(passage, self.weight[entity], graph.passages).astype(np.float64)
-        self.held = total.astype(np.float32)
+        self.entity_weight = total.astype(np.float32)
         self.leaving = self._leaving(graph, total)
         leaving = self.leaving.astype(np.float64)
-        self.staying, self.outflow = 1 - leaving, leaving / np.maximum(self.held, TINY)
+        self.staying, self.outflow = 1 - leaving, leaving / np.maximum(self.entity_weight, TINY)
         self.relations = Relations(
             graph.relations,
             graph.relation_weights,
@@ -113,39 +109,39 @@ class WalkIndex:
 
     @property
     def mention_count(self) -> Places:
-        """Return passages that mention each entity."""
+        """Return the number of passages that mention each entity."""
         return self.role_counts[: self.entities]
 
     @property
     def title_count(self) -> Places:
-        """Return passages that each entity titles."""
+        """Return the number of passages that each entity titles."""
         return self.role_counts[self.entities :]
 
     def mentioned_by(self, passages: Places) -> npt.NDArray[np.bool_]:
-        """Return whether one of some passages mentions an entity, for every entity: shape (entities,)."""
+        """Return for every entity whether one of some passages mentions it."""
         met = np.zeros(2 * self.entities, np.bool_)
-        met[self.roles.columns.take(self.roles.places(passages)[0], mode="clip")] = True
+        met[self.roles.columns.take(self.roles.positions(passages)[0], mode="clip")] = True
         return met[: self.entities]
 
     def mentions_of(self, passages: Places) -> tuple[Places, Places]:
-        """Return which of some passages mentions which entity, as parallel arrays."""
+        """Return index of the passage, and entity, of every mention in some passages."""
         owner, role = self.roles.rows(passages)
         mentioned = role < self.entities
         return owner[mentioned], role[mentioned]
 
     def shares_of(self, passages: Places) -> tuple[Places, Places, Floats]:
-        """As `mentions_of`, and in parallel the share of the passage's mass that the entity gets."""
+        """Return `mentions_of`, and for each mention the entity's share of the passage's mass."""
         owner, entity = self.mentions_of(passages)
-        return owner, entity, _ratio(self.weight[entity], self.held[passages[owner]])
+        return owner, entity, _ratio(self.weight[entity], self.entity_weight[passages[owner]])
 
     def titled_by(self, entity: int) -> Places:
-        """Return the passages that bear an entity's name."""
+        """Return the passages that an entity titles."""
         return self._passages_of_role.row(self.entities + entity)
 
     def passages_about(self, entities: Places, weights: Floats) -> Floats:
-        """Spread a weight for each of some entities over the passages that mention it or bear its name: shape (passages,).
+        """Spread the weights of some entities over the passages that they are mentioned in or title.
 
-        A mention counts `weight × information`; titles share one `weight` among them.
+        A mention counts `weight × information`; the titles of an entity share one `weight`. Shape (passages,).
         """
         by_mention = weights * self.information.take(entities)
         by_title = weights / np.maximum(self.title_count.take(entities), 1).astype(np.float32)
@@ -162,8 +158,8 @@ class WalkIndex:
         return weights
 
     def _leaving(self, graph: ScopeGraph, total: npt.NDArray[np.float64]) -> Floats:
-        """Return S / (s + constant), s the weight of a passage's entities other than its own title."""
-        # Sorted and searched, which takes a hundredth of the time of `np.isin` for a million mentions.
+        """Return s / (s + constant), where s is the weight of a passage's entities except its own title."""
+        # Sorting and searching is a hundred times faster than `np.isin` for a million mentions.
         key = np.array([graph.entities, 1])
         titles, mentions = graph.titles @ key, np.sort(graph.mentions @ key)
         first = np.searchsorted(mentions, titles)
@@ -171,7 +167,7 @@ class WalkIndex:
         of_titles = np.bincount(
             single_titles[:, 0], self.weight[single_titles[:, 1]], graph.passages
         )
-        # What is left of a sum of the very numbers that are taken away may be just below 0.
+        # A difference of equal sums may be just below 0.
         others = np.maximum(total - of_titles, 0)
         others[others < TINY] = 0
         leaving: Floats = (others / (others + _HALF_LEAVES_AT)).astype(np.float32)
@@ -179,7 +175,7 @@ class WalkIndex:
 
 
 def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
-    """Return log(N / df) / log N: 1 for an entity of one passage, near 0 for one of all passages."""
+    """Return log(N / df) / log N: 1 for an entity in one passage, near 0 for one in all passages."""
     whole = np.log(max(passages, 1) + 1)
     idf = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
     information: Floats = np.maximum(idf, 0.02).astype(np.float32)
@@ -187,7 +183,7 @@ def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
 
 
 def _ratio(part: Floats, whole: Floats | np.float32) -> Floats:
-    """Part of the whole; 0 of nothing."""
+    """Return part / whole; 0 if the whole is 0."""
     ratio: Floats = (part / np.maximum(whole, TINY)).astype(np.float32)
     return ratio
 
@@ -197,15 +193,14 @@ def _shares(
     titling: npt.NDArray[np.bool_],
     related: npt.NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
-    """Return what each role has of an entity's mass, and what its relations have."""
+    """Return the share of each role, and of the relations, in an entity's mass."""
     parts = (mentioned * _MENTION_SHARE, titling * _TITLE_SHARE, related * _RELATION_SHARE)
     whole = np.maximum(sum(parts), TINY)
     mention, title, relation = ((part / whole).astype(np.float32) for part in parts)
     return np.concatenate([mention, title]), relation
 
 
-# The heaviest relations of an entity that are walked, a bound on the cost of hubs only: a relation of the
-# type that the question names may be the lightest of hundreds.
+# Relations of an entity that are walked, the heaviest ones; this bounds the cost of hubs.
 _RELATIONS = 400
 
 Shares = npt.NDArray[np.floating[Any]]
@@ -217,17 +212,17 @@ class Subgraph:
     Args:
         index: the whole graph.
         passages: rows, rising.
-        sources: entities whose relations are walked: those near where the walk starts.
+        sources: entities whose relations are walked, those near the start of the walk.
 
     Attributes:
-        passages, entities: rows of the whole graph; their places here number them anew. An entity that
-            is neither mentioned here nor a source gives nothing on: what it gets is told at the end.
+        passages, entities: rows of the whole graph; positions in these arrays are the rows of the subgraph. Other
+            entities pass nothing on; the mass that reaches them is added at the end.
     """
 
     def __init__(self, index: WalkIndex, passages: Places, sources: Places) -> None:
         self._index = index
         self.passages = passages
-        positions, self._size = index.roles.places(passages)
+        positions, self._size = index.roles.positions(passages)
         role = index.roles.columns.take(positions, mode="clip")
         self._owner = np.arange(len(passages)).repeat(self._size)
         present = np.zeros(2 * index.entities, np.bool_)
@@ -235,7 +230,7 @@ class Subgraph:
         here = present[: index.entities] | present[index.entities :]
         self.entities: Places = np.flatnonzero(here)
         self._roles = np.concatenate([self.entities, index.entities + self.entities])
-        positions = np.empty(2 * index.entities, np.intp)  # of no meaning but for what is here
+        positions = np.empty(2 * index.entities, np.intp)  # undefined for other entities
         positions[self._roles] = np.arange(len(self._roles))
         self._position = positions[: index.entities]
         self._role = positions.take(role, mode="clip")
@@ -244,16 +239,16 @@ class Subgraph:
         self._inner = np.flatnonzero(here.take(self._relations.target, mode="clip"))
 
     def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
-        """Return `WalkIndex.passages_about` for the passages here, for several owners of entities at once.
+        """Return `WalkIndex.passages_about` for the passages of the subgraph, for several groups of entities.
 
         Args:
-            owner: whose each entity is, from 0 to `owners`.
-            entities: rows of the whole graph, of each owner at most once.
-            weights: one for each.
-            owners: how many there are.
+            owner: group of each entity, from 0 to `owners`.
+            entities: rows of the whole graph, at most once in each group.
+            weights: of the entities.
+            owners: number of groups.
 
         Returns:
-            A row for each owner.
+            A row for each group.
         """
         index, count, width = self._index, len(self.entities), len(self.passages)
         strengths = np.zeros((owners, 2 * count))
@@ -262,9 +257,9 @@ class Subgraph:
         strengths[owner, positions + count] = weights / np.maximum(index.title_count[entities], 1)
         wanted = np.zeros(2 * count, np.bool_)
         wanted[positions], wanted[positions + count] = True, True
-        telling = np.flatnonzero(wanted.take(self._role))
-        cells = self._owner[telling] + width * np.arange(owners)[:, None]
-        amounts = strengths.take(self._role[telling], axis=1)
+        is_wanted = np.flatnonzero(wanted.take(self._role))
+        cells = self._owner[is_wanted] + width * np.arange(owners)[:, None]
+        amounts = strengths.take(self._role[is_wanted], axis=1)
         about = np.bincount(cells.ravel(), amounts.ravel(), width * owners)
         return about.reshape(owners, width).astype(np.float64, copy=False)
 
@@ -275,20 +270,16 @@ class Subgraph:
         fit: Floats,
         type_match: Mapping[int, float],
     ) -> tuple[Shares, Floats]:
-        """Personalised PageRank from the seeds, kept to what is here.
-
-        Passages that are not here count as not fitting, and a preferred relation that is not here as
-        of another type.
+        """Return personalised PageRank from the seeds, restricted to the subgraph.
 
         Args:
-            passage_seeds: where the walk restarts, over the passages here; with `entity_seeds` at most 1.
-            entity_seeds: the same of sources, by their rows.
+            passage_seeds: restart probability of every passage here; together with `entity_seeds` at most 1.
+            entity_seeds: restart probability of sources, by their rows in the whole graph.
             fit: relevance of every passage here to the question, 0..1.
             type_match: relation type → how well the question names it, above 0 to 1.
 
         Returns:
-            Mass of the passages here and of all entities; together at most 1, and exactly 1 when every
-            node that is reached has somewhere to go and all are here.
+            Mass of the passages here and of all entities; at most 1 together.
         """
         index, passages, entities = self._index, self.passages, self.entities
         count = len(entities)
@@ -307,19 +298,17 @@ class Subgraph:
         at_entity[self._position[list(entity_seeds)]] = list(entity_seeds.values())
         from_passages, from_entities = RESTART * at_passage, RESTART * at_entity
         related_mass = at_entity
-        # Summed row by row, in under half the time of `bincount`, which adds to one sum again and again. What
-        # comes so to a passage without roles is another's, and goes by its preference of 0; the last of all
-        # may begin at this 0.
+        # `reduceat` over rows takes half the time of `bincount`. A passage without roles gets the sum of the next one,
+        # and has a preference of 0; the additional 0 at the end is for the last passages.
         arriving = np.zeros(len(self._role) + 1)
         starts = self._size.cumsum() - self._size
         for _ in range(STEPS):
-            # `take` that clips is a quarter faster than an index that is checked.
+            # `take` with mode clip is faster than a checked index.
             (shares * at_entity).take(self._role, mode="clip", out=arriving[:-1])
             leaving = (at_passage * outflow).repeat(self._size)
             related_mass = at_entity * related
             handed = related_mass.take(source, mode="clip") * inner
-            # Mass leaves only for what is mentioned, the first half. Not in place: of no entries
-            # `bincount` makes integers.
+            # Mass leaves passages only for mentioned entities, the first half of the roles.
             onward = weight * np.bincount(self._role, leaving, 2 * count)[:count]
             onward += np.bincount(target, handed, count)
             arrived = np.add.reduceat(arriving, starts)
@@ -330,7 +319,7 @@ class Subgraph:
         return at_passage, everywhere
 
     def _beyond(self, mass: Shares, relation: Shares) -> Floats:
-        """Return what all entities get over relations in one step; reckoned only where some are not here."""
+        """Return the mass that all entities get over relations in one step, for those that are not here."""
         if len(self._inner) == len(relation):
             return np.zeros(self._index.entities, np.float32)
         handed = mass.take(self._source, mode="clip") * relation
@@ -338,9 +327,9 @@ class Subgraph:
         return got.astype(np.float32)
 
     def _by_role(self, preference: Shares) -> Shares:
-        """Return what an entity in each of its two roles gives of its mass per preference of a passage.
+        """Return the share of its mass that an entity in each of its two roles gives per preference of a passage.
 
-        All passages of the role have a part in it, here or not.
+        Passages of the role that are not here count with the lowest preference.
         """
         index, least = self._index, LEAST_FIT**2
         fitting = (preference - least).repeat(self._size)
@@ -350,7 +339,7 @@ class Subgraph:
         return given.reshape(2, -1)
 
     def _by_relation(self, type_match: Mapping[int, float]) -> tuple[Shares, Shares]:
-        """Return what an entity gives of its mass per weight of a relation, and the relations' weights."""
+        """Return the share of its mass that an entity gives per weight of a relation, and the relations' weights."""
         index, entities = self._index, self.entities
         relation = self._relations.weights
         strength = index.relations.strength[entities].astype(np.float64)
@@ -358,7 +347,7 @@ class Subgraph:
             preferred = np.ones(index.types + 1, np.float32)
             for kind, match in type_match.items():
                 preferred[kind] += TYPE_PREFERENCE * match
-            heavier = relation * preferred[index.relations.kinds_at(self._relations.places)]
+            heavier = relation * preferred[index.relations.kinds_at(self._relations.positions)]
             strength += np.bincount(self._source, heavier - relation, len(entities))
             relation = heavier
         given: Shares = index.relation_share[entities] / np.maximum(strength, TINY)

@@ -41,7 +41,7 @@ def test_weighted_rows_are_summed_over_their_columns(found: Entries) -> None:
 @given(entries, st.integers(0, 20))
 def test_the_first_entries_of_rows_can_be_had_alone(found: Entries, most: int) -> None:
     sparse, dense = both(found)
-    places, size = sparse.places(np.array([4, 2]), most)
+    places, size = sparse.positions(np.array([4, 2]), most)
     first = [np.flatnonzero(dense[row])[:most].tolist() for row in (4, 2)]
     assert sparse.columns[places].tolist() == first[0] + first[1]
     assert size.tolist() == list(map(len, first))

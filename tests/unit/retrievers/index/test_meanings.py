@@ -114,7 +114,7 @@ async def test_types_are_compared_as_words_and_only_new_ones_are_embedded(
 async def test_only_the_commonest_types_are_compared_and_co_occurrence_is_none(
     embedder: Fixed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sextant.retrievers.index.relations._MOST_COMMON", 1)
+    monkeypatch.setattr("sextant.retrievers.index.relations._MAX_COMPARED", 1)
     several = types(CO_OCCURS, "is_part_of", "treats", uses=[99, 3, 7])
     assert several.common == ("treats",)
     found = await QueryVectors(embedder).type_similarity(several, vector(0, 1))

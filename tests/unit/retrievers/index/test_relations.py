@@ -64,7 +64,7 @@ def test_of_a_hubs_mere_co_occurrences_the_heaviest_are_walked_and_of_all_else_e
     ]
     assert walked.target.tolist() == [*heaviest, 0, 0]
     assert walked.weights.tolist() == [*map(float, heaviest), 100, 7]
-    assert relations.kinds_at(walked.places).tolist() == [*(n % 2 for n in heaviest), 0, 1]
+    assert relations.kinds_at(walked.positions).tolist() == [*(n % 2 for n in heaviest), 0, 1]
     assert relations.heaviest(np.array([0]), 3).target.tolist() == [100, 99, 98]
 
 

@@ -122,5 +122,5 @@ def _near(values: np.ndarray) -> SemanticScores:
 
 def _holding_half(passages: int) -> LexicalMatch:
     """So many passages that hold half of what a question says, and one that holds a tenth."""
-    scores = np.array([0.5] * passages + [0.1], np.float32) * np.float32(BM25().most)
+    scores = np.array([0.5] * passages + [0.1], np.float32) * np.float32(BM25().max_tf)
     return LexicalMatch((), scores, np.ones(1, np.float32), 0)
