@@ -180,7 +180,7 @@ def _table(part: AttachmentPart, read: ReadTable, state: State) -> Attachment:
         part.caption,
         names=read.table.names,
         rows=read.table.rows,
-        findings=computed.asked,
+        findings=computed.answers,
         statistics=computed.statistics,
     )
 

@@ -117,10 +117,10 @@ def _known_answer(question: dict[str, Any]) -> Decimal:
 
 def _outcome(question: TableQuestion) -> Outcome:
     computed = compute_findings(question.question, question.table, "en", question.caption)
-    if not computed.asked:
+    if not computed.answers:
         return Outcome(question, None)
-    text = "; ".join(finding.text for finding in computed.asked[:3])
-    return Outcome(question, read_number(computed.asked[0], question.scale), text)
+    text = "; ".join(finding.text for finding in computed.answers[:3])
+    return Outcome(question, read_number(computed.answers[0], question.scale), text)
 
 
 def read_number(finding: ComputedFinding, scale: str) -> Decimal | None:

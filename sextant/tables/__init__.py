@@ -1,8 +1,8 @@
-"""Tables as data: cells with types, exact arithmetic over them, and what a question asks of them.
+"""Tables as data: typed cells, exact arithmetic over them, and queries that questions ask for.
 
-The way in is `results.findings`. `cells.stored` puts a table together from passages, `cells.values` reads its cells.
-`query.parsing` turns a question into a `TableQuery`: `query.statements` where it relates items and years; else `query.tokens`
-cuts it, with what `query.linker` finds named in the table and the words that `query.lexicon` has, `query.conditions` takes
-together what bounds the rows, `query.chooser` says which query that is, and `query.leftovers` whether a word is not
-accounted for. `cells.arithmetic` computes, and `results.written` writes the result in sentences, each number with its place.
+The entry point is `results.findings`. `cells.stored` assembles a table from passages, and `cells.values` reads its cells.
+`query.parsing` makes a `TableQuery` of a question: in `query.statements` if it relates items and years, else by cutting it
+into tokens (`query.tokens`), linking them to the table (`query.linker`), combining conditions (`query.conditions`) and
+choosing the query (`query.chooser`). `cells.arithmetic` computes, and `results.written` writes the result in sentences, each
+with the cell or column that it cites.
 """

@@ -1,4 +1,4 @@
-"""Exact arithmetic over a table's columns: decimal, never binary floating point, and no model."""
+"""Exact decimal arithmetic over the columns of a table."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from enum import StrEnum
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import DURATION, CellValue, ValueKind
 
-# A number read from a cell lies between 1e-114 and 1e114 (`sextant.tables.cells.values`), so that sums of a
-# million of them are exact within so many digits; the traps prove it.
+# Numbers of cells lie between 1e-114 and 1e114 (`sextant.tables.cells.values`), so that sums of a million of them are
+# exact with 300 digits; the traps prove it.
 _EXACT = Context(prec=300, traps=[Inexact, Rounded])
 _DIVIDING = Context(prec=400)
-# A mean that does not end is shown with so many digits more than its column has.
+# A mean with endless digits has so many more digits than its column.
 _MORE_DIGITS = 4
 
 
@@ -59,11 +59,18 @@ _HOLDS: dict[Comparison, Callable[[Decimal, Decimal], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A bound on a column's numbers or dates (as ordinals), or the words that its cells must be.
+    """A condition on the cells of a column.
 
-    The bound is a number, or the cell of the column `other` in the same row. `denied`: its cells are
-    none of the words; with `of` in no row that has the same in that column: what is not in Oslo is in no
-    row in Oslo. `blanks`: an empty cell is none of them either, as in a column of ticks; else it tells nothing.
+    Attributes:
+        column: the column.
+        comparison: how a number or date is compared.
+        number: the bound; a date is its ordinal.
+        words: values that match, if there is no bound.
+        other: the column whose cell in the same row is the bound.
+        denied: cells with none of the words match.
+        blanks: with `denied`, an empty cell matches, too, as in a column of ticks.
+        of: with `denied`, a value of this column must have no row with the words: a name that is in Oslo in another
+            row does not match "not in Oslo".
     """
 
     column: int
@@ -77,11 +84,11 @@ class Condition:
 
     @property
     def bounds(self) -> bool:
-        """Return whether it compares; else it is by words."""
+        """Return whether the condition is a bound; else it is by words."""
         return self.number is not None or self.other is not None
 
     def holds(self, value: CellValue, other: CellValue | None = None) -> bool:
-        """Return whether a cell fulfils it, beside that of the other column; an empty cell only by `blanks`."""
+        """Return whether a cell meets the condition; `other` is the cell of the other column."""
         if not self.bounds:
             text = value.text.strip()
             return (bool(text) or self.blanks) and (text in self.words) is not self.denied
@@ -90,7 +97,7 @@ class Condition:
 
 
 def _measure(value: CellValue) -> Decimal | None:
-    """Return what of a cell is compared."""
+    """Return the number or the ordinal of the date of a cell."""
     if value.kind is ValueKind.NUMBER:
         return value.number
     return Decimal(value.date.toordinal()) if value.kind is ValueKind.DATE and value.date else None
@@ -98,10 +105,16 @@ def _measure(value: CellValue) -> Decimal | None:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came out. `shown` is the value as text; `rows` those it was computed from, from 0.
+    """The result of a computation.
 
-    `at`: the rows where a largest or smallest value stands. `rounded`: the mean's digits do not end.
-    `left_out`: rows whose cell has no value of the column's kind.
+    Attributes:
+        operation: what was computed.
+        shown: the value as text.
+        rows: rows that it was computed from, from 0.
+        number: the value.
+        at: rows of the largest or smallest value.
+        rounded: whether digits were rounded.
+        left_out: number of rows without a value of the column's kind.
     """
 
     operation: Operation
@@ -114,10 +127,10 @@ class Result:
 
 
 def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
-    """Return the rows, from 0, that fulfil all conditions; of those that are records."""
+    """Return the records (rows from 0) that meet all conditions."""
     rows = [row for row in range(len(table.rows)) if row not in table.asides]
     for condition in conditions:
-        # A merged cell counts for every row that it spans.
+        # A merged cell counts in every row that it spans.
         column = table.columns[condition.column]
         other = None if condition.other is None else table.columns[condition.other]
         among = rows
@@ -138,9 +151,9 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
 
 
 def compute(operation: Operation, column: Column | None, rows: Sequence[int]) -> Result | None:
-    """Compute over the cells of `column` in `rows`; None where that has no meaning.
+    """Compute over the cells of a column in some rows; None without cells, or if their units differ.
 
-    A sum of different units has none, nor has the largest of no cells. COUNT counts the rows.
+    COUNT counts the rows.
     """
     if operation is Operation.COUNT:
         return Result(operation, str(len(rows)), tuple(rows), Decimal(len(rows)))
@@ -187,21 +200,21 @@ def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_o
 
 
 def difference(one: CellValue, other: CellValue) -> Decimal:
-    """Return how far two numbers are apart."""
+    """Return the absolute difference of two numbers."""
     return _EXACT.subtract(one.number, other.number).copy_abs()
 
 
 def change(old: CellValue, new: CellValue) -> Decimal:
-    """Return by how much a number went up, below zero where it went down."""
+    """Return new − old."""
     return _EXACT.subtract(new.number, old.number)
 
 
 def ratio(one: CellValue, other: CellValue) -> tuple[Decimal, bool]:
-    """Return the quotient of two numbers to four digits, and whether it is rounded.
+    """Return the quotient of two numbers with four digits, and whether it is rounded.
 
     Args:
-        one: what is divided.
-        other: not zero.
+        one: the dividend.
+        other: the divisor, not zero.
     """
     quotient = _DIVIDING.divide(one.number, other.number)
     shown = quotient.quantize(Decimal("0.0001"), ROUND_HALF_EVEN, _DIVIDING)
@@ -209,10 +222,10 @@ def ratio(one: CellValue, other: CellValue) -> tuple[Decimal, bool]:
 
 
 def relate(values: Sequence[CellValue], operation: Operation) -> tuple[str, bool] | None:
-    """Return what cells of a statement come to, the first related to the last, and whether that is rounded.
+    """Return the result over cells of a statement as text, and whether it is rounded.
 
-    None where one has no number or another unit. Numbers in brackets are deductions: what is computed of them alone may
-    be meant either way, and so are parts of nothing.
+    None if a cell has no number or another unit; if all are negative, since numbers in brackets are deductions whose
+    sign is unsure; or for a ratio if one is not positive.
     """
     units = {value.unit for value in values} - {("", "")}
     numbers = [value.number for value in values if value.kind is ValueKind.NUMBER]
@@ -236,7 +249,7 @@ def relate(values: Sequence[CellValue], operation: Operation) -> tuple[str, bool
 
 
 def sum_of(values: Sequence[CellValue]) -> Decimal:
-    """Return what some numbers add up to."""
+    """Return the sum of some numbers."""
     found = _EXACT.create_decimal(0)
     for value in values:
         found = _EXACT.add(found, value.number)
@@ -244,17 +257,17 @@ def sum_of(values: Sequence[CellValue]) -> Decimal:
 
 
 def total_of(column: Column, rows: Sequence[int]) -> Decimal:
-    """Return what the numbers of these rows add up to; cells that have none count for nothing."""
+    """Return the sum of a column over some rows, without cells that have no number."""
     cells = (column.values[row] for row in rows)
     return sum_of([cell for cell in cells if cell.kind is ValueKind.NUMBER])
 
 
 def percentage(part: Decimal, whole: Decimal) -> tuple[str, bool]:
-    """Return the share of a part in a whole, to two digits, and whether that is rounded.
+    """Return `part / whole` in percent with two digits, and whether it is rounded.
 
     Args:
-        part: what is compared.
-        whole: larger than nothing.
+        part: the part.
+        whole: above 0.
     """
     share = _DIVIDING.divide(part.scaleb(2, _DIVIDING), whole)
     shown = share.quantize(Decimal("0.01"), ROUND_HALF_EVEN, _DIVIDING)
@@ -264,9 +277,9 @@ def percentage(part: Decimal, whole: Decimal) -> tuple[str, bool]:
 def in_order(
     operation: Operation, column: Column, rows: Sequence[int], last: int, *, only: bool
 ) -> list[int]:
-    """Return the rows with the `last` largest or smallest values, and those that equal the last of them.
+    """Return the rows with the `last` largest or smallest values, and ties with the last of them.
 
-    With `only`, those with the value at that place, equal values having one place.
+    With `only`, the rows with the `last`-th distinct value.
     """
     filled = [row for row in rows if column.values[row].kind is column.kind]
     if column.kind is ValueKind.NUMBER and column.unit is None:
@@ -288,7 +301,7 @@ def _key(column: Column, row: int) -> Decimal:
 
 
 def _quotient(total: Decimal, count: int) -> tuple[Decimal, bool]:
-    """Return the exact quotient, or a rounded one when its digits do not end."""
+    """Return the quotient, and whether it is rounded because its digits do not end."""
     quotient = _DIVIDING.divide(total, Decimal(count))
     if _DIVIDING.multiply(quotient, Decimal(count)) == total and not _endless(quotient):
         return _plain(quotient), False
@@ -303,13 +316,13 @@ def _endless(quotient: Decimal) -> bool:
 
 
 def _plain(number: Decimal) -> Decimal:
-    """Without zeros behind the last digit of the fraction."""
+    """Return the number without trailing zeros."""
     whole = number.to_integral_value(context=_DIVIDING)
     return whole if whole == number else number.normalize(_DIVIDING)
 
 
 def format_number(number: Decimal, column: Column) -> str:
-    """Return a number as the column's cells have it, with their unit."""
+    """Return a number with the unit of a column."""
     return _format_in_unit(number, column.unit or ("", ""))
 
 
@@ -323,7 +336,7 @@ def _format_in_unit(number: Decimal, unit: tuple[str, str]) -> str:
 
 
 def _format_duration(number: Decimal, parts: int) -> str:
-    """Return a number of sixtieths with so many parts behind the first: 1590 as 26:30."""
+    """Return a number of sixtieths as a clock time with `parts` parts after the first: 1590 as 26:30."""
     shown, rest = "", number.copy_abs()
     for _ in range(parts):
         rest, last = divmod(rest, 60)

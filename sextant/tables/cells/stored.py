@@ -1,4 +1,4 @@
-"""A table of a document, put together from the passages that hold its rows."""
+"""Assemble a table of a document from the passages that hold its rows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class TablePart:
 
     Attributes:
         id: the passage's.
-        ordinal: its place among the passages of its document.
-        start: where it begins in the document's text.
-        text: a line a row, cells between bars; before the first rows the head and its rule.
-        context: the head and its rule, where the rows are later ones.
-        page: the page it begins on, if its document has pages.
+        ordinal: its index among the passages of its document.
+        start: its offset in the document's text.
+        text: a line for each row, cells between bars; the first part begins with the head and its rule.
+        context: the head and its rule, in later parts.
+        page: the page on which it begins, if its document has pages.
     """
 
     id: str
@@ -38,7 +38,7 @@ class TablePart:
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """A line of a table: the part that has it, and its offsets in the document's text."""
+    """A line of a table: its part, and its offsets in the document's text."""
 
     part: TablePart
     start: int
@@ -46,13 +46,13 @@ class TableLine:
 
     @property
     def text(self) -> str:
-        """Return what stands there."""
+        """Return the text of the line."""
         return self.part.text[self.start - self.part.start : self.end - self.part.start]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """A whole table; `rows[n]` is where row n of `table` stands, `head` the last line of its names."""
+    """A whole table; `rows[n]` is the line of row n of `table`, `head` the last line of its names."""
 
     table: DataTable
     parts: tuple[TablePart, ...]
@@ -61,10 +61,10 @@ class StoredTable:
 
 
 def tables_of(parts: Sequence[TablePart]) -> list[StoredTable]:
-    """Return the tables whose rows `parts` hold, which follow each other in one section.
+    """Return the tables in consecutive parts of one section.
 
-    A table without names for its columns, or with a row that is cut in two or has another number of
-    cells than the head, is left out: what was computed of it might be wrong.
+    A table without names of columns, or with a row that is cut in two or has another number of cells than the head,
+    is left out.
     """
     groups = list[list[TablePart]]()
     for part in parts:

@@ -1,8 +1,7 @@
-"""A table that a question is asked about: names, rows, and a place for every cell.
+"""A table with names, rows and typed columns.
 
-Also here: the rows of a table that are no records of their own; numbers with a comma before their
-fraction (1.234,50), which only the whole table tells from thousands (1,234); dates whose order of
-day and month only their column tells; columns that only say yes or no.
+Some things only the whole table or column decides: which rows are totals and no records, whether a comma separates
+decimals (1.234,50) or thousands (1,234), the order of day and month in dates, and whether a column says yes or no.
 """
 
 from __future__ import annotations
@@ -28,26 +27,26 @@ from sextant.tables.cells.values import (
 from sextant.text.characters import normalise, plain_of
 
 _EXACT = Context(prec=300)
-_LONGEST_LABEL = 60
-# What the first cell of a row says that tells of the other rows.
+_MAX_LABEL_CHARS = 60
+# First cells of rows that sum up other rows.
 _SUMS_UP = re.compile(
     r"(?:grand |sub[ -]?)?totals?|sum|averages?|mean|总和|總和|平均值?|均值"
     r"|(?:grand |sub[ -]?)total\b.*|total (?:\d{4}|(?:of|for|in) .+|[(（].+)|.+ (?:sub)?totals?"
     r"|.*(?:合|总|總|小|共)[计計]\s*(?:[(（].*)?",
     re.IGNORECASE,
 )
-# What any cell of a row may say that its numbers then have to prove; the second only below a row that sums up.
+# Words in any cell of a row that may sum up others, which its numbers must prove; the second after such a row.
 _MAY_SUM_UP = re.compile(
     r"total|sum|average|\bavg|\bmean\b|[合总總小共][计計]|平均|均值|总", re.IGNORECASE
 )
 _MAY_BE_OUTERMOST = re.compile(r"\bm(?:ax|in)(?:imum)?\b|最[高低大小]", re.IGNORECASE)
-# So many digits of a row that are sums of the rows above it are no chance; a further column is worth one more.
-_NO_CHANCE = 4
+# A row whose sums have so many digits is no coincidence; each further column counts as one more digit.
+_MIN_DIGITS = 4
 
 
 @dataclass(slots=True)
 class _Above:
-    """The numbers of a column in the rows above one, and what of them is below the last row that sums up."""
+    """Statistics of a column over the rows above; `since` is the sum after the last row that sums up."""
 
     count: int = 0
     filled: int = 0  # those that are not zero
@@ -67,7 +66,7 @@ class _Above:
         return number in (self.total, self.since)
 
     def has_mean(self, number: Decimal) -> bool:
-        """Return whether a number is the mean, to the digits that it shows."""
+        """Return whether a number is the mean, rounded to its digits."""
         mean = _EXACT.divide(self.total, Decimal(self.count))
         exponent = Decimal(1).scaleb(int(number.as_tuple().exponent))
         return mean.quantize(exponent, context=_EXACT) == number
@@ -77,17 +76,17 @@ _Totals = Sequence[tuple[Decimal, _Above]]
 
 
 def repeats_names(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Return whether a row says the names of the columns once more, as at the head of each printed page."""
+    """Return whether a row repeats the names of the columns, as at the head of each printed page."""
     return any(names) and list(map(normalise, names)) == list(map(normalise, cells))
 
 
 def rows_summing_up(
     rows: Sequence[Sequence[str]], numbers: Sequence[Sequence[CellValue]], words: Sequence[int]
 ) -> frozenset[int]:
-    """Return the rows that sum up others: their first cell says so, or their numbers show it.
+    """Return the rows that sum up others, by their first cell or by their numbers.
 
-    Those of a row that another cell calls a total or a mean; of a row without a name where the others have one; and,
-    in whatever words (Summe, Net profit, 一季度), of a row whose sums have too many digits for a chance.
+    The numbers decide for a row with "total" or "mean" in another cell, for a row without a name among named rows, and
+    for any row (Summe, Net profit, 一季度) whose sums have too many digits for a coincidence.
 
     Args:
         rows: the cells.
@@ -103,7 +102,7 @@ def rows_summing_up(
             for column, sums in zip(numbers, above, strict=True)
             if column[row].kind is ValueKind.NUMBER
         ]
-        label = " ".join(labels)[:_LONGEST_LABEL]
+        label = " ".join(labels)[:_MAX_LABEL_CHARS]
         is_unnamed = are_named and not labels
         digits = _digits_summed(totals)
         if (
@@ -111,7 +110,7 @@ def rows_summing_up(
             or (_MAY_SUM_UP.search(label) and _sums_or_means(totals))
             or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(totals))
             or (is_unnamed and digits)
-            or digits >= _NO_CHANCE
+            or digits >= _MIN_DIGITS
         ):
             found.add(row)
             for sums in above:
@@ -124,7 +123,7 @@ def rows_summing_up(
 
 def _sums_up(cells: Sequence[str]) -> bool:
     first = next(filter(None, (cell.strip(" *:：") for cell in cells)), "")
-    return _SUMS_UP.fullmatch(first[:_LONGEST_LABEL]) is not None
+    return _SUMS_UP.fullmatch(first[:_MAX_LABEL_CHARS]) is not None
 
 
 def _sums_or_means(totals: _Totals) -> bool:
@@ -141,7 +140,7 @@ def _are_outermost(totals: _Totals) -> bool:
 
 
 def _digits_summed(totals: _Totals) -> int:
-    """Return how many digits a row's numbers have together, if each is the sum of several above it; else 0."""
+    """Return the number of digits of a row's numbers, if each is the sum of several numbers above it; else 0."""
     several = any(sums.filled > 1 for _, sums in totals)
     sums_all = all(number == sums.total for number, sums in totals)
     sums_group = all(number == sums.since for number, sums in totals)
@@ -154,14 +153,14 @@ def _digits_summed(totals: _Totals) -> int:
 _YES_WORDS = "yes y true included ✓ ✔ ✔️ √ ☑ ✅ ● • 是 有 支持"
 _NO_WORDS = "no n false none ✗ ✘ × ✕ ❌ ☐ ○ - – — 否 无 不支持"
 _YES, _NO = frozenset(_YES_WORDS.split()), frozenset(_NO_WORDS.split())
-_CROSS = "x"  # a tick where nothing else is filled in
+_CROSS = "x"  # a tick, if other cells are empty
 
 
 def find_tick(values_of: Mapping[str, set[str]]) -> set[str]:
-    """Return what such a column has where it is so; nothing where it says anything else. An empty cell says no.
+    """Return the spellings of "yes" in a column of yes and no; nothing for another column. An empty cell is no.
 
     Args:
-        values_of: what its cells say, normalised, and how that is written.
+        values_of: normalised value → its spellings.
     """
     filled = values_of.keys() - {""}
     if filled == {_CROSS} and "" in values_of:
@@ -171,31 +170,36 @@ def find_tick(values_of: Mapping[str, set[str]]) -> set[str]:
     return {written for plain in filled & _YES for written in values_of[plain]}
 
 
-# A column counts as one of numbers (or dates) when at most so many of its filled cells are not:
-# "n/a" and "—" stand in many.
-_OTHERS = 0.2
-# Numbers of such a column are dates, if all of them can be years: nobody adds them up.
+# A column is one of numbers (or dates) if at most this share of its filled cells is something else, like "n/a".
+_MAX_OTHERS = 0.2
+# Numbers in such a column are dates, if all of them can be years.
 _OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
 
 _NOTHING = re.compile(r"\W*[-–—]\W*|n/?a|nan|null|none|暂?无", re.IGNORECASE)
 
-# A column that says what the numbers on its left are counted in.
+# Names of a column with the unit of the numbers on its left.
 _OF_UNITS = re.compile(r"currency|curr\.?|units?|uom|(?:计量)?单位|币种|货币|einheit|währung")
 
-# 1月, 2班: called by a number, and no amount; so many months are 个月.
-_CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
+# Suffixes of names with a number: 1月, 2班; an amount of months is 个月.
+_NAME_SUFFIXES = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
 
 
 def names_one_of_many(value: CellValue) -> bool:
-    """Return whether a cell is empty or calls its row by a number."""
-    return value.kind is ValueKind.EMPTY or value.suffix in _CALLED
+    """Return whether a cell is empty or names its row by a number."""
+    return value.kind is ValueKind.EMPTY or value.suffix in _NAME_SUFFIXES
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that was read. `values` has one for each row; EMPTY where a merged cell is repeated.
+    """A typed column.
 
-    `shown` has what each row's reader sees there: of a merged cell its value in every row that it spans. `unit` is what its numbers share; None when they differ, so that nothing can be computed.
+    Attributes:
+        index: its position.
+        name: its name, or its number.
+        kind: the kind of nearly all of its cells.
+        values: one for each row; EMPTY where a merged cell is repeated.
+        unit: unit of its numbers; None if they differ.
+        shown: one for each row, with the value of a merged cell in every row that it spans.
     """
 
     index: int
@@ -207,13 +211,13 @@ class Column:
 
     @property
     def repeats(self) -> bool:
-        """Return whether several rows have the same value, be it in other letters."""
+        """Return whether several rows have the same value, in any case or width."""
         texts = [plain_of(text) for value in self.values if (text := value.text.strip())]
         return len(set(texts)) < len(texts)
 
     @property
     def stands_for_blanks(self) -> bool:
-        """Return whether a value may be that of the blank cells below it: of a first column that has each value once."""
+        """Return whether a value may also count for the blank cells below it: in a first column with distinct values."""
         return (
             self.index == 0
             and not self.repeats
@@ -226,10 +230,10 @@ class Column:
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table by rows of equal length. `names` are its header, "" where a column has none.
+    """A table with rows of equal length. `names` is its header, "" for a column without a name.
 
-    Rows and columns count from 1 in markers (`r1c1` is the first cell below the header) and from 0
-    here. `repeated` lists the places (row, column) that only repeat a merged cell.
+    Rows and columns count from 0 here, and from 1 in markers (`r1c1` is the first cell below the header). `repeated`
+    are the cells (row, column) that repeat a merged cell.
     """
 
     names: tuple[str, ...]
@@ -247,12 +251,12 @@ class DataTable:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """Return all columns; their cells are read once."""
+        """Return all columns."""
         return tuple(self._read(index) for index in range(self.width))
 
     @cached_property
     def asides(self) -> frozenset[int]:
-        """Return the rows, from 0, that are no records: names of columns or groups, and what sums up other rows."""
+        """Return the rows that are no records: names of columns, headings of groups, and totals."""
         numbers = [one.values for one in self.columns if one.kind is ValueKind.NUMBER]
         words = [one.index for one in self.columns if one.kind is ValueKind.TEXT]
         groups = {
@@ -280,7 +284,7 @@ class DataTable:
         return read_with_comma if has_decimal_commas(cells) else read_value
 
     def _units_after(self, index: int) -> int | None:
-        """Return the next column on the right that says what each row is counted in, if the rows differ there."""
+        """Return the next column on the right with the unit of each row, if the units differ."""
         columns_after = range(index + 1, self.width)
         at = next(
             (at for at in columns_after if _OF_UNITS.fullmatch(normalise(self.names[at]))), None
@@ -305,14 +309,14 @@ class DataTable:
             for row, value in enumerate(shown)
         )
         kinds = Counter(value.kind for value in values)
-        # A dash stands for nothing, and in accounts for zero.
+        # A dash is an empty cell, and in accounts zero.
         nothing = sum(_NOTHING.fullmatch(value.text.strip()) is not None for value in values)
         filled = len(values) - kinds[ValueKind.EMPTY] - nothing
         kind = next(
             (
                 kind
                 for kind in (ValueKind.NUMBER, ValueKind.DATE)
-                if kinds[kind] and filled - kinds[kind] <= filled * _OTHERS
+                if kinds[kind] and filled - kinds[kind] <= filled * _MAX_OTHERS
             ),
             ValueKind.TEXT,
         )
@@ -328,10 +332,10 @@ class DataTable:
 def make_table(
     rows: Sequence[Sequence[str]], header_rows: int, repeated: Iterable[tuple[int, int]] = ()
 ) -> DataTable:
-    """Bring rows of any lengths to one shape.
+    """Return a table of rows of any lengths.
 
-    Short rows end in empty cells; columns beyond the header have no name; a header of several rows
-    gives each column the words of all of them.
+    Short rows get empty cells at the end; columns beyond the header have no name; with a header of several rows, the
+    name of a column has the words of all of them.
     """
     width = max((len(row) for row in rows), default=0)
     whole = [(*row, *[""] * (width - len(row))) for row in rows]

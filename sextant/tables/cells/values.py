@@ -1,4 +1,4 @@
-"""What a table's cell says: a number with its unit, a date, or words."""
+"""Read the value of a table's cell: a number with its unit, a date, or words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sextant.text.number_words import SCALES
 
 
 class ValueKind(StrEnum):
-    """What a cell holds."""
+    """The kind of a cell's value."""
 
     NUMBER = "number"
     DATE = "date"
@@ -25,12 +25,12 @@ class ValueKind(StrEnum):
 
 
 DURATION = ":mm"
-"""Stands as a suffix for each part of a duration behind the first: 26:30 counts sixtieths."""
+"""Suffix for each part of a duration after the first: 26:30 is a number of sixtieths."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellValue:
-    """A cell that was read. `prefix` and `suffix` are the unit: `$`, `¥`; `%`, `kg`, `元`.
+    """The value of a cell. `prefix` and `suffix` are the unit: `$`, `¥`; `%`, `kg`, `元`.
 
     A scale is part of the number: `1.2万元` is 12000 with the suffix 元.
     """
@@ -44,20 +44,19 @@ class CellValue:
 
     @property
     def unit(self) -> tuple[str, str]:
-        """Return what two numbers must share to be added or compared."""
+        """Return the unit, which two numbers must share to be added or compared."""
         return self.prefix, self.suffix
 
 
-# Nothing longer is a number that people write; it also bounds the work of the patterns.
-_LONGEST = 64
-_HIGHEST_POWER = 50
+_MAX_CHARS = 64  # of a number; this also bounds the time of the patterns
+_MAX_POWER = 50
 _LONGER_FIRST = sorted(SCALES, key=len, reverse=True)
 SCALE = "|".join(_LONGER_FIRST)
 """The words of scales, as a pattern."""
 
 _SIGNS = "$¢£¤¥" + "".join(map(chr, range(0x20A0, 0x20C1)))  # Unicode's currency symbols
 _MONEY = rf"US\$|HK\$|[{_SIGNS}]|RMB|CNY|USD|EUR|GBP|JPY|CHF"
-# Groups of three behind commas or thin spaces, or plain digits; then a fraction.
+# Groups of three after commas or thin spaces, or plain digits; then a fraction.
 _DIGITS = r"\d{1,3}(?:[,，'\u2009\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _NUMBER = re.compile(
     rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?P<prefix>{_MONEY})?\s?(?P<sign2>[-−])?(?P<open2>\()?"
@@ -73,18 +72,17 @@ _DATES = (
     re.compile(r"(\d{4})[-/](\d{1,2})"),
     re.compile(r"(\d{4})年(\d{1,2})月"),
 )
-_REST = 20  # no unit is as long
-# Numbers as they stand in a sentence: digits, with the scale that may follow.
+_MAX_UNIT_CHARS = 20
+# Numbers in a sentence: digits with an optional scale.
 _IN_TEXT = re.compile(
     rf"(?<![\d.])[-−]?(?:\d{{1,3}}(?:[,，]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?:{SCALE})?",
     re.IGNORECASE,
 )
 
 
-# References to notes, or raised figures: "40 EUR [note 2]" and
-# "40² EUR" are 40 EUR.
+# References to notes, or raised digits: "40 EUR [note 2]" and "40² EUR" are 40 EUR.
 _NOTES = re.compile(rf"\s*{NOTE_MARK.pattern}|(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]+")
-_POWER = re.compile(r"10[⁻⁺]?[¹²³⁰⁴-⁹]")  # normalised, 10⁶ would be 106
+_POWER = re.compile(r"10[⁻⁺]?[¹²³⁰⁴-⁹]")  # NFKC would make 106 of 10⁶
 
 
 @lru_cache(maxsize=4096)  # columns repeat their values
@@ -92,13 +90,13 @@ def read_value(text: str) -> CellValue:
     """Read a cell: thousands separators, percent, currency, units, 万 and 亿, and dates.
 
     Digits that begin with a zero are a code (`007`), not a number. A comma separates thousands, as in
-    Chinese and English; `1,5` and `1.234,5` stay words (`decimal_commas` reads them where a table has them).
+    Chinese and English; `1,5` and `1.234,5` are words (see `read_with_comma`).
     """
     written = _NOTES.sub("", text)
     shown = unicodedata.normalize("NFKC", written).strip()
     if not shown:
         return CellValue(ValueKind.EMPTY, text)
-    if len(shown) > _LONGEST or _POWER.search(written):
+    if len(shown) > _MAX_CHARS or _POWER.search(written):
         return CellValue(ValueKind.TEXT, text)
     if day := _date(shown):
         return CellValue(ValueKind.DATE, text, date=day)
@@ -116,18 +114,20 @@ def year_of(value: CellValue) -> CellValue:
 
 
 def numbers_in(sentence: str) -> list[Decimal]:
-    """Return the numbers that a sentence states, in order, scales applied: `1.2万` is 12000."""
+    """Return the numbers in a sentence, in order, with scales applied: `1.2万` is 12000."""
     return [number for number, _ in numbers_with_rest(sentence)]
 
 
 def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
-    """Return the numbers in a sentence, each with the text behind it, where its unit may be."""
+    """Return the numbers in a sentence, each with the text after it, where its unit may be."""
     found, text = list[tuple[Decimal, str]](), unicodedata.normalize("NFKC", sentence)
     for match in _IN_TEXT.finditer(text):
         digits = match.group().replace("−", "-").lower()
         scale = next((scale for scale in _LONGER_FIRST if digits.endswith(scale)), "")
         plain = _SEPARATORS.sub("", digits[: len(digits) - len(scale)])
-        found.append((Decimal(f"{plain}E{SCALES.get(scale, 0)}"), text[match.end() :][:_REST]))
+        found.append(
+            (Decimal(f"{plain}E{SCALES.get(scale, 0)}"), text[match.end() :][:_MAX_UNIT_CHARS])
+        )
     return found
 
 
@@ -140,10 +140,10 @@ def _number(shown: str, text: str) -> CellValue | None:
     if len(plain) > 1 and plain[0] == "0" and plain[1] != ".":
         return None
     power = int((match["exponent"] or "e0")[1:]) + SCALES.get((match["scale"] or "").lower(), 0)
-    if abs(power) > _HIGHEST_POWER:
+    if abs(power) > _MAX_POWER:
         return None
     negative = opened or match["sign"] in {"-", "−", "–"} or match["sign2"]
-    # From a string, since operations on decimals round to their context.
+    # From a string, since arithmetic on decimals rounds.
     number = Decimal(f"{'-' if negative else ''}{plain}E{power}")
     prefix, suffix = (match["prefix"] or "").upper(), match["suffix"] or ""
     return CellValue(ValueKind.NUMBER, text, number, prefix, suffix)
@@ -160,7 +160,7 @@ def _date(shown: str) -> date | None:
     return None
 
 
-# What can only be a fraction: of one or two digits, or of any number behind groups of three.
+# A comma that must be decimal: before one or two digits, or after groups of three.
 _COMMA = re.compile(r"[^\w.,]*\d{1,3}(?:\.\d{3})+,\d+\D*|[^\w.,]*\d+,\d{1,2}(?!\d)[^\d.,]*")
 
 _POINT = re.compile(r"[^\w.,]*\d{1,3}(?:,\d{3})+\.\d+\D*|[^\w.,]*\d+\.\d{1,2}(?!\d)[^\d.,]*")
@@ -169,7 +169,7 @@ _SWAP = str.maketrans(",.", ".,")
 
 
 def has_decimal_commas(cells: Iterable[str]) -> bool:
-    """Return whether a table writes fractions behind a comma: some cells do, and none behind a point."""
+    """Return whether the cells of a table have decimal commas: some do, and none has a decimal point."""
     found = False
     for cell in cells:
         if "," in cell or "." in cell:
@@ -180,7 +180,7 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
 
 
 def read_with_comma(text: str) -> CellValue:
-    """Read a cell of such a table; what is no number then is read as elsewhere."""
+    """Read a cell of a table with decimal commas."""
     value = read_value(text)
     if value.kind in {ValueKind.DATE, ValueKind.EMPTY}:
         return value
@@ -192,10 +192,9 @@ _LOCAL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2((?:19|20)\d\d)")
 
 
 def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
-    """Return a column's values, its dates read where it is sure which number is the month.
+    """Return a column's values with dates like 3/14/2025, if the order of day and month is sure.
 
-    Points stand between day and month (DIN 1355, ÖNORM A 1080). Of others one date of the column must have a
-    day past the twelfth; else, or where dates say both, all stay words.
+    With points the day comes first (DIN 1355, ÖNORM A 1080). Otherwise a date of the column must have a day above 12.
 
     Args:
         values: the cells of one column.
@@ -218,7 +217,7 @@ def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
 
 
 def _day_first(numbers: Iterable[tuple[int, int]]) -> bool | None:
-    """Return whether the first of two numbers is the day; None where that is not sure."""
+    """Return whether the first of two numbers is the day; None if that is not sure."""
     sure = {first > 12 for first, second in numbers if (first > 12) != (second > 12)}
     return sure.pop() if len(sure) == 1 else None
 
@@ -236,15 +235,14 @@ _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d)(?::([0-5]\d))?")
 
 _OF_DURATIONS = re.compile(
     r"\b(?:durations?|(?<!opening )(?<!office )(?<!business )hours|elapsed|overtime)\b|时长|工时|用时|耗时|历时"
-    # Times of day in a column of no other name are summed up by nobody.
     r"|^time$|^时间$"
 )
 
 
 def with_durations(name: str, values: Sequence[CellValue]) -> tuple[CellValue, ...]:
-    """Return a column's values, those such as 26:30 as numbers of their last part where they are no times of the day.
+    """Return a column's values with durations like 26:30 as numbers of their last part.
 
-    The column is called so, or one of them is longer than a day; all have as many parts.
+    They are durations, and no times of day, by the column's name or if one is longer than a day.
 
     Args:
         name: the column's name, normalised.

@@ -1,1 +1,1 @@
-"""What a question asks of a table, as a query: filled by two grammars or by a chat model, and run exactly."""
+"""The query that a question asks of a table, found by two grammars or by a chat model."""

@@ -1,4 +1,4 @@
-"""Which query the tokens of a question make up, once what bounds the rows is taken together."""
+"""Choose the query of a question from its tokens, after its conditions have been combined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from sextant.tables.query.column_kinds import (
     read_kinds,
 )
 from sextant.tables.query.linker import plain_name
-from sextant.tables.query.parts import EXTREMES, QuestionParts, holds_amounts, read_count, turn
+from sextant.tables.query.parts import (
+    EXTREMES,
+    QuestionParts,
+    holds_amounts,
+    opposite_of,
+    read_count,
+)
 from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.query.tokens import (
     COLUMN,
@@ -39,10 +45,10 @@ _RANKS = (
 
 
 class QueryChooser(QuestionParts):
-    """Chooses the query that a question is; see `choose`."""
+    """Chooses the query of a question; see `choose`."""
 
     def choose(self) -> TableQuery | None:
-        """Return the query, None if there is none or several are possible."""
+        """Return the query; None if there is none, or several are possible."""
         if self._is_of_periods() or self._asks_meaning():
             return None
         if self._has("share"):
@@ -61,7 +67,7 @@ class QueryChooser(QuestionParts):
     # Two numbers.
 
     def _share(self) -> TableQuery | None:
-        """Return what the rows of a condition have of all that a column adds up to, or what part of the rows they are."""
+        """Return the share of the rows of a condition in the sum of a column, or in the number of rows."""
         self._use("share", "of_share", "sum")
         if self._operations() or len({one.column for one in self.where}) != 1:
             return None
@@ -76,7 +82,7 @@ class QueryChooser(QuestionParts):
         return TableQuery((numbers[0],), Operation.SHARE, self.where, subject=self.where[0].column)
 
     def _difference(self) -> TableQuery | None:
-        """Return how far two rows, both named by values of one column, are apart; or two columns of one row."""
+        """Return the difference between two rows, both named by values of one column, or two columns of one row."""
         self._use("whether", "apart", "than", "between", "greater", "less", "or", "more")
         pairs, named = self._pairs(), self._free_numbers()
         if self._operations() or self._group is not None:
@@ -93,11 +99,11 @@ class QueryChooser(QuestionParts):
         return TableQuery(tuple(named), Operation.DIFFERENCE, self.where, subject=one)
 
     def _pairs(self) -> list[Condition]:
-        """Return the conditions by which two things are named, values of one column."""
+        """Return the conditions that name two values of one column."""
         return [one for one in self.where if len(one.words) == 2 and not one.denied]
 
     def _rivals(self, over: Operation | None) -> TableQuery | None:
-        """Return which of two that are named has more: "which sold more, A or B?", A和B哪个贵."""
+        """Return which of two named rows has more: "which sold more, A or B?", A和B哪个贵."""
         pairs = self._pairs()
         greater, smaller = self._has("greater"), self._has("less")
         if not self._has("which", "who") or len(pairs) != 1 or greater == smaller:
@@ -119,16 +125,16 @@ class QueryChooser(QuestionParts):
     # Rows in order.
 
     def _end(self, operation: Operation, column: int) -> Operation | None:
-        """Return which end of a column is meant: the fastest has the smallest time; None where it does not tell."""
+        """Return whether the largest or smallest value is meant: the fastest has the smallest time; None if unsure."""
         one = self._columns[column]
         if self._has("max", "min", senses="best"):
             return operation if "score" in read_kinds(one) else None
         dated = one.kind is ValueKind.DATE and self._has("max", "min", senses="age")
         timed = "time" in read_kinds(one) and self._has("max", "min", senses="quick")
-        return turn(operation) if dated or timed else operation
+        return opposite_of(operation) if dated or timed else operation
 
     def _rank_rows(self, taken: Sequence[QuestionToken]) -> TableQuery | None:
-        """Return rows in the order of a column; where rows are taken together, nothing is sure."""
+        """Return the first rows in the order of a column; None if rows would have to be grouped."""
         number = next(one for one in taken if one.kind in {NUMBER, "nth"})
         nth, count = number.kind == "nth", read_count(number)
         self.left = [one for one in self.left if one is not number]
@@ -195,7 +201,7 @@ class QueryChooser(QuestionParts):
         return None if meant is None else self._outermost(over, meant, column)
 
     def _outermost(self, over: Operation | None, end: Operation, column: int) -> TableQuery | None:
-        """Return the rows, or with several rows of a name the groups, that have the most or least of a column."""
+        """Return the rows with the largest or smallest value; or the groups, if several rows have one name."""
         one, subject, where = self._columns[column], self.subject, self.where
         dates = [at for at in self._named_of(ValueKind.DATE) if at not in self.bound]
         if column not in dates:
@@ -221,18 +227,18 @@ class QueryChooser(QuestionParts):
         return None if over else TableQuery(also, None, where, None, order, 1, subject=subject)
 
     def _over_rows(self, over: Operation, column: int) -> TableQuery | None:
-        """Return a sum or mean, also of each group."""
+        """Return a sum or mean, of all rows or of each group."""
         subject = self.subject
         has_group = self._has("each") or self._group is not None
         self._use("each")
         group = self._group if self._group is not None else subject if has_group else None
         if has_group and over is Operation.MEAN and not self._repeats(group):
-            group = None  # a mean of one row is none
+            group = None  # there is no mean of one row
         subject = group if group is not None else subject
         return TableQuery((column,), over, self.where, group, subject=subject)
 
     def _counts_rows(self, column: int) -> bool:
-        """Return whether "the most employees" asks for the number of rows, and not for the most of a column."""
+        """Return whether "the most employees" asks for the number of rows, and not for the largest value of a column."""
         most = next((at for at, one in enumerate(self.tokens) if one.sense == "most"), None)
         if most is None:
             return False
@@ -243,7 +249,7 @@ class QueryChooser(QuestionParts):
         return column in self.bound or (column not in self.named and (others or persons))
 
     def _is_exception(self, column: int, end: Operation) -> bool:
-        """Return whether a column is first named in a clause behind the one that asks for the most or least."""
+        """Return whether a column is first named in a clause after the one that asks for the most or least."""
         word = self._word_of(end)
         cuts = (one.end for one in self.tokens if one.kind in {"comma", "and"})
         cut = next((at for at in cuts if word and at > word.end), None)
@@ -251,14 +257,14 @@ class QueryChooser(QuestionParts):
         return cut is not None and first >= cut
 
     def _besides(self, column: int, subject: int | None) -> tuple[int, ...]:
-        """Return what else is asked of the rows found: "and what is their no-show rate?"."""
+        """Return the other columns that are asked for: "and what is their no-show rate?"."""
         persons = [at for at in self.words if "person" in read_kinds(self._columns[at])]
         owners = persons if self._has("who") and len(persons) == 1 else []
         known = {column, subject, self._group, *self.bound}
         return tuple(at for at in dict.fromkeys([*self.named, *owners]) if at not in known)
 
     def _is_of_each(self, column: int) -> bool:
-        """Return whether the most of each group is asked for, and not which group has it."""
+        """Return whether the largest value of each group is asked for, and not the group with the largest."""
         if self._group in (None, column) or self._columns[column].kind is not ValueKind.NUMBER:
             return False
         return not self._has("which") or not {column, self._group}.issuperset(self.named)
@@ -266,7 +272,7 @@ class QueryChooser(QuestionParts):
     # Counts and sums.
 
     def _across(self) -> TableQuery | None:
-        """Return the sum of the columns that a question names, or of all that are alike, in the one row that it names."""
+        """Return the sum of several columns in the one named row: of named columns, of all periods, or of all subjects."""
         periods, subjects = self._has("all_periods"), self._has("all_subjects")
         if len(self.where) != 1 or not self._is_of_one(self.where[0]):
             return None
@@ -287,7 +293,7 @@ class QueryChooser(QuestionParts):
         return TableQuery(tuple(columns), Operation.ACROSS, self.where, subject=subject)
 
     def _counted(self) -> set[int]:
-        """Return the columns that stand beside "how many"."""
+        """Return the columns next to "how many"."""
         places = [at for at, one in enumerate(self.tokens) if one.kind == "count"]
         found = set[int]()
         for at in places:
@@ -302,7 +308,7 @@ class QueryChooser(QuestionParts):
         return found
 
     def _count(self) -> TableQuery | None:
-        """Return how many rows there are, or what a column of amounts adds up to: "how many units"."""
+        """Return the number of rows, or the sum of a column of amounts: "how many units"."""
         near, columns = self._counted(), self._columns
         has_group = self._has("each") or self._group is not None
         codes = [at for at in near if is_code(columns[at])]
@@ -325,14 +331,14 @@ class QueryChooser(QuestionParts):
         return TableQuery(select, Operation.COUNT, self.where, subject=self.subject)
 
     def _counts_entries(self) -> bool:
-        """Return whether "how many orders" asks of a table that is of orders by its title, and has a number for each."""
+        """Return whether "how many orders" asks of a table that is titled "orders" and has a number for each row."""
         place = next(at for at, one in enumerate(self.tokens) if one.kind == "count")
         behind = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
         is_title = behind is not None and behind.kind == WORD and stem(behind.text) in self.title
         return is_title and any(map(is_code, self._columns))
 
     def _count_groups(self) -> TableQuery | None:
-        """Return rows, or what another column names, for each value of a column: "how many parts per supplier"."""
+        """Return the number of rows, or of values of another column, in each group: "how many parts per supplier"."""
         words = [at for at in dict.fromkeys(self.named) if at in self.words]
         others = tuple(at for at in words if at != self._group)
         if self._group not in words or len(others) > 1 or not self._repeats(self._group):
@@ -341,7 +347,7 @@ class QueryChooser(QuestionParts):
         return TableQuery(others, Operation.COUNT, self.where, self._group, subject=self._group)
 
     def _how_much(self) -> TableQuery | None:
-        """Return the sum of a column of which a question asks how much it is: "how much was spent?"."""
+        """Return the sum of a column: "how much was spent?"."""
         amounts = self._free_numbers()
         places = [at for at, one in enumerate(self.tokens) if one.kind == "how_much"]
         ahead = {self.tokens[at - 1].text for at in places if at}
@@ -351,7 +357,7 @@ class QueryChooser(QuestionParts):
         return self._sum_column(amounts[0], is_explicit=True)
 
     def _sum_column(self, column: int, *, is_explicit: bool) -> TableQuery | None:
-        """Return what a column of amounts adds up to over several rows; over all only where nothing else is said."""
+        """Return the sum of a column of amounts over several rows."""
         one = self._columns[column]
         amounts = is_amount(one) if is_explicit else is_surely_amount(one)
         several = any(not c.bounds and not self.names_row(c) for c in self.where)
@@ -362,7 +368,7 @@ class QueryChooser(QuestionParts):
     # Cells.
 
     def _distinct(self) -> TableQuery | None:
-        """Return all values of a column of words, where a question asks for them and for nothing else."""
+        """Return all values of a column of words, if the question asks for nothing else."""
         asks = self._has("list") or (self._has("exist") and self._has("which", "what", "how_much"))
         asks |= match_at(self.tokens, 0, "what whether") == [0, 1] and self.tokens[1].text == "are"
         only = all(one.kind in {COLUMN, *HARMLESS, "count"} for one in self.tokens)
@@ -376,32 +382,32 @@ class QueryChooser(QuestionParts):
         return TableQuery((column.index,), Operation.DISTINCT, subject=column.index)
 
     def _look_up(self) -> TableQuery | None:
-        """Return single values of the rows that are named; or, with a bound alone or "which ones", which rows these are."""
+        """Return values of the named rows; or the rows themselves, if the question has only a bound or asks "which"."""
         if not self.where:
             return None
         subject = self.subject
-        asked = [at for at in self.named if at not in self.bound]
+        wanted = [at for at in self.named if at not in self.bound]
         kinds = {"who": ValueKind.TEXT, "when": ValueKind.DATE}
         kind = next((kind for word, kind in kinds.items() if self._has(word)), None)
-        if asked and kind:
-            asked = [at for at in asked if self._columns[at].kind is kind]
-            if not asked:  # "who approved the budget?"
+        if wanted and kind:
+            wanted = [at for at in wanted if self._columns[at].kind is kind]
+            if not wanted:  # "who approved the budget?"
                 return None
-        if not asked and subject is not None:
+        if not wanted and subject is not None:
             bounded = any(one.bounds for one in self.where)
-            asked = [subject] * (bounded or self._is_list)
-        if not asked and kind is None:
-            asked = [at for at in self._only_number() if at not in self.bound]
-        if not asked:
+            wanted = [subject] * (bounded or self._is_list)
+        if not wanted and kind is None:
+            wanted = [at for at in self._only_number() if at not in self.bound]
+        if not wanted:
             return None
-        where = tuple(replace(one, of=asked[0]) if one.denied else one for one in self.where)
+        where = tuple(replace(one, of=wanted[0]) if one.denied else one for one in self.where)
         if any(one.denied for one in where) and not self._is_list:
             return None
-        self.used = frozenset(asked)
+        self.used = frozenset(wanted)
         alike = {plain_name(self._columns[at].name) for at in self.bound}
         also = [
             at
-            for at in dict.fromkeys(asked[1:])
-            if at not in (asked[0], subject) and plain_name(self._columns[at].name) not in alike
+            for at in dict.fromkeys(wanted[1:])
+            if at not in (wanted[0], subject) and plain_name(self._columns[at].name) not in alike
         ]
-        return TableQuery((asked[0], *also), None, where, subject=subject)
+        return TableQuery((wanted[0], *also), None, where, subject=subject)

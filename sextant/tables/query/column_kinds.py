@@ -1,6 +1,6 @@
-"""What columns are called and are of: another word of the same family (sold, Sales), amounts, prices, codes.
+"""Kinds of columns (amounts, prices, codes; `columns.txt`) and words related to their names (sold, Sales).
 
-The kinds are listed in `columns.txt`, the families that no ending tells in `related_words.txt`.
+`related_words.txt` lists related words without a common stem.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ from itertools import pairwise
 
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.lexicon import COLUMNS, WORDS
+from sextant.tables.query.tokens import COLUMNS, MAX_NAME_CHARS, WORDS
 from sextant.text.characters import plain_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.word_forms import stem
 
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
-# Who does it, or that it is done: visitor, payment, attendance.
+# Endings of derived nouns: visitor, payment, attendance.
 _DERIVED = re.compile(r"(?<=\w{4})(?:er|or|ment|ance)$")
-_RUN = 3  # so many numbers in a row count their rows, from 1 also two
-_LONGEST = 60  # a header cell may be a page of text
-# What a question asks for by a word for just its kind: "cheapest" for a price.
+_RUN = 3  # consecutive numbers that number the rows; two if they begin with 1
+# Kinds that a question may ask for by an adjective: "cheapest" for a price.
 _ASKED_BY_KIND = frozenset(["price", "age", "weight", "pay", "height", "length", "distance"])
 _FAMILIES = defaultdict[str, set[int]](set)
 for _at, _line in enumerate(
@@ -40,18 +39,18 @@ _LISTED = re.compile(
 
 
 def read_kinds(column: Column) -> set[str]:
-    """Return what the name of a column says of its numbers."""
-    return COLUMNS.collect_kinds(plain_of(column.name)[:_LONGEST].strip())
+    """Return the kinds of a column by its name."""
+    return COLUMNS.collect_kinds(plain_of(column.name)[:MAX_NAME_CHARS].strip())
 
 
 def find_by_kind(text: str, columns: Sequence[Column]) -> list[int]:
-    """Return the columns that a question asks for by a word for just their kind."""
-    asked = _senses_of(text)
-    return [column.index for column in columns if asked & read_kinds(column)]
+    """Return the columns whose kind the question asks for by a word such as "cheapest"."""
+    senses = _senses_of(text)
+    return [column.index for column in columns if senses & read_kinds(column)]
 
 
 def asks_for_other(text: str, columns: Sequence[Column]) -> bool:
-    """Return whether a question has a word for a kind of column of which none is given."""
+    """Return whether a question asks for a kind that no column has."""
     return not _senses_of(text) <= {kind for column in columns for kind in read_kinds(column)}
 
 
@@ -63,16 +62,16 @@ def _senses_of(text: str) -> set[str]:
 def find_related(
     text: str, columns: Sequence[Column], named: Collection[int], kind: ValueKind
 ) -> list[tuple[tuple[int, int], int]]:
-    """Find the words that name a column by another word of its family, and which.
+    """Return the spans of words that are related to a column's name, with the column.
 
     Args:
-        text: the question, in plain spelling.
+        text: the question in plain spelling.
         columns: of the table.
-        named: those that are named already, which a word may name again.
-        kind: of which kind a column is rather meant, where there are several.
+        named: columns that are named already; they go first.
+        kind: kind of column that is preferred.
     """
     found = list[tuple[tuple[int, int], int]]()
-    names = {column.index: plain_of(column.name)[:_LONGEST] for column in columns}
+    names = {column.index: plain_of(column.name)[:MAX_NAME_CHARS] for column in columns}
     kinds = {column.index: column.kind for column in columns}
     for span, families, root in _words(text):
         meant = [
@@ -91,7 +90,7 @@ def find_related(
 
 
 def _words(text: str) -> Iterator[tuple[tuple[int, int], set[int], str]]:
-    """Yield the words that may be of a family: where each stands, its families, its root without endings."""
+    """Yield the span of each word that may be related, its families, and its root without endings."""
     listed = set[int]()
     for match in _LISTED.finditer(text):
         listed.add(match.start())
@@ -110,23 +109,23 @@ def _root(word: str) -> str:
 
 
 def is_code(column: Column) -> bool:
-    """Return whether the numbers of a column only name its rows."""
+    """Return whether the numbers of a column identify its rows."""
     return "code" in read_kinds(column) or (column.index == 0 and is_run(column))
 
 
 def is_amount(column: Column) -> bool:
-    """Return whether the numbers of a column may add up, as far as its name and unit tell."""
+    """Return whether the numbers of a column may be added up, by its name and unit."""
     is_rate = "rate" in read_kinds(column) or "%" in (column.unit or ())
     return column.kind is ValueKind.NUMBER and not is_rate and not is_code(column)
 
 
 def is_surely_amount(column: Column) -> bool:
-    """Return whether the name of a column says that its numbers add up."""
+    """Return whether the name of a column says that its numbers may be added up."""
     return is_amount(column) and "amount" in read_kinds(column)
 
 
 def is_run(column: Column) -> bool:
-    """Return whether each row has a whole number without unit, and these go up by one from row to row."""
+    """Return whether the column has consecutive whole numbers without a unit."""
     numbers = [value.number for value in column.values if value.kind is ValueKind.NUMBER]
     is_whole = column.unit == ("", "") and len(numbers) == len(column.values)
     is_long = len(numbers) >= _RUN or (len(numbers) > 1 and numbers[0] == 1)
@@ -134,7 +133,7 @@ def is_run(column: Column) -> bool:
 
 
 def counts_things(column: Column) -> bool:
-    """Return whether the numbers of a column say how many there are: its name does, or is in the plural (Rooms, not Room)."""
+    """Return whether the numbers of a column are counts: by its name, or by a plural (Rooms, not Room)."""
     name = plain_of(column.name).partition("(")[0].strip()
     is_plural = name.endswith("s") and not name.endswith("ss")
     return is_surely_amount(column) or (is_amount(column) and is_plural)

@@ -1,4 +1,4 @@
-"""What bounds the rows that a question is about: productions over its tokens, each of which makes conditions."""
+"""The conditions on rows in a question: productions over its tokens, each of which makes conditions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sextant.tables.query.units import convert_to_column, find_unit
 from sextant.text.characters import find_whole
 
 CONDITION, COMPARED = "CONDITION", "COMPARED"
-"""Kinds of tokens: what bounds the rows, and how something is compared."""
+"""Kinds of tokens: a condition on the rows, and a comparison."""
 _OPPOSITES = {
     Comparison.MORE: Comparison.AT_MOST,
     Comparison.LESS: Comparison.AT_LEAST,
@@ -71,24 +71,24 @@ _Build = Callable[[list[QuestionToken], list[int]], QuestionToken | None]
 
 
 class Conditions:
-    """The tokens of a question, of which those that bound the rows are taken together, one production after the other.
+    """Combines the tokens of a question into conditions, one production after the other.
 
     Attributes:
-        tokens: what they are now.
+        tokens: the tokens as they are now.
         found: the conditions.
-        is_list: all rows that are so are asked for.
-        is_unsure: something restricts the rows, but it is not clear how.
-        is_guessed: a bound is on a column that nothing but being the only one speaks for.
+        is_list: the question asks for all rows that meet the conditions.
+        is_unsure: something restricts the rows in an unclear way.
+        is_guessed: a bound is on a column only because there is no other.
     """
 
-    def __init__(self, asked: Question, table: DataTable, linker: Linker) -> None:
-        self._text, self._columns = asked.text, table.columns
-        self.named = sorted((one.start, one.column) for one in asked.names if one.kind == COLUMN)
+    def __init__(self, parsed: Question, table: DataTable, linker: Linker) -> None:
+        self._text, self._columns = parsed.text, table.columns
+        self.named = sorted((one.start, one.column) for one in parsed.names if one.kind == COLUMN)
         self.is_unsure, self.is_guessed = linker.is_unsure, False
         self._dated = self._date_column()
         years = {value.date.year for one in self._dated for value in one.values if value.date}
-        asked.year = years.pop() if len(years) == 1 else None
-        self.tokens = asked.tokens()
+        parsed.year = years.pop() if len(years) == 1 else None
+        self.tokens = parsed.tokens()
         self.is_list = is_list(self.tokens)
         self.found = [
             Condition(at, words=frozenset(words), blanks=at in linker.ticked)
@@ -96,7 +96,7 @@ class Conditions:
         ]
 
     def reduce(self) -> None:
-        """Take together all that bounds the rows."""
+        """Apply all productions."""
         filler = {"filler"}
         self._apply("not|none VALUE and|or|comma? VALUE? not_behind?", self._deny, HARMLESS)
         self._apply("VALUE and|or|comma VALUE not_behind", self._deny, HARMLESS)
@@ -130,14 +130,14 @@ class Conditions:
         self._apply("DATE", self._bound_days)
 
     def _read_years(self, pattern: str, skipped: Collection[str]) -> None:
-        """Take the numbers for years with which a pattern ends, where they can be some."""
+        """Make dates of the numbers that a pattern ends with, if they can be years."""
         for places in find_all(self.tokens, pattern, skipped):
             number = self.tokens[places[-1]]
             if days := read_year(number):
                 self.tokens[places[-1]] = replace(number, kind=DAY, days=days)
 
     def _apply(self, pattern: str, build: _Build, skipped: Collection[str] = ()) -> None:
-        """Put what a production makes in the place of the tokens that it takes."""
+        """Replace the tokens that match a pattern by what a production makes of them."""
         for start in range(len(self.tokens)):
             places = match_at(self.tokens, start, pattern, skipped)
             made = build([self.tokens[at] for at in places], places) if places else None
@@ -146,14 +146,14 @@ class Conditions:
                 self.tokens = [one for at, one in enumerate(self.tokens) if at not in places[:-1]]
 
     def _make(self, taken: Sequence[QuestionToken], *conditions: Condition) -> QuestionToken:
-        """Return the token of a condition, a column that it is on still being one."""
+        """Add conditions, and return the token that stands for them."""
         self.found += conditions
         return replace(taken[-1], kind=CONDITION, start=taken[0].start)
 
     def _compare(
         self, side: Comparison, taken: Sequence[QuestionToken], places: Sequence[int]
     ) -> QuestionToken | None:
-        """Take a comparison together, but in "did it sell more than that?"."""
+        """Return the token of a comparison; None if no number or column follows: "did it sell more than that?"."""
         behind = (one.kind for one in self.tokens[places[-1] + 1 :] if one.kind != "filler")
         is_of_rows = taken[0].kind in {"greater", "less"}
         if is_of_rows and next(behind, "") not in {NUMBER, COLUMN, DAY}:
@@ -163,10 +163,10 @@ class Conditions:
     # Values and columns.
 
     def _deny(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken:
-        """Turn round the conditions of values that are denied: "not in Oslo", 不是白色."""
+        """Negate the conditions of values: "not in Oslo", 不是白色."""
         columns = [one.column for one in taken if one.kind == VALUE]
         values = [one for one in self.tokens if one.kind == VALUE and one.column in columns]
-        # "Not Sales, Oslo" and "in Oslo, not in Graz" say more than that.
+        # "Not Sales, Oslo" and "in Oslo, not in Graz" are more than one negation.
         self.is_unsure |= len(set(columns)) > 1 or len(values) > len(columns)
         self.found = [
             replace(one, denied=True) if one.column in columns else one for one in self.found
@@ -178,8 +178,8 @@ class Conditions:
     ) -> QuestionToken | None:
         """Compare a column with another: "below their minimum stock", 实际支出超过预算.
 
-        What is compared is named last before it; else its name is a part of the other's, or it is the only one
-        that can be compared.
+        The first column is the last one named before; else one whose name is part of the other's, or the only
+        comparable one.
         """
         *named, other = (self._columns[one.column] for one in taken if one.kind == COLUMN)
         if other.kind is ValueKind.TEXT and _kinds(self.tokens[places[-1] + 1 :])[:1] == [VALUE]:
@@ -199,11 +199,11 @@ class Conditions:
         return self._make(taken, Condition(meant[0].index, side, other=other.index))
 
     def _have_none(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
-        """Ask for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
+        """Return a condition for rows with zero in a column of numbers: 没有库存, "no stock"."""
         column = self._columns[taken[-1].column]
         if column.kind is not ValueKind.NUMBER:
             return None
-        # An empty cell may mean none as well, or that nobody knows.
+        # An empty cell may mean zero or unknown.
         self.is_unsure |= any(value.kind is not ValueKind.NUMBER for value in column.values)
         return self._make(taken, Condition(column.index, Comparison.EQUAL, Decimal(0)))
 
@@ -223,7 +223,7 @@ class Conditions:
         return self._make(taken, *self._days(first, last))
 
     def _bound_days(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:
-        """Bound days by a date: a year has a first and a last one, and after 2023 is from 2024 on."""
+        """Return a condition on dates: "after 2023" is after its last day."""
         date = next(one for one in taken if one.days)
         word = next((one for one in taken if one.kind in _SIDES), None)
         first, last = date.days or (None, None)
@@ -265,11 +265,11 @@ class Conditions:
         taken: Sequence[QuestionToken],
         behind: Sequence[QuestionToken],
     ) -> Condition | None:
-        """Return a bound on the column named last before it, else first after it.
+        """Return a bound on the column that is named last before it, else first after it.
 
-        Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
-        the share, whatever else has percents. A bound right before the name of a column of words is on that column,
-        whose cells are ranges ("5 or more"), and on no other.
+        A column in the unit of the bound goes first, named or not, except that a named column without a unit is
+        kept. A bound right before the name of a column of words is on that column, whose cells are ranges
+        ("5 or more"): that is unsure.
         """
         columns, start = self._columns, taken[0].start
         numeric = [
@@ -300,7 +300,7 @@ class Conditions:
         return Condition(chosen, side, counted)
 
     def _of_that_name(self, alone: Sequence[int], near: Sequence[int]) -> list[int]:
-        """Return the only column of its unit, unless what is named nearby has no unit and is called otherwise."""
+        """Return the only column of its unit, unless another column without a unit is named nearby."""
         columns = self._columns
         close = {plain_name(columns[at].name) for at in near if not find_unit(columns[at])}
         return [at for at in alone if not close or plain_name(columns[at].name) in close]
@@ -324,13 +324,13 @@ def _ordinal(day: date) -> Decimal:
 
 
 def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
-    """Return the columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
+    """Return the columns whose name is part of the other's: "Stock" of "Minimum stock"."""
     whole = plain_name(other.name)
     names = [(one, plain_name(one.name)) for one in columns if one.index != other.index]
     return [one for one, name in names if name and find_whole(whole, name)]
 
 
 def _comparable(one: Column, other: Column) -> bool:
-    """Return whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
+    """Return whether two columns have values of the same kind and unit; the unit may be in the name: "Price (EUR)"."""
     same = one.kind is other.kind and one.unit == other.unit and one.unit is not None
     return same and one.index != other.index and find_unit(one) == find_unit(other)

@@ -1,4 +1,4 @@
-"""Links a question to a table: which of its words name columns, and which name values."""
+"""Link a question to a table: which of its words name columns, and which name values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from itertools import pairwise, product
 from sextant.tables.cells.table import Column, DataTable, find_tick
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.column_kinds import find_by_kind, find_related
-from sextant.tables.query.lexicon import WORDS
 from sextant.tables.query.places import find_numbered_columns
 from sextant.tables.query.tokens import (
     COLUMN,
+    MAX_NAME_CHARS,
     NUMBER,
     VALUE,
     WORD,
+    WORDS,
     Question,
     QuestionToken,
     collect_kinds,
@@ -30,10 +31,9 @@ from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from sextant.text.units import UNIT_PATTERN, canonical_unit
 from sextant.text.word_forms import other_names, synonym_patterns, translate_words
 
-_LONGEST = 60  # nobody says more of a column's name, and a header cell may be a page of text
 _UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
 _PARTS = re.compile(rf"[a-z][a-z0-9]{{2,}}|[{IDEOGRAPHS}]+")
-_SHORT = 3  # shorter Latin values (`A`, `B2`) are names only as they are written in the table
+_MIN_CHARS = 3  # shorter Latin values (`A`, `B2`) must be written as in the table
 _STATE = re.compile(r"([未已没])([\u4e00-\u9fff]{1,4})|un([a-z]{3,})")
 _NOT_YET = ("未", "没", "没有", "还没", "还没有", "还未", "尚未")
 _ORDERS = frozenset(
@@ -43,16 +43,16 @@ _OPEN = frozenset(
     {WORD, *["filler", "suffix", "with", "cost", "more", "how_much", "exist", "greater", "less"]}
 )
 _Values = dict[tuple[str, int], set[str]]
-"""How a value in plain spelling is written in a column."""
+"""(Value in plain spelling, column) → its spellings in the table."""
 
 
 def plain_name(name: str) -> str:
-    """Return a column's name without its unit, as questions have it."""
-    return " ".join(_UNIT.sub("", plain_of(name)).replace("_", " ").split())[:_LONGEST]
+    """Return a column's name in plain spelling, without its unit."""
+    return " ".join(_UNIT.sub("", plain_of(name)).replace("_", " ").split())[:MAX_NAME_CHARS]
 
 
 def names_column(question: str, name: str) -> bool:
-    """Return whether a question names a column, by a part of its name or in other words."""
+    """Return whether a question names a column, by a part of its name or a synonym."""
     text, column = plain_of(question), plain_of(name)
     return (
         find_whole(text, plain_name(name)) is not None
@@ -66,22 +66,22 @@ class Linker:
     """Links the names of one table in one question.
 
     Attributes:
-        hidden: columns that count in a currency other than the one asked for.
-        written: what the values named are in the table, by column.
-        ticked: columns of yes and no that are asked for by their name.
-        is_unsure: a value may be of several columns, or a column is called by a number that there is not.
+        hidden: columns in another currency than the question's.
+        written: column → spellings of the values that are named.
+        ticked: columns of yes and no whose name is used as a value.
+        is_unsure: a value may be of several columns, or a numbered column does not exist.
     """
 
-    def __init__(self, question: str, table: DataTable, asked: Question) -> None:
-        self._question, self._table, self._asked = question, table, asked
-        self.hidden = find_other_currencies(table.columns, asked.text)
+    def __init__(self, question: str, table: DataTable, parsed: Question) -> None:
+        self._question, self._table, self._parsed = question, table, parsed
+        self.hidden = find_other_currencies(table.columns, parsed.text)
         self._columns = [one for one in table.columns if one.index not in self.hidden]
         self.written = defaultdict[int, set[str]](set)
         self.ticked = set[int]()
         self.is_unsure = False
 
     def link(self) -> None:
-        """Link whole names, the longest first; then names by their words, by a part, and by other words."""
+        """Link whole names, the longest first; then names by their words, by a part, and by related words."""
         names = [(plain_name(one.name), one.index) for one in self._columns]
         self._link_numbered({name for name, _ in names})
         called = [*names, *((name, at) for whole, at in names for name in _also_called(whole))]
@@ -92,19 +92,19 @@ class Linker:
         self._link_related()
 
     def _named(self) -> list[int]:
-        return [one.column for one in self._asked.names if one.kind == COLUMN]
+        return [one.column for one in self._parsed.names if one.kind == COLUMN]
 
     def _link_numbered(self, names: Collection[str]) -> None:
-        """Link the columns that the question calls by their number, unless one is called just so."""
-        for (start, end), index in find_numbered_columns(self._asked.text, self._table):
-            if self._asked.text[start:end] in names:
+        """Link the columns that the question refers to by their number, unless that is the name of one."""
+        for (start, end), index in find_numbered_columns(self._parsed.text, self._table):
+            if self._parsed.text[start:end] in names:
                 continue
             self.is_unsure |= index is None
             if index is not None:
-                self._asked.link(COLUMN, start, end, index)
+                self._parsed.link(COLUMN, start, end, index)
 
     def _values(self, called: Sequence[tuple[str, int]]) -> _Values:
-        """Return what the question may name of word columns, in any case, width and language."""
+        """Return the values of columns of words, with translations and negated states."""
         values, table = _Values(), self._table
         for column in table.columns:
             is_read = column.kind is ValueKind.TEXT and not column.stands_for_blanks
@@ -115,7 +115,7 @@ class Linker:
             for key in product(meant, range(table.width)):
                 if key in values:
                     values.setdefault((word, key[1]), set()).update(values[key])
-        if asks_for_rows(self._asked.text):
+        if asks_for_rows(self._parsed.text):
             self._add_ticks(values, called)
         for (value, index), written in list(values.items()):
             for other in _other_states(value):
@@ -123,7 +123,7 @@ class Linker:
         return values
 
     def _add_ticks(self, values: _Values, called: Sequence[tuple[str, int]]) -> None:
-        """Make the name of a column that says yes or no a value of it: "which fields are required?"."""
+        """Make the name of a column of yes and no a value of it: "which fields are required?"."""
         for name, at in called:
             spellings = {plain: one for (plain, index), one in values.items() if index == at}
             if tick := find_tick(spellings):
@@ -131,17 +131,17 @@ class Linker:
                 self.ticked |= {at} if "" in spellings else set()
 
     def _link_whole(self, called: Sequence[tuple[str, int]], values: _Values) -> None:
-        asked, table = self._asked, self._table
+        parsed, table = self._parsed, self._table
         offered = [(*one, True) for one in called if one[0] and one not in values]
         offered += [(*one, False) for one in sorted(values)]
-        free = asked.free
+        free = parsed.free
         for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
             if is_column:
                 if span := find_whole(free, text):
-                    asked.link(COLUMN, *span, index)
-                    free = asked.free
+                    parsed.link(COLUMN, *span, index)
+                    free = parsed.free
                 continue
-            if text[:1] not in free:  # cheap, for tables of many thousand values
+            if text[:1] not in free:  # a cheap test for large tables
                 continue
             written = values[text, index]
             span = _find_value(free, self._question, {text, *written}) or _find_ideograph(
@@ -151,26 +151,26 @@ class Linker:
                 # "Graz", from where or to where?
                 self.is_unsure |= sum((text, at) in values for at in range(table.width)) > 1
                 self.written[index].update(written)
-                asked.link(VALUE, *span, index)
-                free = asked.free
+                parsed.link(VALUE, *span, index)
+                free = parsed.free
 
     def _numeric_names(self) -> list[tuple[str, int]]:
         numeric = (one for one in self._columns if one.kind is ValueKind.NUMBER)
-        return [(plain_of(one.name)[:_LONGEST], one.index) for one in numeric]
+        return [(plain_of(one.name)[:MAX_NAME_CHARS], one.index) for one in numeric]
 
     def _lacks_number(self) -> bool:
-        """Return whether a question is about numbers and names no column of them: "which models cost over 300 EUR?"."""
-        kinds = {one.kind for one in self._asked.tokens()}
+        """Return whether a question compares numbers but names no column of them: "which models cost over 300 EUR?"."""
+        kinds = {one.kind for one in self._parsed.tokens()}
         is_about = bool(kinds & _ORDERS) or {"greater", "than", NUMBER} <= kinds
         columns = self._table.columns
         return is_about and all(columns[at].kind is not ValueKind.NUMBER for at in self._named())
 
     def _link_scattered(self, names: Sequence[tuple[str, int]]) -> None:
-        """Link the one column whose several words all stand in the question, in any order.
+        """Link the one column whose words are all in the question, in any order.
 
         "Which region had the highest revenue in the second half?" names "Second half Revenue".
         """
-        free = self._asked.free
+        free = self._parsed.free
         candidates = [
             (len(words), index, spans)
             for name, index in names
@@ -183,49 +183,49 @@ class Linker:
         if len(chosen) == 1:
             _, index, spans = chosen[0]
             for span in dict.fromkeys(spans):
-                self._asked.link(COLUMN, *span, index)
+                self._parsed.link(COLUMN, *span, index)
 
     def _link_part(self, names: Sequence[tuple[str, int]]) -> None:
-        """Link the one column that shares most with the question: 季度销量 for 销量, `unit price` for `price`."""
-        free = self._asked.free
+        """Link the one column that shares the longest part with the question: 季度销量 for 销量, `unit price` for `price`."""
+        free = self._parsed.free
         parts = [(len(part), part, index) for name, index in names if (part := _common(name, free))]
         shared = sorted(parts, reverse=True)
         if shared and (len(shared) == 1 or shared[0][0] > shared[1][0]):
             start = free.find(shared[0][1])
             span = find_whole(free, shared[0][1]) or (start, start + shared[0][0])
-            self._asked.link(COLUMN, *span, shared[0][2])
+            self._parsed.link(COLUMN, *span, shared[0][2])
 
     def _link_related(self) -> None:
-        """Link the columns named by a word of their family, or by the unit in which they count: "how many kilometres"."""
-        asked, named = self._asked, set(self._named())
-        kinds = collect_kinds(asked.text)
+        """Link the columns named by a related word, or by their unit: "how many kilometres"."""
+        parsed, named = self._parsed, set(self._named())
+        kinds = collect_kinds(parsed.text)
         numbers = [one for one in self._columns if one.kind is ValueKind.NUMBER]
         found = list[tuple[tuple[int, int], int]]()
         if kinds & {"count", "how_much"} and not named & {one.index for one in numbers}:
             found += self._counted_in(numbers)
         kind = ValueKind.TEXT if "who" in kinds else ValueKind.NUMBER
-        found += find_related(_open_text(asked), self._columns, named, kind)
+        found += find_related(_open_text(parsed), self._columns, named, kind)
         for (start, end), index in found:
-            if all(one.end <= start or end <= one.start for one in asked.names):
-                asked.link(COLUMN, start, end, index)
+            if all(one.end <= start or end <= one.start for one in parsed.names):
+                parsed.link(COLUMN, start, end, index)
 
     def _counted_in(self, numbers: Sequence[Column]) -> Iterator[tuple[tuple[int, int], int]]:
-        """Yield the unit behind "how many" with the first column that counts in it."""
-        tokens = self._asked.tokens()
+        """Yield the unit after "how many" with the first column in that unit."""
+        tokens = self._parsed.tokens()
         for one, other in pairwise(tokens):
-            unit = UNIT_PATTERN.match(self._asked.text, other.start)
+            unit = UNIT_PATTERN.match(self._parsed.text, other.start)
             if one.kind in {"count", "how_much"} and other.kind not in {COLUMN, VALUE} and unit:
                 meant = [at.index for at in numbers if find_unit(at) == canonical_unit(unit)]
                 yield from (((other.start, max(unit.end(), other.end)), at) for at in meant[:1])
 
 
 def asks_for_rows(text: str) -> bool:
-    """Return whether a question in plain spelling asks for all rows that are so, or how many these are."""
+    """Return whether a question asks for all rows that meet a condition, or their number."""
     return bool(collect_kinds(text) & {"list", "count"}) or is_list(Question(text).tokens())
 
 
 def is_list(tokens: Sequence[QuestionToken]) -> bool:
-    """Return whether a question asks for all rows that are so: "list …", "which parts …", 哪些."""
+    """Return whether a question asks for all rows that meet a condition: "list …", "which parts …", 哪些."""
     plural = (
         one.kind == "which"
         and other.kind in {WORD, COLUMN, "filler", "rows"}
@@ -237,19 +237,19 @@ def is_list(tokens: Sequence[QuestionToken]) -> bool:
     return denied or any(one.kind == "list" for one in tokens) or any(plural)
 
 
-def _open_text(asked: Question) -> str:
-    """Return the text with NUL in the place of all but words that may name a column."""
-    others = (one for one in asked.tokens() if one.kind not in _OPEN)
-    return Question(asked.text, names=list(others)).free
+def _open_text(parsed: Question) -> str:
+    """Return the text with everything replaced by NULs except words that may name a column."""
+    others = (one for one in parsed.tokens() if one.kind not in _OPEN)
+    return Question(parsed.text, names=list(others)).free
 
 
 def _also_called(name: str) -> list[str]:
-    """Return what else a column is called, in either language, but for words that ask for a computation."""
+    """Return other names of a column in either language, except words that ask for a computation."""
     return [one for one in other_names(name) if _ORDERS.isdisjoint(_meanings_of(one))]
 
 
 def _other_states(value: str) -> Iterator[str]:
-    """Yield what else a value is called that tells whether something is done: 还没付款 for 未付, "not paid yet"."""
+    """Yield other words for a value that says whether something is done: 还没付款 for 未付, "not paid yet"."""
     match = _STATE.fullmatch(value)
     if match is None:
         return
@@ -262,9 +262,9 @@ def _other_states(value: str) -> Iterator[str]:
 
 
 def _common(name: str, text: str) -> str:
-    """Return the longest part of a name that the text holds: a Latin word, or two ideographs and more."""
+    """Return the longest part of a name that is in the text: a Latin word, or at least two ideographs."""
     found = ""
-    for part in _PARTS.findall(name) if len(name) <= _LONGEST else ():
+    for part in _PARTS.findall(name) if len(name) <= MAX_NAME_CHARS else ():
         if not has_cjk(part):
             found = max(found, part if find_whole(text, part) else "", key=len)
             continue
@@ -278,15 +278,15 @@ def _common(name: str, text: str) -> str:
 
 
 def _find_value(text: str, question: str, values: Collection[str]) -> tuple[int, int] | None:
-    """Return where a value is named, in one of its spellings."""
+    """Return the span of a value in the text, in one of its spellings."""
     return next((span for one in values if (span := _find_spelling(text, question, one))), None)
 
 
 def _find_spelling(text: str, question: str, value: str) -> tuple[int, int] | None:
-    """Return where one spelling of a value stands; a short one or a common word only as it is written."""
+    """Return the span of one spelling of a value; a short value or a common word must be written as in the table."""
     if not value or value.isdigit() or (len(value) == 1 and has_cjk(value)):
         return None
-    if len(value) < _SHORT and value.isascii() and not find_whole(question, value):
+    if len(value) < _MIN_CHARS and value.isascii() and not find_whole(question, value):
         return None
     if value.lower() in ENGLISH_STOP_WORDS and value not in marks_in(question):
         return _find_capitals(text, question, value)
@@ -297,7 +297,7 @@ def _find_spelling(text: str, question: str, value: str) -> tuple[int, int] | No
 
 
 def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | None:
-    """Find a word that commonly says nothing where its capitals make it a name: IT, US, A; not in "NO stock"."""
+    """Return the span of a stop word that is a name by its capitals: IT, US, A; not in "NO stock"."""
     found = find_whole(question, value) if value.isupper() and value != "I" else None
     if not found or text[slice(*found)] != value.lower():
         return None
@@ -305,7 +305,7 @@ def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | No
 
 
 def _find_ideograph(text: str, question: str, value: str, name: str) -> tuple[int, int] | None:
-    """Find a value of one ideograph where it is a word of its own: 甲, 甲级, 女员工; not in 最高 or 大学生."""
+    """Return the span of a value of one ideograph that is a word: 甲, 甲级, 女员工; not in 最高 or 大学生."""
     if len(value) != 1 or not has_cjk(value) or value in CHINESE_STOP_WORDS:
         return None
     at = 0
@@ -319,7 +319,7 @@ def _find_ideograph(text: str, question: str, value: str, name: str) -> tuple[in
 
 
 def _meanings_of(text: str) -> set[str]:
-    """Return what a text is as one entry of the lists."""
+    """Return the kinds of a text that is one entry of the lists."""
     found = list(WORDS.find(text))
     whole = len(found) == 1 and found[0][0] == (0, len(text))
     return {kind for kind, _ in found[0][1]} if whole else set()

@@ -1,10 +1,10 @@
-"""Fills a query from a question, or leaves it alone where anything is not sure.
+"""Parse a question over a table into a query, or return none if any part of the question is not sure.
 
 A question is cut into tokens (`tokens`): names of columns and values that the table has (`linker`), numbers and dates, and
-words by what they ask for, which `english.txt` and `chinese.txt` list. Productions take together what bounds the rows
-(`conditions`), and others choose the query (`chooser`). Every word must be accounted for (`leftovers`): as a name, as
-part of the query, or as one of few words that keep no row out. One word more ("median", "growth", pears) and the question
-is not taken on. Questions that relate items and years of a statement are read in `statements`.
+words by what they ask for, which `english.txt` and `chinese.txt` list. Productions combine tokens into conditions on the
+rows (`conditions`), and others choose the query (`chooser`). Every word must then be accounted for: as a name, as part of
+the query, or as one of few words that exclude no row. One more word ("median", "growth", pears), and there is no query.
+Questions that relate items and years of a statement are read in `statements`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,28 @@ from dataclasses import replace
 
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.chooser import QueryChooser
-from sextant.tables.query.conditions import Conditions
-from sextant.tables.query.leftovers import Leftovers
-from sextant.tables.query.lexicon import WORDS
+from sextant.tables.query.column_kinds import read_kinds
+from sextant.tables.query.conditions import CONDITION, Conditions
 from sextant.tables.query.linker import Linker, is_list
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
-from sextant.tables.query.tokens import LONGEST, NUMBER, Question, collect_kinds, split_computations
-from sextant.text.characters import plain_of
+from sextant.tables.query.tokens import (
+    COLUMN,
+    HARMLESS,
+    MAX_QUESTION_CHARS,
+    NUMBER,
+    VALUE,
+    WORD,
+    WORDS,
+    Question,
+    QuestionToken,
+    collect_kinds,
+    split_computations,
+)
+from sextant.text.characters import has_cjk, plain_of
 from sextant.text.number_words import in_digits
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.word_forms import stem, synonym_patterns
 
 _CUT = re.compile(
     r"(?<=[?;？；])\s*(?=\S)|[,，]\s*(?=\S)|(?<=\s)and\s+(?:also\s+)?(?=(?:who|what|when|where|how|which)\b)",
@@ -32,8 +45,8 @@ _JOINING = re.compile(r"^(?:and|also|then)\b\s*|^(?:以及|并且|另外|同时|
 _ASKS = re.compile(
     r"\b(?:who|what|when|where|how|which)\b|什么|多少|哪|谁|[几何]|怎", re.IGNORECASE
 )
-# Of what the clause before has led to.
-_POINTS_BACK = re.compile(
+# Words of a clause that refer to the clause before.
+_REFERS_BACK = re.compile(
     r"\b(?:it|its|they|their|them|that|those|these|he|she|his|her|one|ones|share|percent(?:age)?)\b|[它他她]|其"
     r"|[当该][月年天日]|[这那该][个些位家款]|^占",
     re.IGNORECASE,
@@ -48,12 +61,12 @@ _DATING = frozenset(["DATE", "month", "after", "before"])
 
 
 def lists_rows(question: str) -> bool:
-    """Return whether a question asks for all rows that are so."""
+    """Return whether a question asks for all rows that meet a condition."""
     return is_list(Question(plain_of(question)).tokens())
 
 
 def may_compute(question: str) -> bool:
-    """Return whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
+    """Return whether a question may ask for something computed of some table: a cheap test that is often wrong."""
     kinds = collect_kinds(plain_of(question))
     lists = "exist" in kinds and bool(kinds & {"which", "what", "list"})
     compares = "than" in kinds and bool(kinds & {"greater", "less"})
@@ -68,16 +81,16 @@ def asks_computation(question: str) -> bool:
 
 
 def clauses_of(question: str) -> list[str]:
-    """Return the clauses of a question, each of which asks and stands alone; [] where one leans on another."""
+    """Return the clauses of a question if each is a question of its own; else []."""
     parts = [_JOINING.sub("", part.strip()) for part in _CUT.split(question)]
     parts = [part for part in parts if part]
     alone = all(_ASKS.search(part) for part in parts)
-    leaning = any(_POINTS_BACK.search(part) for part in parts[1:])
-    return parts if len(parts) > 1 and alone and not leaning else []
+    refers_back = any(_REFERS_BACK.search(part) for part in parts[1:])
+    return parts if len(parts) > 1 and alone and not refers_back else []
 
 
 def parse_queries(question: str, table: DataTable, about: str = "") -> list[TableQuery]:
-    """Return what a question asks of a table, [] where any part of it is not sure.
+    """Return the queries that a question asks of a table; [] if any part of it is not sure.
 
     "The highest and the lowest price" asks for two computations.
     """
@@ -86,29 +99,111 @@ def parse_queries(question: str, table: DataTable, about: str = "") -> list[Tabl
 
 
 def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery | None:
-    """Return the one query that a question is over a table; None if anything is not sure.
+    """Return the query that a question asks of a table; None if anything is not sure.
 
     Args:
         question: in Chinese or English.
         table: the table.
         about: its caption, or the names of its document and sections.
     """
-    if len(question) > LONGEST:
+    if len(question) > MAX_QUESTION_CHARS:
         return None
     statement = parse_statement(question, table)
     if statement or is_for_statement(question, table):
         return statement
-    asked = Question(in_digits(plain_of(question)).replace("’", "'"))
-    if "refused" in WORDS.collect_kinds(asked.text):
+    parsed = Question(in_digits(plain_of(question)).replace("’", "'"))
+    if "refused" in WORDS.collect_kinds(parsed.text):
         return None
-    linker = Linker(question, table, asked)
+    linker = Linker(question, table, parsed)
     linker.link()
-    conditions = Conditions(asked, table, linker)
+    conditions = Conditions(parsed, table, linker)
     conditions.reduce()
     if conditions.is_unsure or FinancialStatement(table).leading:
         return None
-    chooser = QueryChooser(table, linker, conditions, asked.text, about)
+    chooser = QueryChooser(table, linker, conditions, parsed.text, about)
     found = chooser.choose()
-    if found is None or Leftovers(question, table, chooser, about).exist():
+    if found is None or LeftoverWords(question, table, chooser, about).exist():
         return None
     return replace(found, is_guessed=conditions.is_guessed)
+
+
+_MAX_CAPTION_CHARS = 200  # a longer caption is a text, whose words do not describe the table
+_NEARLY_ALL = 0.9  # a word in this share of the rows is in all of them ("Store 1", "Store 2")
+_MIN_NOUN_CHARS = 4
+_NAMES = frozenset({COLUMN, VALUE, CONDITION})
+_WORDS = re.compile(r"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[^\W\da-z_]+")
+_CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b")
+_MARK = re.compile(r"(?<!^)\b(?!I\b)[A-Z][A-Z\d]{0,3}\b")
+
+
+class LeftoverWords:
+    """The words of a question that its query does not account for.
+
+    Args:
+        question: the question.
+        table: its table.
+        chooser: has chosen the query.
+        about: the caption of the table.
+    """
+
+    def __init__(self, question: str, table: DataTable, chooser: QueryChooser, about: str) -> None:
+        self._question, self._table, self._chooser = question, table, chooser
+        used = {*chooser.named, *chooser.bound, *chooser.used}
+        self._used = [table.columns[at] for at in sorted(used)]
+        caption = about if len(about) <= _MAX_CAPTION_CHARS else ""
+        of_words = [one.name for one in table.columns if one.index in chooser.words]
+        # Names of other columns of numbers do not explain a word.
+        self._above = plain_of(" ".join([caption, *(one.name for one in self._used), *of_words]))
+        explained = plain_of(" ".join([caption, *of_words]))
+        self._known = {stem(word) for word in _WORDS.findall(self._above)}
+        self._known |= {
+            stem(word)
+            for word, form in synonym_patterns(question).items()
+            if form.search(explained)
+        }
+        marks = _MARK.findall(question) if not question.isupper() else []
+        self._marks = {mark.lower() for mark in marks}
+
+    def exist(self) -> bool:
+        """Return whether there is a word that nothing explains."""
+        senses = {kind for one in self._used for kind in read_kinds(one)}
+        for token in self._chooser.left:
+            if token.sense in senses and token.kind == "cost":
+                continue
+            if token.kind == "or" and len(self._chooser.where) <= 1:
+                continue
+            is_harmless = token.kind in HARMLESS
+            if is_harmless and self._tells_rows_apart(token):
+                return True
+            if not is_harmless and not self._is_known(token):
+                return True
+        return self._names_someone()
+
+    def _tells_rows_apart(self, token: QuestionToken) -> bool:
+        """Return whether a harmless word is in some rows of this table, which it may select: oak table, oak chair."""
+        word = token.text
+        if len(word) < _MIN_NOUN_CHARS or has_cjk(word) or word in ENGLISH_STOP_WORDS:
+            return False
+        return 0 < self._share_of_rows(stem(word)) < _NEARLY_ALL
+
+    def _share_of_rows(self, word: str) -> float:
+        """Return the share of rows with a stem."""
+        begins = re.compile(("" if has_cjk(word) else r"\b") + re.escape(word))
+        rows = [plain_of(" ".join(cells)) for cells in self._table.records]
+        return sum(begins.search(row) is not None for row in rows) / max(len(rows), 1)
+
+    def _is_known(self, token: QuestionToken) -> bool:
+        """Return whether names of the table, its caption or nearly all of its rows have a word."""
+        word = token.text.lstrip("-")  # of "sales-2024"
+        if word in self._marks:
+            return False
+        if token.kind == WORD and has_cjk(word):
+            return word in self._above
+        return stem(word) in self._known or self._share_of_rows(stem(word)) >= _NEARLY_ALL
+
+    def _names_someone(self) -> bool:
+        """Return whether a capitalised word that is no linked name is in a cell: Max, Count Basie."""
+        words = {one.text for one in self._chooser.tokens if one.kind not in _NAMES}
+        names = {one for one in _CAPITALISED.findall(self._question) if one.lower() in words}
+        rows = [" ".join(row) for row in self._table.rows]
+        return any(re.search(rf"\b{name}\b", row) for name in names for row in rows)

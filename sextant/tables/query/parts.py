@@ -1,4 +1,4 @@
-"""The parts of a question over a table: its tokens, the columns that it names and the rows that it bounds."""
+"""The parts of a question over a table: its tokens, named columns and conditions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _OPERATIONS = {
 }
 _TITLE_WORD = re.compile(r"[^\W\d_]+")
 EXTREMES = (Operation.MAX, Operation.MIN)
-# What several tokens are together, in this order.
-_TOGETHER = {
+# Kinds of several tokens together, matched in this order.
+_JOINED_KINDS = {
     "how_much|count COLUMN? greater|less": "apart",
     "greater|less COLUMN? how_much|count": "apart",
     "of_share sum? COLUMN? how_much": "share",
@@ -34,13 +34,13 @@ _TOGETHER = {
 
 
 class QuestionParts:
-    """The tokens of a question, the columns that it names and the conditions that it sets.
+    """The tokens of a question, its named columns and its conditions.
 
     Attributes:
         tokens: all tokens.
-        left: those that are not accounted for yet.
+        left: tokens that are not accounted for yet.
         used: the columns that the query is over.
-        title: the stems of the words that the table stands under.
+        title: stems of the words in the table's caption.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class QuestionParts:
         self._is_list = conditions.is_list
         self.tokens = conditions.tokens
         self._group = self._find_group()
-        for pattern, kind in _TOGETHER.items():
+        for pattern, kind in _JOINED_KINDS.items():
             self._join(pattern, kind)
         self.left = [one for one in self.tokens if one.kind not in {COLUMN, VALUE, CONDITION}]
         self.used = frozenset[int]()
@@ -75,7 +75,7 @@ class QuestionParts:
     # Tokens.
 
     def _join(self, pattern: str, kind: str) -> None:
-        """Make one token of those that are something together; names within it stay."""
+        """Replace the tokens that match a pattern by one token; names within them stay."""
         for start in range(len(self.tokens)):
             if places := match_at(self.tokens, start, pattern, {"filler"}):
                 taken = [at for at in places if self.tokens[at].kind != COLUMN]
@@ -87,11 +87,11 @@ class QuestionParts:
         return any(one.kind in kinds and (not wanted or one.sense in wanted) for one in self.tokens)
 
     def _use(self, *kinds: str) -> None:
-        """Account for all words of some kinds."""
+        """Mark all tokens of some kinds as accounted for."""
         self.left = [one for one in self.left if one.kind not in kinds]
 
     def _operations(self) -> list[Operation]:
-        """Return the operations whose words are not accounted for yet."""
+        """Return the operations whose tokens are not accounted for yet."""
         kinds = {one.kind for one in self.left}
         return [operation for kind, operation in _OPERATIONS.items() if kind in kinds]
 
@@ -99,14 +99,14 @@ class QuestionParts:
         return next((one for one in self.tokens if _OPERATIONS.get(one.kind) is operation), None)
 
     def _asks_whether(self) -> bool:
-        """Return whether it asks if one has more than another."""
+        """Return whether the question asks if one row has more than another."""
         compares = self._has("greater", "less")
         is_asked = self.tokens[:1] and self.tokens[0].kind == "whether"
         in_chinese = any(one.kind == "whether" and not one.text.isascii() for one in self.tokens)
         return compares and ((bool(is_asked) and self._has("than")) or in_chinese)
 
     def _is_of_periods(self) -> bool:
-        """Return whether it asks for something of each day or month, which no column tells."""
+        """Return whether the question asks for a value per day or month, which no column has."""
         starts = range(len(self.tokens))
         found = (match_at(self.tokens, at, "each unit|suffix") for at in starts)
         units = [self.tokens[places[-1]] for places in found if places]
@@ -118,7 +118,7 @@ class QuestionParts:
         return bool(texts & {"do", "does", "did"}) and self.tokens[-1].text == "mean"
 
     def _find_group(self) -> int | None:
-        """Return the column whose name stands right behind "each"."""
+        """Return the column whose name follows "each"."""
         for start in range(len(self.tokens)):
             if places := match_at(self.tokens, start, "each|by COLUMN", HARMLESS):
                 return self.tokens[places[-1]].column
@@ -128,15 +128,15 @@ class QuestionParts:
 
     @property
     def subject(self) -> int | None:
-        """Return the column that names a row: one that the question names, else the first of words."""
-        # All but one thing are called what that one is.
+        """Return the column that names a row: one that the question names, else the first column of words."""
+        # Rows that exclude a value are named by the same column.
         denied = {one.column for one in self.where if one.denied} & set(self.words[:1])
         free = [at for at in self.words if at not in self.bound or at in denied]
         chosen = [at for at in self.named if at in free]
         return next(iter(chosen or free or self.words), None)
 
     def _free_numbers(self) -> list[int]:
-        """Return the named columns of numbers that no condition is on."""
+        """Return the named columns of numbers without a condition."""
         named = dict.fromkeys(self.named)
         return [at for at in named if at in self._numbers and at not in self.bound]
 
@@ -147,23 +147,23 @@ class QuestionParts:
         return column is not None and self._columns[column].repeats
 
     def names_row(self, condition: Condition) -> bool:
-        """Return whether a condition is by name on a column that names each row."""
+        """Return whether a condition is a value in a column that identifies rows."""
         return not condition.bounds and not self._repeats(condition.column)
 
     def _is_of_one(self, condition: Condition) -> bool:
-        """Return whether a condition leaves the one row that it names."""
+        """Return whether a condition selects one row."""
         return self.names_row(condition) and len(condition.words) == 1 and not condition.denied
 
     def _implied(self) -> list[int]:
         return find_by_kind(self._text, [self._columns[at] for at in self._numbers])
 
     def _only_number(self) -> list[int]:
-        """Return the only column of numbers, where the question does not ask for another kind of them."""
+        """Return the only column of numbers, unless the question asks for another kind."""
         only = [self._columns[at] for at in self._numbers]
         return self._numbers if len(only) == 1 and not asks_for_other(self._text, only) else []
 
     def _meant(self) -> list[int]:
-        """Return the columns of numbers that are named, else asked for by their kind, else the only one."""
+        """Return the columns of numbers that are named, else implied by their kind, else the only one."""
         return self._free_numbers() or self._implied() or self._only_number()
 
     def _target(self, operation: Operation) -> int | None:
@@ -181,7 +181,7 @@ class QuestionParts:
         return meant[0] if len(meant) == 1 else None
 
     def _nearest(self, columns: Sequence[int], operation: Operation) -> int:
-        """Return the column named right behind the word for an operation, in Chinese before it."""
+        """Return the column named right after the word for an operation, in Chinese before it."""
         word = self._word_of(operation)
         if word is None or len(columns) == 1:
             return columns[0]
@@ -192,13 +192,13 @@ class QuestionParts:
         return before[-1]
 
 
-def turn(operation: Operation) -> Operation:
-    """Return the other end."""
+def opposite_of(operation: Operation) -> Operation:
+    """Return MIN for MAX, and the reverse."""
     return Operation.MIN if operation is Operation.MAX else Operation.MAX
 
 
 def read_count(number: QuestionToken) -> int:
-    """Return a number of things; 0 for what is none."""
+    """Return the count that a token says; 0 if it is no count."""
     if number.kind == "nth":
         return int(number.sense)
     amount = number.amount
@@ -207,7 +207,7 @@ def read_count(number: QuestionToken) -> int:
 
 
 def holds_amounts(column: Column) -> bool:
-    """Return whether most of a column's cells begin with a number, be it "12, pro rata"."""
+    """Return whether most cells of a column begin with a number, like "12, pro rata"."""
     filled = [text for value in column.values if (text := value.text.strip())]
     amounts = sum(text.lstrip("$€£¥~≈+-− ")[:1].isdigit() for text in filled)
     return column.kind is ValueKind.NUMBER or 2 * amounts > len(filled)

@@ -1,4 +1,4 @@
-"""The query that a question asks of a table."""
+"""The query over a table that a question asks for."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sextant.tables.cells.arithmetic import Condition, Operation
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """By which column rows are ordered."""
+    """The order of rows by a column."""
 
     column: int
     descending: bool = True
 
     @property
     def operation(self) -> Operation:
-        """Return what the first row has: the largest or the smallest."""
+        """Return the operation whose result the first row has."""
         return Operation.MAX if self.descending else Operation.MIN
 
 
@@ -25,16 +25,16 @@ class TableQuery:
     """A query over one table; columns and rows count from 0.
 
     Attributes:
-        select: the columns that are told of the rows found, or that `aggregate` is over; none: the rows.
-        aggregate: what is computed; None: cells are told as they are.
-        where: the conditions that rows fulfil.
-        group_by: the column for each of whose values `aggregate` is computed.
-        order_by: the order of the rows, or with `group_by` of the groups (its column is then not used).
-        limit: so many of them are told, and those that equal the last.
-        offset: so many are passed over first: the second largest is at offset 1.
+        select: columns to show of the rows, or to aggregate; none: the rows themselves.
+        aggregate: what to compute; None: show cells.
+        where: conditions on rows.
+        group_by: compute `aggregate` for each value of this column.
+        order_by: order of the rows, or with `group_by` of the groups by their results.
+        limit: number of rows or groups; ties with the last are shown, too.
+        offset: rows to skip: the second largest is at offset 1.
         subject: the column that names a row.
-        operands: the cells, as (row, column), that `aggregate` is of instead, in the question's order.
-        is_guessed: a bound is on a column that the question does not name.
+        operands: cells (row, column) to aggregate instead of rows, in the question's order.
+        is_guessed: a condition is on a column that the question does not name.
     """
 
     select: tuple[int, ...] = ()
@@ -50,7 +50,7 @@ class TableQuery:
 
     @property
     def column(self) -> int | None:
-        """Return the column that numbers are taken from; None: the rows are counted."""
+        """Return the column of the numbers; None: rows are counted."""
         if self.order_by is not None and self.group_by is None:
             return self.order_by.column
         return self.select[0] if self.select else None

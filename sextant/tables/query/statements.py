@@ -1,7 +1,8 @@
-"""Reads questions about statements, tables whose rows are items and whose columns are years, or the reverse.
+"""Parse questions about statements: tables whose rows are items and whose columns are years, or the reverse.
 
 "The change in sales from 2018 to 2019", 销售额2019年比2018年增长了多少, "the average of sales for 2017 to 2019", "the
-ratio of cost to sales in 2019". A cell is meant where row and column together say just what the question says of it.
+ratio of cost to sales in 2019". A cell is found if the names of its row and column together have exactly the words
+of the question.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _UNIT = re.compile(
 _DAY = re.compile(r"(?<![\d.,$])\d{1,2}(?!\d|[.,]\d|%)")
 _WORDS = Lexicon(__package__, "statements.txt")
 _SAYS_NOTHING = _WORDS.phrases("time") | _WORDS.phrases("filler")
-# How a question relates items and years, in the order in which that is looked for.
+# Patterns of what a question computes of items and years, matched in this order.
 _FORMS = (
     ("percent of? change|signed", Operation.GROWTH),
     ("growth", Operation.GROWTH),
@@ -47,14 +48,14 @@ _FORMS = (
     ("sum", Operation.SUM),
 )
 _OF_YEAR = "YEAR"
-# Words between a part and its whole.
+# Words between the name of a part and the name of its whole.
 _JOINTS = frozenset(["is", "was", "are", "were", "did", "in", "over", "to"])
-_MOST_ROWS = 1_000  # no statement is longer
+_MAX_ROWS = 1_000  # no statement is longer
 
 
 @dataclass(frozen=True, slots=True)
 class _StatementLabel:
-    """What a row or column is called: its words, and the years in it."""
+    """The name of a row or column: its words, and its years."""
 
     words: frozenset[str]
     years: frozenset[int]
@@ -64,7 +65,7 @@ class FinancialStatement:
     """A table whose cells are found by an item and a year.
 
     Args:
-        table: the table; names of columns may go on in its first rows.
+        table: the table; its first rows may continue the names of columns.
     """
 
     def __init__(self, table: DataTable) -> None:
@@ -72,33 +73,30 @@ class FinancialStatement:
 
     @cached_property
     def rows(self) -> dict[int, _StatementLabel]:
-        """Return what each row with numbers is called."""
-        first = 0
+        """Return the name of each row with numbers."""
         rows = range(self.leading, len(self._table.rows))
         return {
-            at: _label(self._table.rows[at][first])
+            at: _label(self._table.rows[at][0])
             for at in rows
             if any(read_value(cell).kind is ValueKind.NUMBER for cell in self._table.rows[at][1:])
         }
 
     @cached_property
     def columns(self) -> dict[int, _StatementLabel]:
-        """Return what each column but the first is called, by its name and the rows of names below it."""
+        """Return the name of each column but the first, with the rows of names below it."""
         return {at: _label(self.title(at)) for at in range(1, self._table.width)}
 
     @cached_property
     def years(self) -> frozenset[int]:
-        """Return all years that are on one axis."""
+        """Return all years in names of rows and columns."""
         labels = [*self.columns.values(), *self.rows.values()]
         return frozenset(year for one in labels for year in one.years)
 
     @cached_property
     def leading(self) -> int:
-        """Return how many first rows go on with the names: they have no numbers but years."""
-        count, unnamed = (
-            0,
-            sum(not name.strip() for name in self._table.names) * 2 > self._table.width,
-        )
+        """Return the number of first rows that continue the names: they have no numbers except years."""
+        count = 0
+        unnamed = sum(not name.strip() for name in self._table.names) * 2 > self._table.width
         for cells in self._table.rows if self._table.width > 1 else ():
             if cells[0].strip() and not unnamed:
                 break
@@ -118,12 +116,12 @@ class FinancialStatement:
         return any(_YEAR.search(cell) for head in heads for cell in head[1:])
 
     def title(self, column: int) -> str:
-        """Return what a column is called, with the rows of names below the first."""
+        """Return the name of a column, with the rows of names below the first."""
         heads = [self._table.names, *self._table.rows[: self.leading]]
         return " ".join(dict.fromkeys(filter(None, (_spread(head)[column] for head in heads))))
 
     def find(self, words: Collection[str], year: int | None) -> list[tuple[int, int]]:
-        """Find the cells whose row and column say just these words, of a year if there is one."""
+        """Return the cells whose row and column have exactly these words, of a year if it is given."""
         words_asked = frozenset(words)
         found = list[tuple[int, int]]()
         for row, of_row in self.rows.items():
@@ -144,25 +142,25 @@ class FinancialStatement:
         return found
 
     def find_one(self, words: Collection[str], year: int) -> tuple[int, int] | None:
-        """Find the one cell of a year; None where there is none, several, or no number in it."""
+        """Return the only cell of a year; None if there is none, several, or no number in it."""
         found = [
             cell for cell in self.find(words, year) if self.value(cell).kind is ValueKind.NUMBER
         ]
         return found[0] if len(found) == 1 else None
 
     def find_all(self, words: Collection[str]) -> list[tuple[int, int] | None]:
-        """Find the cells of one item in all years, each year once; [] where that is not sure."""
+        """Return the cells of one item in all years, each year once; [] if that is not sure."""
         found = self.find(words, None)
         is_line = any(len({cell[axis] for cell in found}) == 1 for axis in (0, 1))
         years = [self.rows[row].years | self.columns[column].years for row, column in found]
         return list(found) if is_line and len(set(years)) == len(years) else []
 
     def value(self, cell: tuple[int, int]) -> CellValue:
-        """Return what a cell says."""
+        """Return the value of a cell."""
         return read_value(self._table.rows[cell[0]][cell[1]])
 
     def rises(self, cells: Sequence[tuple[int, int] | None]) -> bool:
-        """Return whether the last of some cells has no smaller number than the first."""
+        """Return whether the number of the last cell is at least that of the first."""
         numbers = [self.value(cell).number for cell in cells if cell]
         return numbers[:1] <= numbers[-1:]
 
@@ -178,7 +176,7 @@ def _year_of(match: re.Match[str]) -> int:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words by which an item is told from others."""
+    """Yield the words that identify an item, without years, units and fillers."""
     bare = _DAY.sub(" ", _YEAR.sub(" ", _UNIT.sub(" ", text)))
     for piece in _PIECE.findall(bare):
         for word in words_of(piece) if has_cjk(piece) else [piece]:
@@ -187,7 +185,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _spread(cells: Sequence[str]) -> list[str]:
-    """Return a row of names with each group's name over all its columns; "¿" where it is not sure which these are."""
+    """Return a row of names with each group's name over all its columns; "¿" where that is not sure."""
     filled = [cell.strip() for cell in cells]
     if sum(map(bool, filled[1:])) * 2 > len(filled[1:]):
         return filled
@@ -204,7 +202,7 @@ def _spread(cells: Sequence[str]) -> list[str]:
 
 
 def is_for_statement(question: str, table: DataTable) -> bool:
-    """Return whether a question for a change, a share or a count of years is about a table whose columns are years."""
+    """Return whether a question asks for a change, a share or a number of years, and the columns are years."""
     tokens = _cut(plain_of(question))
     form = _find_form(tokens)
     relates = form is not None and form[0] not in (Operation.MEAN, Operation.SUM)
@@ -216,11 +214,11 @@ def is_for_statement(question: str, table: DataTable) -> bool:
 
 
 def parse_statement(question: str, table: DataTable) -> TableQuery | None:
-    """Return what a question asks of items and years; None where a cell is not sure."""
+    """Return the query of a question about items and years; None if a cell is not sure."""
     text, statement = plain_of(question), FinancialStatement(table)
     tokens = _cut(text)
     form = _find_form(tokens)
-    if form is None or len(table.rows) > _MOST_ROWS or not statement.years:
+    if form is None or len(table.rows) > _MAX_ROWS or not statement.years:
         return None
     operation, taken = form
     years, is_range = _find_years(tokens)
@@ -242,7 +240,7 @@ def parse_statement(question: str, table: DataTable) -> TableQuery | None:
 
 
 def _cut(text: str) -> list[QuestionToken]:
-    """Return the years of a question, and its words by what they ask for."""
+    """Return the tokens of a question: years, and words by what they ask for."""
     found = [
         QuestionToken(_OF_YEAR, one.start(), one.end(), one[0], str(_year_of(one)))
         for one in _YEAR.finditer(text)
@@ -304,24 +302,26 @@ def _of_two(
 
 
 def _find_years(tokens: Sequence[QuestionToken]) -> tuple[list[int] | None, bool]:
-    """Return the years that a question asks of, rising, and whether it means all between; None where it names none.
+    """Return the years in a question, rising, and whether it means all between; None if there are none.
 
-    [] where it is not sure which, for a way back in time.
+    [] if the order of the years contradicts their prepositions: "from 2019 to 2018".
     """
-    said = [
+    stated = [
         one
         for one in tokens
         if (one.kind not in {"time", "filler"} and not one.text.isdigit()) or one.kind == _OF_YEAR
     ]
-    places = {one.sense: at for at, one in reversed(list(enumerate(said))) if one.kind == _OF_YEAR}
+    places = {
+        one.sense: at for at, one in reversed(list(enumerate(stated))) if one.kind == _OF_YEAR
+    }
     years = sorted(map(int, places))
     if len(years) != 2:
         return years or None, False
     first, second = sorted(places.values())
-    ahead = said[first - 1].kind if first else ""
-    between = [one.kind for one in said[first + 1 : second]]
+    ahead = stated[first - 1].kind if first else ""
+    between = [one.kind for one in stated[first + 1 : second]]
     is_back = between[-1:] in (["from"], ["against"])  # in 2019 from 2018
-    starts_late = said[first].sense > said[second].sense
+    starts_late = stated[first].sense > stated[second].sense
     if is_back != starts_late and (is_back or ahead == "from"):
         return [], False
     return years, (between == ["to"] or ahead == "between") and not is_back

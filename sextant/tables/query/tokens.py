@@ -1,4 +1,4 @@
-"""A question over a table, cut into tokens: names of the table, values, and words by what they ask for."""
+"""Cut a question over a table into tokens: names in the table, numbers, dates, and words by what they ask for."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import pairwise
 
-from sextant.tables.query.lexicon import COLUMNS, WORDS
 from sextant.tables.query.units import find_currencies
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
+from sextant.text.lexicon import Lexicon
 from sextant.text.number_words import parse_any_number
 from sextant.text.segmenter import words_of
 from sextant.text.units import DATE, ORDINAL, UNIT_PATTERN, TextValue
 from sextant.text.values import normalise_values
 
+WORDS = Lexicon(__package__, "english.txt", "chinese.txt")
+"""What the words of questions ask for."""
+COLUMNS = Lexicon(__package__, "columns.txt", plurals=True)
+"""What the names of columns say about their numbers."""
 COLUMN, VALUE, NUMBER, DAY, WORD = "COLUMN", "VALUE", "NUMBER", "DATE", "WORD"
-"""The kinds of tokens that no list has."""
+"""The kinds of tokens that are in no list."""
 _PIECE = re.compile(rf"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[{IDEOGRAPHS}]+|[^\w\s\0]|\w")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2099
-LONGEST = 1_000  # nobody asks more of a table
+MAX_QUESTION_CHARS = 1_000
+MAX_NAME_CHARS = 60  # of a column's name; a header cell may be a page of text
 _NUMERALS = frozenset("一二两三四五六七八九十")
-_WEAK = frozenset({"sum", "apart"})  # of one ideograph, these may be a part of any word
+_WEAK = frozenset({"sum", "apart"})  # words of one ideograph for these may be part of another word
 _SAYS_NOTHING = frozenset("?.!\"'“”‘’()[]<>:*_/-–—…#&;")
 HARMLESS = frozenset(
     [
@@ -56,7 +61,7 @@ HARMLESS = frozenset(
         "CONDITION",
     ]
 )
-"""Kinds of words that keep no row out and ask for nothing by themselves."""
+"""Kinds of words that exclude no row and ask for nothing by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +69,13 @@ class QuestionToken:
     """A piece of a question.
 
     Attributes:
-        kind: what it is in the grammar.
-        start, end: where it stands in the question's plain text.
-        text: what stands there.
-        sense: what a word is of, as its list says.
-        column: the column that is named, or that has the value.
+        kind: its kind in the grammar.
+        start, end: its span in the question's plain text.
+        text: the text of the span.
+        sense: sense of a word by its list, such as `price` for "cheapest".
+        column: the column that is named or has the value.
         amount: the number.
-        days: the first and last day of a date.
+        days: first and last day of a date.
     """
 
     kind: str
@@ -85,27 +90,27 @@ class QuestionToken:
 
 @dataclass(slots=True)
 class Question:
-    """A question in plain spelling, and the names in it that were linked to the table."""
+    """A question in plain spelling, with the names in it that were linked to the table."""
 
     text: str
     year: int | None = None
     names: list[QuestionToken] = field(default_factory=list[QuestionToken])
 
     def link(self, kind: str, start: int, end: int, column: int) -> None:
-        """Take a span as a name in the table."""
+        """Add a name in the table."""
         self.names.append(QuestionToken(kind, start, end, self.text[start:end], column=column))
 
     @property
     def free(self) -> str:
-        """Return the text with NUL in the place of every name."""
+        """Return the text with every name replaced by NULs."""
         text = self.text
         for one in self.names:
             text = text[: one.start] + "\0" * (one.end - one.start) + text[one.end :]
         return text
 
     def tokens(self) -> list[QuestionToken]:
-        """Return all tokens in order; marks that say nothing are left out."""
-        text = self.free[:LONGEST]
+        """Return all tokens in order, without punctuation that has no meaning."""
+        text = self.free[:MAX_QUESTION_CHARS]
         found = list(self.names)
         months = [one for one in _words(text) if one.kind == "month"]
         currencies = [
@@ -125,7 +130,7 @@ class Question:
 
 
 def _make_piece(match: re.Match[str]) -> QuestionToken:
-    """Return what nothing else is: a mark, a unit, a word, or a bare 1."""
+    """Return the token of a piece that no list has: punctuation, a unit, a word, or a bare 1."""
     kind, amount, text = WORD, None, match[0]
     if text.isdecimal() or set(text) <= _NUMERALS:
         kind, amount = NUMBER, TextValue(parse_any_number(text))
@@ -137,7 +142,7 @@ def _make_piece(match: re.Match[str]) -> QuestionToken:
 
 
 def _join_measures(tokens: Sequence[QuestionToken]) -> list[QuestionToken]:
-    """Return the tokens with a word that asks and its measure word as one: 哪家, 哪几个; 多少人 counts."""
+    """Join question words and measure words: 哪家, 哪几个; 多少人 becomes a count."""
     joined = list[QuestionToken]()
     for one in tokens:
         last = joined[-1] if joined else one
@@ -152,11 +157,11 @@ def _join_measures(tokens: Sequence[QuestionToken]) -> list[QuestionToken]:
 
 
 def collect_kinds(text: str, *, whole: bool = False) -> set[str]:
-    """Return what the words of a question in plain spelling ask for, whatever the table.
+    """Return the kinds of the words of a question, whatever the table.
 
     Args:
-        text: the question.
-        whole: leave out what is a part of another word: 总 in 总统, but not in 总销量.
+        text: the question in plain spelling.
+        whole: ignore 总 within another word (总统), but not in 总销量.
     """
     words = set(words_of(text)) if whole and has_cjk(text) else set[str]()
     return {
@@ -172,7 +177,7 @@ def _words(text: str) -> Iterator[QuestionToken]:
 
 
 def _values(text: str, year: int | None) -> Iterator[QuestionToken]:
-    """Yield numbers and dates; a date without a year is of the one that is given."""
+    """Yield numbers and dates; `year` is that of dates without one."""
     for one in normalise_values(text):
         amount, start, end = one.value, one.start, one.end
         end -= len(text[start:end]) - len(text[start:end].rstrip())
@@ -214,7 +219,7 @@ def _days(
 
 
 def is_period(name: str) -> bool:
-    """Return whether a column is called by a month, a quarter or a year: such a name does not tell what its numbers are."""
+    """Return whether a column's name is a month, a quarter or a year."""
     plain = plain_of(name)
     kinds = {one.kind for one in Question(plain, _FIRST_YEAR).tokens()}
     is_year = len(plain) == 4 and plain.isdigit()
@@ -222,7 +227,7 @@ def is_period(name: str) -> bool:
 
 
 def read_year(token: QuestionToken) -> tuple[date, date] | None:
-    """Return the days of a number that may be a year."""
+    """Return the first and last day of the year that a number may be."""
     number = None if token.amount is None or token.amount.unit else token.amount.number
     if number is None or number.denominator != 1 or not _FIRST_YEAR <= number <= _LAST_YEAR:
         return None
@@ -232,9 +237,9 @@ def read_year(token: QuestionToken) -> tuple[date, date] | None:
 def match_at(
     tokens: Sequence[QuestionToken], start: int, pattern: str, skipped: Collection[str] = HARMLESS
 ) -> list[int]:
-    """Return the places of the tokens that a pattern matches from a place on; [] where it does not.
+    """Return the positions of the tokens that a pattern matches from `start` on; [] if it does not match.
 
-    A pattern lists kinds: `cmp NUMBER`, `not? VALUE|COLUMN`. Kinds between them that are `skipped` may stand anywhere.
+    A pattern is a list of kinds: `cmp NUMBER`, `not? VALUE|COLUMN`. Tokens of `skipped` kinds may stand between.
     """
     at, found = start, list[int]()
     for element in pattern.split():
@@ -255,7 +260,7 @@ def match_at(
 def find_all(
     tokens: Sequence[QuestionToken], pattern: str, skipped: Collection[str] = HARMLESS
 ) -> Iterator[list[int]]:
-    """Yield the places of the tokens of each match of a pattern, none within another."""
+    """Yield the positions of the tokens of each match of a pattern; matches do not overlap."""
     start = 0
     while start < len(tokens):
         found = match_at(tokens, start, pattern, skipped)
@@ -268,7 +273,7 @@ _ENDS = frozenset({"max", "min", "sum", "mean"})
 
 
 def split_computations(question: str) -> list[str]:
-    """Return a question for each of several computations that are joined before or behind one noun.
+    """Return a question for each of several computations that share a noun.
 
     "The highest and the lowest price", 最高和最低价格, "the highest price and the lowest price".
     """
@@ -299,7 +304,7 @@ _JOINTS = frozenset({"and", "comma", "filler"})
 def _pair_ends(
     tokens: Sequence[QuestionToken],
 ) -> Iterator[tuple[QuestionToken, Sequence[QuestionToken], QuestionToken]]:
-    """Yield each two words for computations that follow each other, with what stands between them."""
+    """Yield consecutive words for computations, with the tokens between them."""
     places = [at for at, one in enumerate(tokens) if one.kind in _ENDS]
     for one, other in pairwise(places):
         yield tokens[one], tokens[one + 1 : other], tokens[other]

@@ -1,4 +1,4 @@
-"""Whether a number in a question and a column count in the same unit: 100 EUR, 500 MB, 450万元."""
+"""Units of columns, and conversion of a number in a question to the unit of a column: 100 EUR, 500 MB, 450万元."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from sextant.text.characters import plain_of
 from sextant.text.units import COUNT, SHARE, TIMES, UNIT_FORMS, UNITS, TextValue
 from sextant.text.values import unit_of_heading
 
-# A column may count by thousands or more, in brackets behind its name: 销售额（万元）.
+# The scale of a column, in brackets after its name: 销售额（万元）.
 _SCALED = re.compile(rf"(?<=[(（\[【])([^)）\]】\d]{{0,20}}?)({SCALE})")
 _SCALE = re.compile(SCALE)
+_MAX_NAME_CHARS = 60  # a header cell may be a page of text
 _CURRENCIES = [(form, unit) for form, unit in UNIT_FORMS if UNITS[unit][0].isupper()]
 _CURRENCY = re.compile("|".join(f"({form})" for form, _ in _CURRENCIES))
-_LONGEST = 60  # a header cell may be a page of text
 
 
 def find_unit(column: Column) -> str:
-    """Return the unit in which a column counts, by its name or its cells; "" where none is known."""
-    named = unit_of_heading(_SCALED.sub(r"\1", plain_of(column.name[:_LONGEST])))
+    """Return the unit of a column, by its name or its cells; "" if it is unknown."""
+    named = unit_of_heading(_SCALED.sub(r"\1", plain_of(column.name[:_MAX_NAME_CHARS])))
     written = plain_of("".join(column.unit or ()))
     return named or (unit_of_heading(f"({written})") if written else "")
 
 
 def find_currencies(text: str) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield where a text names currencies, and which; 元 by itself may be a part of another word (单元)."""
+    """Yield the spans of currencies in a text, with the currency; 元 may also be part of another word (单元)."""
     for match in _CURRENCY.finditer(text):
         ahead, behind = text[: match.start()][-1:], text[match.end() :][:1]
         is_part = match[0].isascii() and any(
@@ -40,14 +40,14 @@ def find_currencies(text: str) -> Iterator[tuple[tuple[int, int], str]]:
 
 
 def find_other_currencies(columns: Sequence[Column], text: str) -> set[int]:
-    """Return the columns of amounts in a currency other than those that a question names.
+    """Return the columns in another currency than the question names.
 
     "The average price in euros" says nothing of `Price (CNY)`.
     """
-    asked = {unit for _, unit in find_currencies(text)}
+    named = {unit for _, unit in find_currencies(text)}
     counted = {one.index: find_unit(one) for one in columns if one.kind is ValueKind.NUMBER}
     return {
-        at for at, unit in counted.items() if asked and _is_currency(unit) and unit not in asked
+        at for at, unit in counted.items() if named and _is_currency(unit) and unit not in named
     }
 
 
@@ -56,12 +56,12 @@ def _is_currency(unit: str) -> bool:
 
 
 def convert_to_column(column: Column, amount: TextValue | None, written: str) -> Decimal | None:
-    """Return a number of a question as the column counts, 450万元 as 450 where it has 万元; None in another unit.
+    """Return a number in the unit of a column: 450 for 450万元 in a column of 万元; None for another unit.
 
     Args:
-        column: of numbers.
-        amount: what the question says; None for zero.
-        written: how.
+        column: a column of numbers.
+        amount: the number; None for zero.
+        written: the number as the question has it.
     """
     if amount is None:
         return Decimal(0)

@@ -1,1 +1,1 @@
-"""What was computed of a table, told in sentences that each rest on a place."""
+"""Results of queries over a table, as sentences that each cite a cell or column."""

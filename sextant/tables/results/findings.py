@@ -1,4 +1,4 @@
-"""Sentences about a table that were computed, each with the place that it rests on."""
+"""Compute what a question asks of a table, as sentences that each cite a cell or column."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from sextant.tables.results.sentences import TEXTS
 from sextant.tables.results.written import ComputedFinding, Writer
 from sextant.text.characters import plain_of
 
-# What a column of dates is called that holds the date of its row, and none of something else.
+# Names of a column with the date of its row.
 _OF_DAYS = re.compile(r"^(?:date|day|month|year)$|^(?:日期|年份?|月份?|年度|时间)$")
 _SENTENCE = re.compile(r"(?<=[?？])\s*")
-_MOST_COLUMNS = 20  # columns of numbers that are summed up unasked
+_MAX_COLUMNS = 20  # columns of numbers with statistics
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What a question asks for, and the sums, means and outermost values of number columns."""
+    """The answers to a question, and statistics (sum, mean, largest, smallest) of the columns of numbers."""
 
-    asked: list[ComputedFinding]
+    answers: list[ComputedFinding]
     statistics: list[ComputedFinding]
 
 
 def compute_findings(question: str, table: DataTable, language: str, about: str = "") -> Computed:
-    """Compute what `question` asks of `table`, as far as it is certain what that is.
+    """Compute what a question asks of a table, if that is sure, and statistics of its columns.
 
     CPU-bound, a second for 100,000 cells.
 
@@ -43,11 +43,11 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
         about: its caption.
     """
     parsed = _parse(question, table, about)
-    if not parsed:  # a question that follows may be of something else: 它由什么分泌？
+    if not parsed:  # a second question may be about something else: 它由什么分泌？
         each = [part for part in _SENTENCE.split(question) if part]
         parsed = [one for part in each if len(each) > 1 for one in _parse(part, table, about)]
     numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
-    always = [query for at in numeric[:_MOST_COLUMNS] for query in _summaries(at)]
+    always = [query for at in numeric[:_MAX_COLUMNS] for query in _summaries(at)]
 
     def run(queries: Sequence[TableQuery]) -> list[ComputedFinding]:
         return [finding for one in queries for finding in Writer(table, one, language).findings()]
@@ -58,7 +58,7 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
 
 
 def _parse(question: str, table: DataTable, about: str) -> list[TableQuery]:
-    """Return what the clauses of a question ask for, where each stands alone; else what the whole asks for."""
+    """Return the queries of the clauses of a question, if each has one; else of the whole."""
     each = [parse_queries(clause, table, about) for clause in clauses_of(question)]
     if each and all(each):
         return [one for some in each for one in some]
@@ -72,11 +72,10 @@ def _summaries(column: int) -> Iterator[TableQuery]:
 
 
 def queries_for(question: str, table: DataTable, about: str = "") -> list[TableQuery]:
-    """Return what a question asks of a table that a search has found, [] where that is not sure.
+    """Return the queries of a question over a table that a search has found; [] if they are not sure.
 
-    More must speak for it than for a table that comes with the question: what is computed is computed of a column
-    that the question names, or of the rows that keep its bounds. A row that is named by words alone is for the search
-    to find.
+    Unlike with a table that comes with the question, the question must name the columns that are computed and
+    bounded.
 
     Args:
         question: in Chinese or English.
@@ -90,13 +89,13 @@ def queries_for(question: str, table: DataTable, about: str = "") -> list[TableQ
 def run_queries(
     queries: Sequence[TableQuery], table: DataTable, language: str, *, is_list: bool
 ) -> list[ComputedFinding]:
-    """Return what queries come to over a table that a search has found; rows that are listed are counted first.
+    """Return the results of queries over a table that a search has found; listed rows are counted, too.
 
     Args:
-        queries: as `queries_for` has read them.
+        queries: from `queries_for`.
         table: the table.
         language: `zh` or `en`, of the sentences.
-        is_list: all rows that are so are asked for.
+        is_list: the question asks for all rows that meet its conditions.
     """
     found = list[ComputedFinding]()
     for query in queries:
@@ -119,7 +118,7 @@ def _count_rows(query: TableQuery, rows: int) -> list[TableQuery]:
 
 
 def _is_named(query: TableQuery, question: str, table: DataTable) -> bool:
-    """Return whether a question names what is computed and what is bounded."""
+    """Return whether the question names the columns that are computed and bounded."""
     computes = query.aggregate is not None or query.order_by is not None
     column = query.column if computes else None
     conditions = query.where if computes or query.is_guessed else ()
@@ -129,13 +128,13 @@ def _is_named(query: TableQuery, question: str, table: DataTable) -> bool:
 
 
 def _names(question: str, table: DataTable, condition: Condition) -> bool:
-    """Return whether a question names what a condition is on; words and dates are of what they are."""
+    """Return whether the question names the column of a condition; for words and dates it need not."""
     name = table.names[condition.column]
     return bool(condition.words or _OF_DAYS.search(plain_of(name)) or names_column(question, name))
 
 
 def _describe_row(question: str, table: DataTable, language: str) -> list[ComputedFinding]:
-    """Return the cells of the row that a question asks for by its number, of the columns that it names so."""
+    """Return the cells of the row that a question asks for by its number."""
     index = find_numbered_row(question, table)
     if index is None:
         return []
@@ -150,4 +149,4 @@ def _describe_row(question: str, table: DataTable, language: str) -> list[Comput
         )
         for column, (name, cell) in enumerate(zip(table.names, cells, strict=True), start=1)
         if cell and (not named or column - 1 in named)
-    ][:_MOST_COLUMNS]
+    ][:_MAX_COLUMNS]

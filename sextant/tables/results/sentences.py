@@ -1,4 +1,4 @@
-"""The sentences in which is told what was computed of a table, in both languages."""
+"""Templates of the sentences about computed results, in both languages."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ TEXTS = {
         "about": "about ",
     },
 }
-# What is said of one row; Chinese makes no difference.
+# The singular; Chinese has none.
 OF_ONE = {
     TEXTS["en"][Operation.SUM]: "{scope}{column} adds up to {value} ({count} row{left_out})",
     TEXTS["en"][

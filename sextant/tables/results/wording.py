@@ -1,4 +1,4 @@
-"""How what was computed of a table is worded: sentences in one language, conditions, and what rows are called."""
+"""Wording of computed results: sentences in one language, conditions, and names of rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sextant.tables.query.query import TableQuery
 from sextant.tables.results.sentences import OF_ONE, OPERATION_NAMES, TEXTS
 from sextant.text.analysis import codes_in
 
-_LONGEST_NAME = 40  # a longer text beside a code describes the row and is no name of it
+_MAX_NAME_CHARS = 40  # a longer text next to a code describes the row and does not name it
 
 
 class FindingWording:
-    """The words for what one query over a table comes to.
+    """Words the result of one query.
 
     Args:
         table: the table.
@@ -30,7 +30,7 @@ class FindingWording:
         self._naming = self._second_name()
 
     def text(self, key: str, of: int = 0, **values: object) -> str:
-        """Return a sentence as it is said of so many, with what rows it is of."""
+        """Return a sentence in the singular or plural, with the conditions of the query."""
         text = self._texts[key]
         conditions = self.join(map(self._condition, self._query.where))
         scope = self._texts["scope"].format(conditions=conditions) if self._query.where else ""
@@ -51,7 +51,7 @@ class FindingWording:
         return f"{name} {condition.comparison.value} {condition.number:,f}"
 
     def name_asked(self, row: int, one_of: int) -> str:
-        """Return a row by what the question calls it, and by more when it calls others the same."""
+        """Return the name of a row by the conditions of the question, and its own if several rows match."""
         bound = [one.column for one in self._query.where if one.words]
         parts = [self._table.rows[row][column].strip() for column in bound]
         if one_of > 1 or not parts:
@@ -59,13 +59,13 @@ class FindingWording:
         return " ".join(dict.fromkeys(parts))
 
     def name(self, row: int) -> str:
-        """Return what a row is called, with its second name or its number."""
+        """Return the name of a row, with its second name, or its number."""
         label = self.label(row) or self._texts["row"].format(row=row + 1)
         called = "" if self._naming is None else self._table.rows[row][self._naming].strip()
-        return ", ".join(filter(None, [label, called if len(called) <= _LONGEST_NAME else ""]))
+        return ", ".join(filter(None, [label, called if len(called) <= _MAX_NAME_CHARS else ""]))
 
     def _second_name(self) -> int | None:
-        """Return the second column, where it names rows of which the first only has codes."""
+        """Return the second column, if it names rows whose first column is a code."""
         if len(self._table.columns) < 2 or self._query.subject != 0:
             return None
         first, second, *_ = self._table.columns
@@ -74,15 +74,15 @@ class FindingWording:
         return second.index if named and not second.repeats else None
 
     def label(self, row: int) -> str:
-        """Return the cell by which a row is called."""
+        """Return the cell that names a row."""
         words = (one.index for one in self._table.columns if one.kind is ValueKind.TEXT)
         subject = next(words, None) if self._query.subject is None else self._query.subject
         return "" if subject is None else self._table.rows[row][subject].strip()
 
     def join(self, parts: Iterable[str]) -> str:
-        """Return several things as one enumeration."""
+        """Return an enumeration."""
         return self._texts["and"].join(parts)
 
     def about(self, *, rounded: bool) -> str:
-        """Return what stands before a rounded number."""
+        """Return the word before a rounded number."""
         return self._texts["about"] if rounded else ""

@@ -1,4 +1,4 @@
-"""Runs a query over a table and writes what came out in sentences, each with the place that it rests on."""
+"""Run a query over a table and write the result as sentences, each with the cell or column that it cites."""
 
 from __future__ import annotations
 
@@ -28,16 +28,20 @@ from sextant.tables.results.sentences import OF_DATES
 from sextant.tables.results.wording import FindingWording
 from sextant.text.characters import plain_of
 
-_LISTED = 10  # more equal or matching rows than these are counted, not listed
+_MAX_LISTED = 10  # further rows are counted, not listed
 _ROW = re.compile(r"r(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedFinding:
-    """A computed statement. `place` is a cell (`r3c2`), a column (`c2`) or "" for the whole table.
+    """A computed statement.
 
-    `value` is what it says of that place, as shown; `about` what else to search documents for; `listed`:
-    it only says of a row that it is one of those asked for.
+    Attributes:
+        text: the sentence.
+        place: the cell (`r3c2`) or column (`c2`) that it cites; "" for the whole table.
+        value: the value at that place, as shown.
+        about: what to search documents for, too.
+        listed: the sentence only lists a row that matches.
     """
 
     text: str
@@ -48,13 +52,13 @@ class ComputedFinding:
 
     @property
     def row(self) -> int | None:
-        """Return the row, from 0, that it is about; None of a column or the whole table."""
+        """Return the row, from 0, that it cites; None for a column or the whole table."""
         found = _ROW.match(self.place)
         return int(found[1]) - 1 if found else None
 
 
 class Writer:
-    """Says in sentences what one query over a table came to.
+    """Writes the result of one query as sentences.
 
     Args:
         table: the table.
@@ -110,7 +114,7 @@ class Writer:
 
     def _cells(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
         is_listed = column == self._query.subject
-        for row in rows[:_LISTED]:
+        for row in rows[:_MAX_LISTED]:
             shown = self._table.rows[row][column].strip()
             named = shown if is_listed else self._words.name_asked(row, one_of=len(rows))
             if shown and is_listed:
@@ -133,14 +137,14 @@ class Writer:
         if query.limit != 1 or query.offset:
             last = (query.limit or len(rows)) + query.offset
             found = in_order(order.operation, column, rows, last, only=query.offset > 0)
-            yield from (self._value(row, column) for row in found[: max(last, _LISTED)])
+            yield from (self._value(row, column) for row in found[: max(last, _MAX_LISTED)])
             return
         result = compute(order.operation, column, rows)
         if result is None:
             return
         is_date = column.kind is ValueKind.DATE
         text = OF_DATES[order.operation] if is_date else order.operation
-        for row in result.at[:_LISTED]:
+        for row in result.at[:_MAX_LISTED]:
             shown, named = column.values[row].text.strip(), self._words.name(row)
             sentence = self._words.text(text, column=column.name, row=named, value=shown)
             yield ComputedFinding(sentence, _cell(row, column.index), shown, self._words.label(row))
@@ -148,7 +152,7 @@ class Writer:
         yield from self._more(len(result.at))
 
     def _besides(self, row: int, named: str, columns: Sequence[int]) -> Iterator[ComputedFinding]:
-        """Yield what else is asked of a row."""
+        """Yield further columns of a row."""
         for column in columns:
             if self._table.rows[row][column].strip():
                 yield self._cell_finding(row, column, named, self._words.label(row))
@@ -161,7 +165,7 @@ class Writer:
         return ComputedFinding(sentence, _cell(row, column), shown, about)
 
     def _value(self, row: int, column: Column) -> ComputedFinding:
-        """Return what a cell holds, as one of several."""
+        """Return the value of a cell, as one of several."""
         shown = column.values[row].text.strip()
         sentence = self._words.text(
             Operation.VALUE, row=self._words.name(row), column=column.name, value=shown
@@ -172,7 +176,7 @@ class Writer:
 
     def _distinct(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
         found, name = self._first_of_each(rows, column), self._table.name(column)
-        for row in found[:_LISTED]:
+        for row in found[:_MAX_LISTED]:
             value = self._table.rows[row][column].strip()
             yield ComputedFinding(
                 self._words.text("valued", column=name, value=value),
@@ -183,8 +187,8 @@ class Writer:
         yield from self._more(len(found), name)
 
     def _more(self, found: int, column: str = "") -> Iterator[ComputedFinding]:
-        if found > _LISTED:
-            count = found - _LISTED
+        if found > _MAX_LISTED:
+            count = found - _MAX_LISTED
             text = self._words.text(
                 "more_values" if column else "more", of=count, count=count, column=column
             )
@@ -211,9 +215,9 @@ class Writer:
         yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown)
 
     def _count_rows(self, rows: Sequence[int], column: Column | None) -> ComputedFinding:
-        """Return how many rows there are, or different values of a column."""
+        """Return the number of rows, or of different values of a column."""
         counted = rows if column is None else self._first_of_each(rows, column.index)
-        # Where each matching row has a value of its own, the rows are counted.
+        # If every matching row has a different value, the rows are counted.
         values = column is not None and (len(counted) < len(rows) or not self._query.where)
         text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
         name, value = "" if column is None else column.name, str(len(counted))
@@ -223,7 +227,7 @@ class Writer:
         return ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", value)
 
     def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[ComputedFinding]:
-        """Yield what two rows, or several columns of one row, differ by or add up to; nothing without numbers."""
+        """Yield the difference or sum of two rows, or of several columns of one row; nothing without numbers."""
         columns = [self._columns[at] for at in self._query.select]
         across = len(columns) > 1
         if (across and len(rows) != 1) or (not across and len(rows) != 2):
@@ -264,7 +268,7 @@ class Writer:
     def _of_operands(
         self, operands: Sequence[tuple[int, int]], operation: Operation
     ) -> Iterator[ComputedFinding]:
-        """Yield what some cells of a statement come to; nothing where one has no number or another unit."""
+        """Yield the result over some cells of a statement; nothing if a cell has no number or another unit."""
         values = [read_value(self._table.rows[row][column]) for row, column in operands]
         result = relate(values, operation)
         if result is None:
@@ -295,7 +299,7 @@ class Writer:
         yield ComputedFinding(sentence, f"c{operands[0][1] + 1}", shown, label if is_row else "")
 
     def _share(self, rows: Sequence[int], column: Column | None) -> Iterator[ComputedFinding]:
-        """Yield what part of all rows these are, or of all that a column adds up to; nothing where some are negative."""
+        """Yield the share of rows in all rows or in the sum of a column; nothing if a number is negative."""
         everything = matching(self._table, ())
         if column is None:
             part, whole = Decimal(len(rows)), Decimal(len(everything))
@@ -324,10 +328,10 @@ class Writer:
     def _groups(
         self, rows: Sequence[int], group: int, column: Column | None
     ) -> Iterator[ComputedFinding]:
-        """Yield what comes out for each value of a column, or for which of them the most or least."""
+        """Yield the result for each value of a column, or the values with the largest or smallest result."""
         query, groups = self._query, self._by_value(rows, group)
         if query.aggregate is Operation.COUNT:
-            for name, members in list(groups.items())[:_LISTED]:
+            for name, members in list(groups.items())[:_MAX_LISTED]:
                 counted = members if column is None else self._first_of_each(members, column.index)
                 text = "grouped_rows" if column is None else "grouped_count"
                 of = "" if column is None else column.name
@@ -346,7 +350,7 @@ class Writer:
         if query.order_by is not None:
             yield from self._outermost_groups(results, column, group, query.order_by)
             return
-        for name, result in results[:_LISTED]:
+        for name, result in results[:_MAX_LISTED]:
             shown, reference = result.shown, f"c{column.index + 1}"
             if result.at:
                 reference = _cell(result.at[0], column.index)
@@ -384,7 +388,7 @@ class Writer:
                 yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown, name)
 
     def _by_value(self, rows: Sequence[int], column: int) -> dict[str, list[int]]:
-        """Return the rows of each value, by its first spelling: Norbolt and NORBOLT are one."""
+        """Return value → rows; spellings such as Norbolt and NORBOLT are one value, named by the first."""
         groups = dict[str, list[int]]()
         for row in rows:
             if name := self._table.rows[row][column].strip():

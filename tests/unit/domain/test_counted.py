@@ -39,5 +39,5 @@ def test_a_finding_of_one_row_says_so(question: str, said: str) -> None:
         ["Bob", "Blue", "4"],
         ["Dan", "Blue", "6"],
     ]
-    [found] = compute_findings(question, make_table(rows, header_rows=1), "en").asked
+    [found] = compute_findings(question, make_table(rows, header_rows=1), "en").answers
     assert said in found.text

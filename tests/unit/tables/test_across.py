@@ -49,7 +49,7 @@ REPS = table("销售员,销量,销售额（万元）,完成率 刘洋,320,96.5,1
 def test_the_first_that_is_told_is_what_is_asked(
     question: str, asked: DataTable, value: str
 ) -> None:
-    told = compute_findings(question, asked, language_of(question)).asked
+    told = compute_findings(question, asked, language_of(question)).answers
     assert told[0].value == value
 
 
@@ -66,7 +66,7 @@ def test_the_first_that_is_told_is_what_is_asked(
 def test_all_that_is_asked_is_told_and_no_more(
     question: str, asked: DataTable, values: list[str]
 ) -> None:
-    told = compute_findings(question, asked, language_of(question)).asked
+    told = compute_findings(question, asked, language_of(question)).answers
     assert [one.value for one in told] == values
 
 
@@ -80,4 +80,4 @@ def test_all_that_is_asked_is_told_and_no_more(
     ],
 )
 def test_what_is_not_sure_is_not_told(question: str, asked: DataTable) -> None:
-    assert compute_findings(question, asked, language_of(question)).asked == []
+    assert compute_findings(question, asked, language_of(question)).answers == []

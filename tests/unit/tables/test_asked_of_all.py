@@ -56,7 +56,7 @@ QUARTERS = make_table(
 
 def told(question: str, table: DataTable) -> list[tuple[str, str]]:
     language = "en" if question.isascii() else "zh"
-    return [(one.value, one.place) for one in compute_findings(question, table, language).asked]
+    return [(one.value, one.place) for one in compute_findings(question, table, language).answers]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_no_share_is_told_of_what_may_be_below_zero_or_is_not_there(question: st
 
 
 def test_a_share_says_of_how_much_it_is() -> None:
-    [found] = compute_findings("What share of the total sold is A?", ITEMS, "en").asked
+    [found] = compute_findings("What share of the total sold is A?", ITEMS, "en").answers
     assert found.text == "sold of rows with item = A is 900 of 2,400, 37.5%"
 
 
@@ -231,7 +231,7 @@ def test_months_are_names_and_no_amounts(question: str, expected: list[tuple[str
 
 def test_a_column_that_is_called_by_its_time_tells_only_what_the_caption_says() -> None:
     def of_lamp(question: str, caption: str) -> list[str]:
-        return [one.value for one in compute_findings(question, QUARTERS, "en", caption).asked]
+        return [one.value for one in compute_findings(question, QUARTERS, "en", caption).answers]
 
     assert of_lamp("What was the profit of Lamp in Q2?", "Sales by quarter") == []
     assert of_lamp("What were the sales of Lamp in Q2?", "Sales by quarter") == ["$13,100"]
@@ -286,7 +286,7 @@ def test_both_languages_may_stand_in_one_question(
 def test_a_number_that_the_caption_has_keeps_no_row_out() -> None:
     def ask(about: str) -> list[str]:
         found = compute_findings("Which item sold most in sales-2024?", ITEMS, "en", about)
-        return [one.value for one in found.asked]
+        return [one.value for one in found.answers]
 
     assert ask("sales-2024.csv") == ["1200"]
     assert ask("sales-2023.csv") == []

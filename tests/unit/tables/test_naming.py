@@ -263,7 +263,7 @@ NUMBERED = make_table(
 def test_numbers_that_count_the_rows_are_names_and_no_amounts(
     question: str, values: list[str]
 ) -> None:
-    found = compute_findings(question, NUMBERED, "en").asked
+    found = compute_findings(question, NUMBERED, "en").answers
     assert [one.value for one in found] == values
 
 
@@ -277,10 +277,12 @@ def test_numbers_that_count_the_rows_are_names_and_no_amounts(
 )
 def test_a_title_says_what_numbered_rows_are(question: str, title: str, values: list[str]) -> None:
     rows = [["No", "Customer", "Amount"], ["7", "A", "10"], ["9", "B", "30"], ["12", "A", "20"]]
-    found = compute_findings(question, make_table(rows, header_rows=1), "en", title).asked
+    found = compute_findings(question, make_table(rows, header_rows=1), "en", title).answers
     assert [one.value for one in found] == values
 
 
 def test_a_title_does_not_say_what_rows_without_a_number_are() -> None:
     table = make_table([["Department", "Headcount"], ["Sales", "10"], ["IT", "3"]], header_rows=1)
-    assert not compute_findings("How many employees are there?", table, "en", "employees.csv").asked
+    assert not compute_findings(
+        "How many employees are there?", table, "en", "employees.csv"
+    ).answers

@@ -46,7 +46,7 @@ def test_each_of_several_computations_is_told(
 ) -> None:
     language = language_of(question)
     assert [one.value for one in unasked(question, table, language)] == values
-    assert [one.value for one in compute_findings(question, table, language).asked] == values
+    assert [one.value for one in compute_findings(question, table, language).answers] == values
 
 
 @pytest.mark.parametrize(

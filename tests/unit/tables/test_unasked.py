@@ -170,7 +170,7 @@ def test_a_table_that_comes_with_the_question_is_not_computed_of_rows_beside_tho
     None
 ):
     told = compute_findings("What is the average salary of engineers?", STAFF, "en")
-    assert told.asked == []
+    assert told.answers == []
 
 
 @pytest.mark.parametrize("name", ["", "(EUR)"])
@@ -280,7 +280,7 @@ PAID = make_table(
     ],
 )
 def test_sums_by_month_or_day_of_a_column_of_dates_are_not_computed(question: str) -> None:
-    assert compute_findings(question, PAID, "en").asked == []
+    assert compute_findings(question, PAID, "en").answers == []
     assert unasked(question, PAID, "en") == []
 
 

@@ -23,7 +23,7 @@ def attached(question: str = "", rows: list[list[str]] = ROWS) -> Attachment:
     computed = compute_findings(question, table, "zh")
     return Attachment(
         AttachmentKind.TABLE, "T1", "销量表", names=table.names, rows=table.rows,
-        findings=computed.asked, statistics=computed.statistics,
+        findings=computed.answers, statistics=computed.statistics,
     )  # fmt: skip
 
 

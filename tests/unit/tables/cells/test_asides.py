@@ -58,42 +58,42 @@ def test_what_only_looks_like_a_sum_is_a_record(table: str) -> None:
 def test_names_said_again_are_no_record_and_leave_numbers_numbers() -> None:
     rows = [["客户", "订单数"], ["华新", "12"], ["客户", "订单数"], ["明达", "20"], ["远洋", "5"]]
     table = make_table(rows, header_rows=1)
-    [found] = compute_findings("订单数合计多少？", table, "zh").asked
+    [found] = compute_findings("订单数合计多少？", table, "zh").answers
     assert found.text == "“订单数”合计为 37（3 行）"
 
 
 def test_nothing_is_added_up_where_another_table_begins() -> None:
     rows = [["Source", "EUR"], ["Rent", "700"], ["Sales", "300"], ["Kind", "EUR"], ["Heat", "50"]]
     table = make_table(rows, header_rows=1)
-    assert compute_findings("What is the total EUR?", table, "en").asked == []
+    assert compute_findings("What is the total EUR?", table, "en").answers == []
 
 
 def test_a_cell_that_says_there_is_nothing_is_no_word() -> None:
     rows = [["Name", "Bonus"], ["Eva", "100"], ["Tom", ""], ["Uwe", "50"], ["Ida", "n/a"]]
     table = make_table(rows, header_rows=1)
-    [found] = compute_findings("What is the average bonus?", table, "en").asked
+    [found] = compute_findings("What is the average bonus?", table, "en").answers
     assert found.text == "the average Bonus is 75 (2 rows; 1 more has no value to compute with)"
 
 
 def test_numbers_are_of_the_units_that_a_column_beside_them_says() -> None:
     rows = [["Item", "Amount", "Currency"], ["A", "100", "EUR"], ["B", "200", "USD"]]
     table = make_table([*rows, ["C", "50", "EUR"]], header_rows=1)
-    assert compute_findings("What is the total amount?", table, "en").asked == []
-    [found] = compute_findings("What is the total amount in EUR?", table, "en").asked
+    assert compute_findings("What is the total amount?", table, "en").answers == []
+    [found] = compute_findings("What is the total amount in EUR?", table, "en").answers
     assert found.value == "150 EUR"
 
 
 def test_numbers_that_only_name_rows_are_counted_and_not_added() -> None:
     table = make_table([["Customer No", "Revenue"], ["1001", "5"], ["1002", "7"]], header_rows=1)
-    [found] = compute_findings("How many customers are there?", table, "en").asked
+    [found] = compute_findings("How many customers are there?", table, "en").answers
     assert found.value == "2"
 
 
 def test_nothing_is_computed_of_a_value_that_may_stand_for_blank_cells() -> None:
     rows = [["Dept", "Name", "Pay"], ["Sales", "Ann", "10"], ["", "Bob", "20"], ["IT", "Cid", "30"]]
     table = make_table(rows, header_rows=1)
-    assert compute_findings("What is the total pay in Sales?", table, "en").asked == []
-    [found] = compute_findings("What is the total pay?", table, "en").asked
+    assert compute_findings("What is the total pay in Sales?", table, "en").answers == []
+    [found] = compute_findings("What is the total pay?", table, "en").answers
     assert found.value == "60"
 
 

@@ -67,7 +67,7 @@ def test_a_sum_keeps_every_digit_where_binary_numbers_would_not() -> None:
 
 def test_a_mean_that_does_not_end_is_rounded_and_says_so() -> None:
     table = make_table([["n"], ["1"], ["1"], ["2"]], header_rows=1)
-    [found] = compute_findings("n 的平均值", table, "zh").asked
+    [found] = compute_findings("n 的平均值", table, "zh").answers
     assert found.text == "“n”的平均值约为 1.3333（3 行）"
 
 
@@ -84,4 +84,4 @@ def test_a_table_of_any_shape_is_computed_or_left_alone(
     table = make_table(rows, header)
     assert {len(row) for row in table.rows} <= {table.width}
     computed = compute_findings(question, table, "en")
-    assert all(finding.text for finding in (*computed.asked, *computed.statistics))
+    assert all(finding.text for finding in (*computed.answers, *computed.statistics))

@@ -30,7 +30,7 @@ PAID = make_table(
 
 
 def told(question: str, table: DataTable) -> list[tuple[str, str]]:
-    found = compute_findings(question, table, language_of(question)).asked
+    found = compute_findings(question, table, language_of(question)).answers
     return [(one.value, one.place) for one in found]
 
 

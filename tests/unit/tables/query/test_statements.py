@@ -37,7 +37,7 @@ GROWN = make_table(
 
 
 def told(question: str, table: DataTable) -> list[str]:
-    found = compute_findings(question, table, language_of(question)).asked
+    found = compute_findings(question, table, language_of(question)).answers
     return [one.value for one in found]
 
 
@@ -105,7 +105,7 @@ def test_a_column_of_changes_is_not_what_a_change_since_an_unknown_year_is_read_
 def test_the_sentence_says_of_what_it_is() -> None:
     [found] = compute_findings(
         "What is the change in sales from 2020 to 2021?", ACCOUNTS, "en"
-    ).asked
+    ).answers
     assert found.text == (
         "Sales: the change is $200: Year ended June 30, 2020 $1,000, Year ended June 30, 2021 $1,200"
     )

@@ -6,9 +6,8 @@ from datetime import date
 
 import pytest
 
-from sextant.tables.query.lexicon import COLUMNS
 from sextant.tables.query.parsing import asks_computation
-from sextant.tables.query.tokens import Question, find_all, match_at, split_computations
+from sextant.tables.query.tokens import COLUMNS, Question, find_all, match_at, split_computations
 from sextant.text.characters import plain_of
 
 

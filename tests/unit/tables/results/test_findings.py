@@ -29,7 +29,7 @@ STAFF = make_table(
 
 def said(question: str, table: DataTable, language: str = "zh") -> list[tuple[str, str]]:
     return [
-        (found.value, found.place) for found in compute_findings(question, table, language).asked
+        (found.value, found.place) for found in compute_findings(question, table, language).answers
     ]
 
 
@@ -106,7 +106,7 @@ def test_english_questions_are_computed(question: str, expected: list[tuple[str,
 def test_what_is_not_understood_for_certain_is_not_computed(
     question: str, table: DataTable
 ) -> None:
-    assert compute_findings(question, table, "zh").asked == []
+    assert compute_findings(question, table, "zh").answers == []
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_how_many_of_what_a_column_counts_asks_for_its_values_and_not_how_many_t
         ],
         header_rows=1,
     )
-    assert compute_findings(question, leave, "en").asked == []
+    assert compute_findings(question, leave, "en").answers == []
 
 
 PARTS = make_table(
@@ -152,7 +152,7 @@ PARTS = make_table(
 def test_amounts_of_rows_of_one_name_are_added_up_and_times_and_prices_are_not(
     question: str, value: str, row: str
 ) -> None:
-    [found] = compute_findings(question, PARTS, "en").asked
+    [found] = compute_findings(question, PARTS, "en").answers
     assert (found.value, row in found.text) == (value, True)
 
 
@@ -165,7 +165,7 @@ def test_how_many_of_what_names_one_row_does_not_ask_how_many_rows_there_are(que
         [["Kind of access", "At once"], ["Mutable reference", "one"], ["GW-20", "two"]],
         header_rows=1,
     )
-    assert compute_findings(question, kinds, "en").asked == []
+    assert compute_findings(question, kinds, "en").answers == []
 
 
 def test_what_is_counted_stands_beside_how_many() -> None:
@@ -174,7 +174,7 @@ def test_what_is_counted_stands_beside_how_many() -> None:
         header_rows=1,
     )
     asked = "How many mutable references can a value have?"
-    assert compute_findings(asked, kinds, "en").asked == []
+    assert compute_findings(asked, kinds, "en").answers == []
     parts = make_table(
         [["零件", "供应商", "Maker"], ["皮带", "布伦", "A"], ["电机", "莫纳", "B"]], header_rows=1
     )
@@ -184,14 +184,14 @@ def test_what_is_counted_stands_beside_how_many() -> None:
         "How many different makers are there?",
         "What is the number of makers?",
     ):
-        assert [one.value for one in compute_findings(question, parts, "en").asked] == ["2"]
+        assert [one.value for one in compute_findings(question, parts, "en").answers] == ["2"]
 
 
 def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
-    assert compute_findings("华东的销量合计多少", SALES, "zh").asked == [
+    assert compute_findings("华东的销量合计多少", SALES, "zh").answers == [
         ComputedFinding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")
     ]
-    [found] = compute_findings("total salary", STAFF, "en").asked
+    [found] = compute_findings("total salary", STAFF, "en").answers
     assert found.text == (
         "Salary adds up to $18,300.50 (4 rows; 1 more has no value to compute with)"
     )
@@ -200,7 +200,7 @@ def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
 @pytest.mark.parametrize("question", ["total price", "How many rows have a price over 4?"])
 def test_columns_of_different_units_are_neither_added_nor_compared(question: str) -> None:
     mixed = make_table([["item", "price"], ["a", "$5"], ["b", "€5"]], header_rows=1)
-    assert compute_findings(question, mixed, "en").asked == []
+    assert compute_findings(question, mixed, "en").answers == []
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_a_row_named_like_an_article_is_meant_only_behind_what_it_is_one_of() ->
 def test_the_most_of_what_no_column_tells_is_not_the_sum_of_the_only_numbers(
     question: str, language: str
 ) -> None:
-    assert compute_findings(question, STAFF, language).asked == []
+    assert compute_findings(question, STAFF, language).answers == []
 
 
 def test_most_recently_is_the_latest_day_and_not_the_largest_number() -> None:
@@ -328,7 +328,7 @@ def test_a_value_in_other_letters_is_the_same_value(question: str, told: list[st
         ],
         header_rows=1,
     )
-    assert [one.value for one in compute_findings(question, parts, "en").asked] == told
+    assert [one.value for one in compute_findings(question, parts, "en").answers] == told
 
 
 def test_numbers_of_many_digits_are_taken_from_each_other_exactly() -> None:
