@@ -23,9 +23,9 @@ from sextant.nodes.budget import deadline, merge_warnings
 from sextant.nodes.context import RunContext, choose_graph, scope_of
 from sextant.nodes.judgements import ask, wants_judgement
 from sextant.nodes.multimodal.attachments import (
-    look_again,
-    look_at,
+    describe_attachments,
     open_attachments,
+    restore_tables,
     with_attachments,
 )
 from sextant.nodes.question.arithmetic import is_arithmetic
@@ -102,7 +102,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     at_hand = [] if is_small_talk(begun.question) else state.tables
     if brought := question.content or at_hand:
         opened = await open_attachments(brought, scope_of(begun, runtime), run)
-        looking = (look_at if question.content else look_again)(opened, begun, run)
+        looking = (describe_attachments if question.content else restore_tables)(opened, begun, run)
     else:
         looking = _see_nothing()
     if wish == Mode.BYPASS:

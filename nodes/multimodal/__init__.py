@@ -1,1 +1,1 @@
-"""Images and tables that come with a question, read and looked at."""
+"""Images and tables that come with a question."""

@@ -1,4 +1,4 @@
-"""Look at the images and tables of a question before documents are searched; restore the tables of its thread."""
+"""Describe the images and compute over the tables of a question, before documents are searched."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from sextant.text.analysis import extract_keywords
 
 _log = logging.getLogger(__name__)
 
-# Calls of the answer's budget that looking leaves to analysis and answer.
+# Calls of the answer's budget that are reserved for analysis and answer.
 _CALLS_RESERVED = 3
-# What attachments add to a query: more would drown the question in its vector.
+# Characters that attachments add to a query; more would dominate the question in its vector.
 _SEARCHED_CHARS = 600
-# What tables of one turn may weigh to be kept for the next: they are written with every turn.
+# Characters of tables that are stored for the next turns; they are written with every turn.
 _STORED_CHARS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What came with a question, read and checked; `pictures` and `tables` by the labels of `parts`."""
+    """The attachments of a question, read and checked; pictures and tables by the labels of their parts."""
 
     parts: Sequence[AttachmentPart]
     pictures: dict[str, EncodedPicture]
@@ -49,10 +49,10 @@ class Opened:
 
 
 async def open_attachments(content: Sequence[Any], scope: Scope, run: RunContext) -> Opened:
-    """Read and check images and tables, before any model is asked.
+    """Read and check images and tables, before any model is called.
 
     Raises:
-        InputError: a part cannot be used; `field` names it (`multimodal_content[0].img_path`).
+        InputError: a part is invalid; `field` names it (`multimodal_content[0].img_path`).
     """
     settings = run.deps.settings
     parts = read_parts(content, settings.multimodal) if content else []
@@ -68,21 +68,21 @@ async def open_attachments(content: Sequence[Any], scope: Scope, run: RunContext
     return Opened(parts, pictures, tables)
 
 
-async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, Any]:
-    """Return the attachments of a turn as a state update, with warnings and what looking cost; nothing without any.
+async def describe_attachments(opened: Opened, state: State, run: RunContext) -> dict[str, Any]:
+    """Return a state update with the described attachments, warnings and usage; empty without attachments.
 
-    A vision model that is missing or fails is a warning: the text of the question is still answered.
+    If the vision model is missing or fails there is a warning, and the text of the question is answered.
     """
-    if not brought.parts:
+    if not opened.parts:
         return {}
-    parts, tables = brought.parts, brought.tables
-    looking = _Looking(state, run)
-    descriptions = await looking.at_all(parts, brought.pictures)
-    seen = dict(zip(brought.pictures, descriptions, strict=True))
+    parts, tables = opened.parts, opened.tables
+    images = _ImageDescriber(state, run)
+    descriptions = await images.describe_all(parts, opened.pictures)
+    description_of = dict(zip(opened.pictures, descriptions, strict=True))
     attachments, costs = list[Attachment](), dict[str, Any]()
     for part in parts:
-        if part.label in seen:
-            attachments.append(_image(part, seen[part.label]))
+        if part.label in description_of:
+            attachments.append(_image(part, description_of[part.label]))
             continue
         attachment = await asyncio.to_thread(_table, part, tables[part.label], state)
         if not (attachment.findings or costs) and asks_computation(state.question):
@@ -97,13 +97,13 @@ async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, A
     return {
         "attachments": [attachment.as_plain() for attachment in attachments],
         "tables": _storable_tables(parts, tables),
-        "coded_warnings": merge_warnings(state.coded_warnings, *warnings, *looking.warnings),
-        "usage": asdict(usage_of(state) + looking.usage),
+        "coded_warnings": merge_warnings(state.coded_warnings, *warnings, *images.warnings),
+        "usage": asdict(usage_of(state) + images.usage),
     }
 
 
-class _Looking:
-    """Shows images to the vision model, all at the same time, within the answer's budget."""
+class _ImageDescriber:
+    """Lets the vision model describe images, all at the same time, within the answer's budget."""
 
     def __init__(self, state: State, run: RunContext) -> None:
         self._state = state
@@ -114,10 +114,10 @@ class _Looking:
         self.usage = Usage()
         self.warnings: list[CodedWarning] = []
 
-    async def at_all(
+    async def describe_all(
         self, parts: Sequence[AttachmentPart], pictures: dict[str, EncodedPicture]
     ) -> list[str]:
-        """Return a description of each picture, "" where there is none."""
+        """Return a description of each picture; "" without one."""
         if not pictures:
             return []
         vision, labels = self._vision, list(pictures)
@@ -129,11 +129,11 @@ class _Looking:
         for part in shown[max(spare, 1) :]:
             self._warn(WarningCode.IMAGE_CALLS_USED_UP, part.label)
         descriptions = await asyncio.gather(
-            *(self._look(vision, part, pictures[part.label]) for part in shown[: max(spare, 1)])
+            *(self._describe(vision, part, pictures[part.label]) for part in shown[: max(spare, 1)])
         )
         return [*descriptions, *[""] * (len(shown) - len(descriptions))]
 
-    async def _look(
+    async def _describe(
         self, vision: VisionModel, part: AttachmentPart, picture: EncodedPicture
     ) -> str:
         prompt = prompts.LOOK.messages(
@@ -192,14 +192,14 @@ def _run(query: TableQuery, table: DataTable, language: str) -> list[ComputedFin
 def _storable_tables(
     parts: Sequence[AttachmentPart], tables: dict[str, ReadTable]
 ) -> list[dict[str, Any]]:
-    """Return tables as later turns may look at them again, all or none: they are numbered anew."""
+    """Return the tables in the form in which later turns read them; none if together they are too large."""
     storable, weight = list[dict[str, Any]](), 0
     for part in parts:
         if part.label not in tables:
             continue
         table, data = tables[part.label].table, part.values["table_data"]
         weight += sum(len(cell) for row in (table.names, *table.rows) for cell in row)
-        if isinstance(data, str):  # as it was written: what is merged in it counts once
+        if isinstance(data, str):  # the text keeps merged cells
             weight += len(data)
         else:
             data = {"columns": list(table.names), "rows": [list(row) for row in table.rows]}
@@ -210,59 +210,55 @@ def _storable_tables(
 
 
 def attachments_of(state: State) -> list[Attachment]:
-    """Return what came with the question of this turn."""
+    """Return the attachments of this turn."""
     return [Attachment.of_plain(plain) for plain in state.attachments]
 
 
 def attachments_text(state: State) -> str:
-    """Return what the question's own images and tables tell, for judging whether that is enough."""
+    """Return the text of the attachments, for judging whether it answers the question."""
     texts = list[str]()
     for one in attachments_of(state):
         texts += [one.name, one.text, *(finding.text for finding in one.findings)]
     return "\n".join(filter(None, texts))
 
 
-def with_attachments(update: dict[str, Any], longest: int) -> dict[str, Any]:
-    """Let what the attachments say take part in the search, and have it searched.
+def with_attachments(update: dict[str, Any], max_chars: int) -> dict[str, Any]:
+    """Return the state update with the text of the attachments in the query and keywords.
 
     Args:
-        update: of the state, with `attachments`, `search` and `keywords`.
-        longest: most characters of a query.
+        update: has `attachments`, `search` and `keywords`.
+        max_chars: limit of the query.
     """
     attachments = [Attachment.of_plain(plain) for plain in update["attachments"]]
     text = " ".join(filter(None, map(searchable, attachments)))[:_SEARCHED_CHARS]
     if not attachments:
         return update
-    together = f"{update['search']}\n{text}" if text else update["search"]
+    query = f"{update['search']}\n{text}" if text else update["search"]
     return (
         update
         | {
-            "complexity": "complex",  # small talk brings no tables
-            "search": together[:longest],
+            "complexity": "complex",  # a question with attachments is no small talk
+            "search": query[:max_chars],
             "keywords": list(dict.fromkeys([*update["keywords"], *extract_keywords(text)])),
         }
     )
 
 
 def searchable(attachment: Attachment) -> str:
-    """Return what of an attachment documents are searched for.
-
-    An image's description; a table's caption and the rows that the question leads to.
-    """
+    """Return the text to search documents for: an image's description, or a table's caption and found rows."""
     if attachment.kind is AttachmentKind.IMAGE:
         return attachment.text
     about = (finding.about for finding in attachment.findings)
     return " ".join(filter(None, (attachment.name, *about)))
 
 
-async def look_again(stored: Opened, state: State, run: RunContext) -> dict[str, Any]:
-    """Return the tables that the conversation has at hand, as a state update, where the question is about them.
+async def restore_tables(stored: Opened, state: State, run: RunContext) -> dict[str, Any]:
+    """Return a state update with the tables of the conversation, if the question is about them.
 
-    It is when it leans on what was said, or when rules compute what it asks of them. Any other
-    question leaves the tables, and they are at hand no more.
+    It is if it refers to earlier turns, or if it can be computed over them. Any other question drops the tables.
     """
     if not stored.parts:
         return {}
-    update = await look_at(stored, state, run)
+    update = await describe_attachments(stored, state, run)
     computed = any(plain["findings"] for plain in update["attachments"])
     return update if computed or leans_on_history(state.question) else {"tables": []}

@@ -1,4 +1,4 @@
-"""What a caller may send as `multimodal_content`, which input of it is at fault, and the bytes of files and images."""
+"""Check `multimodal_content`, and read the files and images that it names."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PATHS = ("img_path", "imgPath", "image_path")
 async def with_local_images(
     content: Sequence[Mapping[str, Any]], settings: Settings
 ) -> Sequence[Mapping[str, Any]]:
-    """Return the parts of a question with the files that their `img_path` names read into them.
+    """Return the parts of a question with the contents of the files in `img_path`.
 
-    With `multimodal.image_dir` set, paths stay as they are and count within that folder. What is of no
-    shape of parts stays for the workflow to name.
+    With `multimodal.image_dir` set, paths are relative to that folder and are read later. Invalid parts stay as they
+    are; the workflow reports them.
 
     Raises:
         OptionInvalid: a file cannot be read.
@@ -52,11 +52,11 @@ async def with_local_images(
 def read_attachments(
     images: Sequence[Path], tables: Sequence[Path], settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return files named on the command line as parts of a question; blocks.
+    """Return files of the command line as parts of a question; blocks.
 
     Raises:
         OptionInvalid: a file cannot be read.
-        FileTypeUnknown: a table's file is no text.
+        FileTypeUnknown: the file of a table is not text.
     """
     shown: list[dict[str, Any]] = [
         _with_image({"type": "image", "img_path": str(path)}, number, settings)
@@ -88,7 +88,7 @@ def _with_image(part: Mapping[str, Any], number: int, settings: Settings) -> dic
 
 
 def _read(path: Path, most: int, field: str) -> bytes:
-    """At most one byte more than `most`, by which whoever checks sizes sees that it is too large."""
+    """Read at most `most` + 1 bytes; the additional one shows that the file is too large."""
     try:
         with path.expanduser().open("rb") as file:
             return file.read(most + 1)
@@ -102,7 +102,7 @@ def _read(path: Path, most: int, field: str) -> bytes:
 
 FIELD = "multimodal_content"
 _KINDS = " or ".join(f'"{kind.value}"' for kind in AttachmentKind)
-# The names as JSON has them, and those that RAG-Anything's callers know.
+# Other names of the fields: in camelCase, and those of RAG-Anything.
 _ALIASES = {
     "imgPath": "img_path",
     "image_path": "img_path",
@@ -117,14 +117,14 @@ _ALIASES = {
     "table_caption": "caption",
     "image_url.url": "url",
 }
-_CAPTION_CHARS = 500  # of the user's own caption
+_CAPTION_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPart:
-    """One image or table of a question, not yet looked at.
+    """An image or table of a question.
 
-    `field` names it in errors, `sent` what its values were called by whoever sent them.
+    `field` is its name in errors; `sent` maps the names of values to those that the caller used.
     """
 
     kind: AttachmentKind
@@ -135,7 +135,7 @@ class AttachmentPart:
     sent: Mapping[str, str]
 
     def field_of(self, name: str) -> str:
-        """Return one of its values in errors: as it was sent, with what follows in brackets."""
+        """Return the name of one of its values in errors, as the caller wrote it."""
         plain, bracket, rest = name.partition("[")
         return f"{self.field}.{self.sent.get(plain, plain)}{bracket}{rest}"
 
@@ -146,10 +146,10 @@ class AttachmentPart:
 
 
 def read_parts(content: object, limits: MultimodalSettings) -> list[AttachmentPart]:
-    """Check the outer shape of `multimodal_content`; images count as I1, I2 …, tables as T1, T2 ….
+    """Return the parts of `multimodal_content`; images are labelled I1, I2 …, tables T1, T2 ….
 
     Raises:
-        OptionInvalid: which part has no known type, or that there are too many.
+        OptionInvalid: a part has an unknown type, or there are too many.
     """
     if not isinstance(content, Sequence) or isinstance(content, str | bytes):
         raise OptionInvalid(
@@ -224,7 +224,7 @@ async def load_picture(
     settings: MultimodalSettings,
     limits: PictureLimits,
 ) -> EncodedPicture:
-    """Return the image that a part names, checked and encoded anew; nothing is ever fetched.
+    """Return the image that a part names, checked and re-encoded; addresses are never fetched.
 
     Raises:
         OptionInvalid: it names none, an address, or a file outside of the allowed folder.
@@ -260,7 +260,7 @@ async def load_picture(
 
 
 def _at(part: AttachmentPart, way: str, error: InputError) -> InputError:
-    # A file of the caller's own was read before (`with_local_images`): the path is what they named.
+    # `with_local_images` has read a file into `data`: the caller knows its path.
     named = "img_path" if way == "data" and part.values.get("img_path") else way
     field = part.field_of(named)
     return type(error)(f"{field}: {error.message}", next_step=error.next_step, field=field)
@@ -272,7 +272,7 @@ def _decode_image(
     if not uri[:start].lower().endswith(";base64,"):
         raise part.wrong(way, "It is not in base64.", 'Begin it with "data:image/png;base64,".')
     if len(uri) - start > limits.max_bytes * 4 // 3 + 4:
-        # Refused before it is decoded; the check of the bytes says the limit.
+        # Not decoded; the check of the size then reports the limit.
         return bytes(limits.max_bytes + 1)
     try:
         return b64decode(uri[start:], validate=True)
@@ -296,20 +296,20 @@ def _from_folder(
     try:
         return read_inside(settings.image_dir, value, limits.max_bytes)
     except OSError:
-        # The same sentence for a file that is missing and one that is not to be read.
+        # A missing and an unreadable file get the same message.
         raise part.wrong(
             "img_path", "There is no such image in the folder for images.", "Check the path."
         ) from None
 
 
 def read_inside(folder: Path, path: str, most: int) -> bytes:
-    """Read a regular file inside of `folder`, at most `most` + 1 bytes; blocks.
+    """Read a regular file inside `folder`, at most `most` + 1 bytes; blocks.
 
-    The way there is opened step by step without following links, so that what was checked is what is
-    read (CWE-22, CWE-59, CWE-367).
+    Directories are opened one by one without following links, so that the checked file is the one that is read
+    (CWE-22, CWE-59, CWE-367).
 
     Raises:
-        OSError: there is no such file, it is no regular one, or the way leads out or over a link.
+        OSError: there is no such regular file, or the path leads out of the folder or over a link.
     """
     steps = _inside(folder, path)
     directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -329,7 +329,7 @@ def read_inside(folder: Path, path: str, most: int) -> bytes:
 
 
 def _inside(folder: Path, path: str) -> tuple[str, ...]:
-    """Return the names on the way from `folder` to `path`, which may be given in full."""
+    """Return the components of `path` relative to `folder`; `path` may be absolute."""
     given = Path(path)
     steps = given.parts
     if given.is_absolute():

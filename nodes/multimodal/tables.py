@@ -1,4 +1,4 @@
-"""A table as a caller gives it, CSV, Markdown, HTML or rows, as data."""
+"""Read a table that a caller gives as CSV, Markdown, HTML or rows."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from sextant.nodes.multimodal.parts import AttachmentPart
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.text.characters import clean_text
 
-# Tables within tables, and beside each other.
-_MOST_TABLES = 20
+# Tables in one piece of HTML, nested or not.
+_MAX_TABLES = 20
 _TABLE = re.compile(r"<table\b", re.IGNORECASE)
-# Everything but what a table is made of; white space in its place keeps words apart.
+# All tags except those of tables; they are replaced by spaces.
 _OTHER_TAGS = re.compile(
     r"</?(?!/?(?:table|thead|tbody|tfoot|tr|th|td|caption|br)\b)[a-z!][^<>]*>", re.IGNORECASE
 )
 _RULE = frozenset("|:- \t")
 _BAR = re.compile(r"(?<!\\)\|")
-# Emphasis and code around a cell's words.
+# Emphasis and code in a cell.
 _MARKS = re.compile(r"(\*\*|__|\*|`)([^*_`]{1,500})\1")
 
 
 def is_piped(text: str) -> bool:
-    """Return whether a Markdown table stands in `text`: bars, and a line of dashes below the names."""
+    """Return whether `text` has a Markdown table: bars, and a line of dashes below the names."""
     return "|" in text and any(map(_is_rule, text.splitlines()))
 
 
 def read_markdown_table(text: str) -> Table | None:
-    """Return the largest Markdown table of `text`, or None."""
+    """Return the largest Markdown table in `text`, or None."""
     return max(_split_tables(text.splitlines()), key=lambda table: len(table.rows), default=None)
 
 
 def read_html_table(text: str, limits: Limits) -> Table | None:
-    """Return the largest table of a piece of HTML; None where there is none, or too many.
+    """Return the largest table in a piece of HTML; None if there is none, or too many.
 
     Raises:
         FileRejected: it has too many cells.
     """
-    if len(_TABLE.findall(text)) > _MOST_TABLES:
+    if len(_TABLE.findall(text)) > _MAX_TABLES:
         return None
     blocks = html.parse(_OTHER_TAGS.sub(" ", text).encode(), limits).blocks
     tables = [block for block in blocks if isinstance(block, Table)]
@@ -83,14 +83,14 @@ def _plain(cell: str) -> str:
 
 
 _HTML = re.compile(r"<\s*(?:table|tr|td|html)\b", re.IGNORECASE)
-# Of a table that a person asks about: what is computed is computed of each column.
-_MOST_COLUMNS = 1_000
+# Statistics are computed for every column.
+_MAX_COLUMNS = 1_000
 _FORMS = 'Give CSV, Markdown or HTML as text, or rows like [["name", "price"], ["pen", 2]].'
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table, and what had to be made up for it."""
+    """A table, with a warning if rows were filled up."""
 
     table: DataTable
     warnings: tuple[CodedWarning, ...] = ()
@@ -112,7 +112,7 @@ def read_table(part: AttachmentPart, settings: Settings) -> ReadTable:
     _check_size(part, len(rows) * width, settings)
     table = make_table(rows, _header(found, rows), found.repeated)
     if not any(table.names):
-        # As markers call them, so that a question can, too.
+        # The names that markers use, so that a question can use them, too.
         table = replace(table, names=tuple(map(table.name, range(table.width))))
     if not table.rows or not any(any(row) for row in table.rows):
         raise part.wrong("table_data", "The table has no filled row.", _FORMS)
@@ -176,15 +176,15 @@ def _from_text(part: AttachmentPart, data: str, settings: Settings) -> Table:
 
 
 def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows name the columns, where the form of the table leaves that open."""
+    """Return the number of header rows, detected if the form of the table does not say it."""
     return found.header_rows if found.header_rows > 0 else header_rows(rows)
 
 
 def _check_width(part: AttachmentPart, columns: int) -> None:
-    if columns > _MOST_COLUMNS:
+    if columns > _MAX_COLUMNS:
         raise part.wrong(
             "table_data",
-            f"The table has more than {_MOST_COLUMNS:,} columns.",
+            f"The table has more than {_MAX_COLUMNS:,} columns.",
             "Send only those that the question is about.",
         )
 
