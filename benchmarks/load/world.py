@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from benchmarks import entity_search
 from benchmarks.hybrid.corpus import DIMENSION, make_library
 from benchmarks.hybrid.store import fill, scope_of
+from benchmarks.load.entities import EntityGraph, store_entities
 from sextant.domain.scope import Permission
 from sextant.models.protocols import Vectors
 from sextant.stores.api_keys import ApiKeyStore
@@ -65,8 +65,8 @@ async def _make(database: Database, chunks: int, entities: int, file: Path) -> N
     await fill(database, library)
     sizes = np.bincount(library.tenants, minlength=TENANTS) / chunks * entities
     for tenant, size in enumerate(sizes.astype(int).tolist()):
-        world = await asyncio.to_thread(entity_search.World, max(size, 2), SEED + tenant)
-        await entity_search.store(database, scope_of(tenant), world)
+        graph = await asyncio.to_thread(EntityGraph, max(size, 2), SEED + tenant)
+        await store_entities(database, scope_of(tenant), graph)
     async with database.owner() as owner:
         await owner.set_autocommit(True)
         await owner.execute("vacuum analyze")
