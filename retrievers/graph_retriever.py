@@ -22,7 +22,7 @@ from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.graph import Entity
 from sextant.domain.questions import ChunkFilters, check_question, in_range
-from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescore
+from sextant.domain.retrieval import AUTO, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import run_sync
@@ -43,8 +43,6 @@ from sextant.retrievers.lanes.lane import (
 from sextant.retrievers.lanes.warnings import warn_of_failures, warn_of_unknown
 from sextant.retrievers.mode_runner import ModeRunner
 from sextant.retrievers.modes import resolve_mode, spec_from_lanes
-from sextant.retrievers.ranking.fusion import cut_with_reports, insert_reports
-from sextant.retrievers.ranking.reranking import RerankLimits, rerank
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.scopes import KnowledgeBases
@@ -217,37 +215,18 @@ class GraphRetriever(BaseRetriever):
             spec = spec_from_lanes(lanes, runner.lane_names)
         limit = self._top_k(top_k)
         reranker = self.reranker if rerank and spec.reranked else None
-        # Rescorers and rerankers read some passages, however few are wanted.
-        candidates = max(
-            spec.candidates, 0 if reranker is None else self.settings.retrieval.rerank_pairs
-        )
+        pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
         fetched = limit * _OVERFETCH if len(spec.signals) > 1 else limit
         request = LaneQuery(
             scope=scope,
             text=check_question(query, self.settings.limits.question_chars),
-            limit=max(fetched, candidates),
+            limit=max(fetched, spec.candidates, pairs),
             max_keywords=self.settings.retrieval.max_keywords,
             filters=ChunkFilters.read(filters) if filters else None,
         )
         with collect_warnings() as notices:
-            found = await runner.run(spec, request, None if candidates else limit)
-        runs, ranking, timings, share = (
-            found.runs,
-            found.passages,
-            found.timings,
-            found.global_share,
-        )
-        reports = [
-            item for item in found.graph_items if spec.reports and item.kind is ItemKind.COMMUNITY
-        ]
-        if share is not None:
-            ranking = insert_reports(ranking, reports, share)
-        if reranker is not None:
-            ranking = await self._rerank(reranker, request, ranking, timings)
-        if share is not None:
-            results = cut_with_reports(ranking, limit, share)
-        else:
-            results = _reports_first(ranking, reports, limit)
+            found = await runner.run(spec, request, limit, reranker)
+        runs, results, timings = found.runs, found.results, found.timings
         incomplete = self.chunks.database.next_vector_check is not None
         if spec.signals and (request.filters or incomplete):
             await warn_of_unknown(self.chunks, request)
@@ -386,22 +365,6 @@ class GraphRetriever(BaseRetriever):
         if bases is not None and not await bases.has_passages(request.scope):
             request.warn(WarningCode.PASSAGES_MISSING)
 
-    async def _rerank(
-        self,
-        reranker: Reranker,
-        request: LaneQuery,
-        found: list[RetrievedItem],
-        timings: dict[str, float],
-    ) -> list[RetrievedItem]:
-        """Return the passages in the reranker's order; unchanged if it fails or is late."""
-        started = time.perf_counter()
-        limits = RerankLimits.of(self.settings.retrieval)
-        done = await rerank(reranker, request.text, found, limits)
-        if done.warning is not None:
-            request.note(done.warning)
-        timings["rerank"] = milliseconds_since(started)
-        return done.items
-
     def _log(
         self,
         request: LaneQuery,
@@ -423,17 +386,6 @@ class GraphRetriever(BaseRetriever):
         )
         if slow:
             logger.warning("retrieval took %.0f ms: %s", timings["total"], milliseconds_of)
-
-
-def _reports_first(
-    passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], top_k: int
-) -> list[RetrievedItem]:
-    """Return up to half reports, then passages with scores below theirs."""
-    first = reports[: max(1, top_k // 2)]
-    rest = passages[: top_k - len(first)]
-    if not first:
-        return list(rest)
-    return [*first, *(rescore(item, item.score * first[-1].score) for item in rest)]
 
 
 def _lacks_keywords(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:

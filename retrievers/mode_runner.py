@@ -1,4 +1,4 @@
-"""Run a mode: its lanes at the same time, then fusion, the texts of the passages, and rescoring."""
+"""Run a mode: its lanes at the same time, then fusion, texts, rescoring, reports and reranking."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sextant.domain.retrieval import (
 from sextant.domain.settings import RetrievalSettings
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
-from sextant.models.protocols import Embedder
+from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.graph_items import GraphItems, merge_graph_items
 from sextant.retrievers.lanes.index_lanes import (
@@ -44,7 +44,15 @@ from sextant.retrievers.lanes.lane import (
 from sextant.retrievers.lanes.query_context import IndexLane, IndexLaneRunner, LaneRuns
 from sextant.retrievers.lanes.warnings import failure_of, go_without, log_failures
 from sextant.retrievers.modes import Fusion, ModeSpec
-from sextant.retrievers.ranking.fusion import fuse, fuse_by_score, share_of_global
+from sextant.retrievers.ranking.fusion import (
+    cut_with_reports,
+    fuse,
+    fuse_by_score,
+    insert_reports,
+    put_reports_first,
+    share_of_global,
+)
+from sextant.retrievers.ranking.reranking import RerankLimits, rerank
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
@@ -65,13 +73,21 @@ class ModeResults:
 
     Attributes:
         runs: how each lane fared.
-        passages: one ranking of all lanes.
+        results: passages, and reports where the mode has them as results, best first.
         graph_items: reports, entities and relations that go with them, best first.
-        timings: milliseconds of each lane, of parts of the lanes over the index, of `fusion` and `texts`.
-        global_share: weight of the second of two lanes that were fused by scores; None: no two were.
+        timings: milliseconds of each lane, of parts of the lanes over the index, and of the later steps.
     """
 
     runs: list[LaneRun]
+    results: list[RetrievedItem]
+    graph_items: list[RetrievedItem]
+    timings: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """One ranking of all lanes; `global_share` is the weight of the second of two lanes fused by scores."""
+
     passages: list[RetrievedItem]
     graph_items: list[RetrievedItem]
     timings: dict[str, float]
@@ -96,13 +112,16 @@ class ModeRunner:
         index_lanes = [LOCAL, MIX] if self.graph is None else list(INDEX_LANES)
         return [VECTOR, KEYWORD, *index_lanes]
 
-    async def run(self, spec: ModeSpec, query: LaneQuery, top_k: int | None) -> ModeResults:
-        """Run the lanes of a mode and their companions, then the fallback if all of its lanes failed.
+    async def run(
+        self, spec: ModeSpec, query: LaneQuery, limit: int, reranker: Reranker | None
+    ) -> ModeResults:
+        """Run the lanes of a mode and their companions, or the fallback if all of its lanes failed.
 
         Args:
             spec: the mode.
-            query: the question.
-            top_k: passages wanted with their texts; None: all.
+            query: the question; its limit is the number of passages of each lane.
+            limit: number of results.
+            reranker: orders the best passages; None: none does.
 
         Raises:
             InputError, ConflictError: the request or the stored vectors are at fault.
@@ -110,9 +129,11 @@ class ModeRunner:
         """
         companions = [name for name in spec.companions if name in self.lane_names]
         lanes = await self._run_lanes(spec, [*spec.signals, *companions], query)
-        runs, found = lanes.runs, ModeResults(lanes.runs, [], [], {})
+        runs, ranking = lanes.runs, _Ranking([], [], {})
+        # Rescorers and rerankers read more passages than are wanted.
+        top_k = None if spec.candidates or reranker is not None else limit
         try:
-            found = await self._combine(spec, query, lanes, top_k)
+            ranking = await self._combine(spec, query, lanes, top_k)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - without texts the lanes have found nothing
@@ -122,13 +143,14 @@ class ModeRunner:
             runs = [*runs, *await run_lanes(fallback, query, self.settings.lane_timeout)]
             passages, _ = self._fuse(spec, query, runs, top_k)
             passages, _ = await self._load_texts(query, passages, None)
-            found = ModeResults(runs, passages, _reports(runs), _lane_timings(runs))
+            ranking = _Ranking(passages, _reports(runs), _lane_timings(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
         if failed:
             log_failures(failed)
         if _all_failed(runs, [*spec.signals, *spec.fallback]):
             raise await failure_of(failed, self.chunks.database)
-        return found
+        results = await self._finish(spec, query, ranking, limit, reranker)
+        return ModeResults(runs, results, ranking.graph_items, ranking.timings)
 
     def _store_lane(self, name: str) -> Lane:
         if name == VECTOR:
@@ -152,7 +174,7 @@ class ModeRunner:
 
     async def _combine(
         self, spec: ModeSpec, query: LaneQuery, lanes: LaneRuns, top_k: int | None
-    ) -> ModeResults:
+    ) -> _Ranking:
         """Return one ranking of all that the lanes found, with texts, and the graph items that go with it."""
         runs, started = lanes.runs, time.perf_counter()
         timings = {**lanes.timings, **_lane_timings(runs)}
@@ -167,7 +189,7 @@ class ModeRunner:
         timings["texts"] = milliseconds_since(started)
         if passages:
             passages = await self._rescore(spec, query, passages, timings)
-        return ModeResults(runs, passages, items, timings, share)
+        return _Ranking(passages, items, timings, share)
 
     async def _load_texts(
         self,
@@ -235,6 +257,32 @@ class ModeRunner:
             scale = rescorer.scale
             timings[rescorer.name] = milliseconds_since(started)
         return passages
+
+    async def _finish(
+        self,
+        spec: ModeSpec,
+        query: LaneQuery,
+        ranking: _Ranking,
+        limit: int,
+        reranker: Reranker | None,
+    ) -> list[RetrievedItem]:
+        """Return the results: passages with the reports of the mode, reranked, and cut to the limit."""
+        passages, share = ranking.passages, ranking.global_share
+        reports = [
+            item for item in ranking.graph_items if spec.reports and item.kind is ItemKind.COMMUNITY
+        ]
+        if share is not None:
+            passages = insert_reports(passages, reports, share)
+        if reranker is not None:
+            started = time.perf_counter()
+            reranked = await rerank(reranker, query.text, passages, RerankLimits.of(self.settings))
+            if reranked.warning is not None:
+                query.note(reranked.warning)
+            passages = reranked.items
+            ranking.timings["rerank"] = milliseconds_since(started)
+        if share is not None:
+            return cut_with_reports(passages, limit, share)
+        return put_reports_first(passages, reports, limit)
 
     def _fuse(
         self, spec: ModeSpec, query: LaneQuery, runs: Sequence[LaneRun], top_k: int | None

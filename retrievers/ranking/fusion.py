@@ -77,6 +77,17 @@ def cut_with_reports(
     return [item for item in results if item.id in report_ids]
 
 
+def put_reports_first(
+    passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], top_k: int
+) -> list[RetrievedItem]:
+    """Return up to half reports, then passages with scores below theirs."""
+    first = reports[: max(1, top_k // 2)]
+    rest = passages[: top_k - len(first)]
+    if not first:
+        return list(rest)
+    return [*first, *(rescore(item, item.score * first[-1].score) for item in rest)]
+
+
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import DURATION, CellValue, ValueKind
+from sextant.text.characters import plain_of
 
 # Numbers of cells lie between 1e-114 and 1e114 (`sextant.tables.cells.values`), so that sums of a million of them are
 # exact with 300 digits; the traps prove it.
@@ -148,6 +149,20 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
             denied = {table.rows[row][condition.of] for row in set(among) - set(rows)}
             rows = [row for row in rows if table.rows[row][condition.of] not in denied]
     return rows
+
+
+def group_rows(table: DataTable, rows: Sequence[int], column: int) -> dict[str, list[int]]:
+    """Return value → rows; spellings such as Norbolt and NORBOLT are one value, named by the first."""
+    groups = dict[str, list[int]]()
+    for row in rows:
+        if name := table.rows[row][column].strip():
+            groups.setdefault(plain_of(name), []).append(row)
+    return {table.rows[members[0]][column].strip(): members for members in groups.values()}
+
+
+def first_of_each(table: DataTable, rows: Sequence[int], column: int) -> list[int]:
+    """Return the first row of each value."""
+    return [members[0] for members in group_rows(table, rows, column).values()]
 
 
 def compute(operation: Operation, column: Column | None, rows: Sequence[int]) -> Result | None:

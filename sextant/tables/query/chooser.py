@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sextant.tables.cells.arithmetic import Condition, Operation
+from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.column_kinds import (
     counts_things,
@@ -33,7 +33,6 @@ from sextant.tables.query.tokens import (
     match_at,
 )
 from sextant.tables.query.units import find_unit
-from sextant.text.word_forms import stem
 
 _RANKS = (
     "before_behind NUMBER",
@@ -97,10 +96,6 @@ class QueryChooser(QuestionParts):
             return None
         one = self.where[0].column
         return TableQuery(tuple(named), Operation.DIFFERENCE, self.where, subject=one)
-
-    def _pairs(self) -> list[Condition]:
-        """Return the conditions that name two values of one column."""
-        return [one for one in self.where if len(one.words) == 2 and not one.denied]
 
     def _rivals(self, over: Operation | None) -> TableQuery | None:
         """Return which of two named rows has more: "which sold more, A or B?", A和B哪个贵."""
@@ -223,7 +218,7 @@ class QueryChooser(QuestionParts):
             # "Which region sells most": a region's rows are taken together.
             together = over or Operation.SUM
             return TableQuery((column,), together, where, subject, order, 1, subject=subject)
-        also = self._besides(column, subject)
+        also = self._other_columns(column, subject)
         return None if over else TableQuery(also, None, where, None, order, 1, subject=subject)
 
     def _over_rows(self, over: Operation, column: int) -> TableQuery | None:
@@ -256,13 +251,6 @@ class QueryChooser(QuestionParts):
         first = min((start for start, at in self._positions if at == column), default=-1)
         return cut is not None and first >= cut
 
-    def _besides(self, column: int, subject: int | None) -> tuple[int, ...]:
-        """Return the other columns that are asked for: "and what is their no-show rate?"."""
-        persons = [at for at in self.words if "person" in read_kinds(self._columns[at])]
-        owners = persons if self._has("who") and len(persons) == 1 else []
-        known = {column, subject, self._group, *self.bound}
-        return tuple(at for at in dict.fromkeys([*self.named, *owners]) if at not in known)
-
     def _is_of_each(self, column: int) -> bool:
         """Return whether the largest value of each group is asked for, and not the group with the largest."""
         if self._group in (None, column) or self._columns[column].kind is not ValueKind.NUMBER:
@@ -292,24 +280,9 @@ class QueryChooser(QuestionParts):
         subject = self.where[0].column
         return TableQuery(tuple(columns), Operation.ACROSS, self.where, subject=subject)
 
-    def _counted(self) -> set[int]:
-        """Return the columns next to "how many"."""
-        places = [at for at, one in enumerate(self.tokens) if one.kind == "count"]
-        found = set[int]()
-        for at in places:
-            behind = match_at(self.tokens, at, "count COLUMN", {*HARMLESS, WORD})
-            if behind and (behind[-1] - at <= 3):
-                found.add(self.tokens[behind[-1]].column)
-            for start in range(max(0, at - 4), at):
-                if match_at(self.tokens, start, "COLUMN sum? count", {"exist", "filler", "with"})[
-                    -1:
-                ] == [at]:
-                    found.add(self.tokens[start].column)
-        return found
-
     def _count(self) -> TableQuery | None:
         """Return the number of rows, or the sum of a column of amounts: "how many units"."""
-        near, columns = self._counted(), self._columns
+        near, columns = self._counted_columns(), self._columns
         has_group = self._has("each") or self._group is not None
         codes = [at for at in near if is_code(columns[at])]
         if codes and not has_group:
@@ -329,13 +302,6 @@ class QueryChooser(QuestionParts):
             return None
         select = () if distinct is None else (distinct,)
         return TableQuery(select, Operation.COUNT, self.where, subject=self.subject)
-
-    def _counts_entries(self) -> bool:
-        """Return whether "how many orders" asks of a table that is titled "orders" and has a number for each row."""
-        place = next(at for at, one in enumerate(self.tokens) if one.kind == "count")
-        behind = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
-        is_title = behind is not None and behind.kind == WORD and stem(behind.text) in self.title
-        return is_title and any(map(is_code, self._columns))
 
     def _count_groups(self) -> TableQuery | None:
         """Return the number of rows, or of values of another column, in each group: "how many parts per supplier"."""

@@ -9,10 +9,10 @@ from dataclasses import replace
 from sextant.tables.cells.arithmetic import Condition, Operation
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_kinds import asks_for_other, find_by_kind, is_code
+from sextant.tables.query.column_kinds import asks_for_other, find_by_kind, is_code, read_kinds
 from sextant.tables.query.conditions import CONDITION, Conditions
 from sextant.tables.query.linker import Linker, names_column
-from sextant.tables.query.tokens import COLUMN, HARMLESS, VALUE, QuestionToken, match_at
+from sextant.tables.query.tokens import COLUMN, HARMLESS, VALUE, WORD, QuestionToken, match_at
 from sextant.text.characters import plain_of
 from sextant.text.word_forms import stem
 
@@ -190,6 +190,39 @@ class QuestionParts:
         if behind and (word.text.isascii() or not before):
             return behind[0]
         return before[-1]
+
+    def _pairs(self) -> list[Condition]:
+        """Return the conditions that name two values of one column."""
+        return [one for one in self.where if len(one.words) == 2 and not one.denied]
+
+    def _counted_columns(self) -> set[int]:
+        """Return the columns next to "how many"."""
+        places = [at for at, one in enumerate(self.tokens) if one.kind == "count"]
+        found = set[int]()
+        for at in places:
+            behind = match_at(self.tokens, at, "count COLUMN", {*HARMLESS, WORD})
+            if behind and (behind[-1] - at <= 3):
+                found.add(self.tokens[behind[-1]].column)
+            for start in range(max(0, at - 4), at):
+                if match_at(self.tokens, start, "COLUMN sum? count", {"exist", "filler", "with"})[
+                    -1:
+                ] == [at]:
+                    found.add(self.tokens[start].column)
+        return found
+
+    def _other_columns(self, column: int, subject: int | None) -> tuple[int, ...]:
+        """Return the other columns that are asked for: "and what is their no-show rate?"."""
+        persons = [at for at in self.words if "person" in read_kinds(self._columns[at])]
+        owners = persons if self._has("who") and len(persons) == 1 else []
+        known = {column, subject, self._group, *self.bound}
+        return tuple(at for at in dict.fromkeys([*self.named, *owners]) if at not in known)
+
+    def _counts_entries(self) -> bool:
+        """Return whether "how many orders" asks of a table that is titled "orders" and has a number for each row."""
+        place = next(at for at, one in enumerate(self.tokens) if one.kind == "count")
+        behind = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
+        is_title = behind is not None and behind.kind == WORD and stem(behind.text) in self.title
+        return is_title and any(map(is_code, self._columns))
 
 
 def opposite_of(operation: Operation) -> Operation:

@@ -12,7 +12,9 @@ from sextant.tables.cells.arithmetic import (
     Result,
     compute,
     difference,
+    first_of_each,
     format_number,
+    group_rows,
     in_order,
     matching,
     percentage,
@@ -26,7 +28,6 @@ from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.query.statements import FinancialStatement
 from sextant.tables.results.sentences import OF_DATES
 from sextant.tables.results.wording import FindingWording
-from sextant.text.characters import plain_of
 
 _MAX_LISTED = 10  # further rows are counted, not listed
 _ROW = re.compile(r"r(\d+)")
@@ -127,7 +128,7 @@ class Writer:
                 )
             elif shown:
                 yield self._cell_finding(row, column, named, named)
-            yield from self._besides(row, named, self._query.select[1:])
+            yield from self._other_columns(row, named, self._query.select[1:])
         yield from self._more(len(rows))
 
     def _order_rows(
@@ -148,10 +149,12 @@ class Writer:
             shown, named = column.values[row].text.strip(), self._words.name(row)
             sentence = self._words.text(text, column=column.name, row=named, value=shown)
             yield ComputedFinding(sentence, _cell(row, column.index), shown, self._words.label(row))
-            yield from self._besides(row, named, query.select)
+            yield from self._other_columns(row, named, query.select)
         yield from self._more(len(result.at))
 
-    def _besides(self, row: int, named: str, columns: Sequence[int]) -> Iterator[ComputedFinding]:
+    def _other_columns(
+        self, row: int, named: str, columns: Sequence[int]
+    ) -> Iterator[ComputedFinding]:
         """Yield further columns of a row."""
         for column in columns:
             if self._table.rows[row][column].strip():
@@ -175,7 +178,7 @@ class Writer:
         )
 
     def _distinct(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
-        found, name = self._first_of_each(rows, column), self._table.name(column)
+        found, name = first_of_each(self._table, rows, column), self._table.name(column)
         for row in found[:_MAX_LISTED]:
             value = self._table.rows[row][column].strip()
             yield ComputedFinding(
@@ -216,7 +219,7 @@ class Writer:
 
     def _count_rows(self, rows: Sequence[int], column: Column | None) -> ComputedFinding:
         """Return the number of rows, or of different values of a column."""
-        counted = rows if column is None else self._first_of_each(rows, column.index)
+        counted = rows if column is None else first_of_each(self._table, rows, column.index)
         # If every matching row has a different value, the rows are counted.
         values = column is not None and (len(counted) < len(rows) or not self._query.where)
         text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
@@ -329,10 +332,12 @@ class Writer:
         self, rows: Sequence[int], group: int, column: Column | None
     ) -> Iterator[ComputedFinding]:
         """Yield the result for each value of a column, or the values with the largest or smallest result."""
-        query, groups = self._query, self._by_value(rows, group)
+        query, groups = self._query, group_rows(self._table, rows, group)
         if query.aggregate is Operation.COUNT:
             for name, members in list(groups.items())[:_MAX_LISTED]:
-                counted = members if column is None else self._first_of_each(members, column.index)
+                counted = (
+                    members if column is None else first_of_each(self._table, members, column.index)
+                )
                 text = "grouped_rows" if column is None else "grouped_count"
                 of = "" if column is None else column.name
                 sentence = self._words.text(
@@ -386,19 +391,6 @@ class Writer:
                     operation=self._words.operations[result.operation],
                 )
                 yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown, name)
-
-    def _by_value(self, rows: Sequence[int], column: int) -> dict[str, list[int]]:
-        """Return value → rows; spellings such as Norbolt and NORBOLT are one value, named by the first."""
-        groups = dict[str, list[int]]()
-        for row in rows:
-            if name := self._table.rows[row][column].strip():
-                groups.setdefault(plain_of(name), []).append(row)
-        return {
-            self._table.rows[members[0]][column].strip(): members for members in groups.values()
-        }
-
-    def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
-        return [members[0] for members in self._by_value(rows, column).values()]
 
 
 def _cell(row: int, column: int) -> str:
