@@ -53,7 +53,7 @@ from sextant.retrievers.ranking.fusion import (
     share_of_global,
 )
 from sextant.retrievers.ranking.reranking import RerankLimits, rerank
-from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
+from sextant.retrievers.ranking.rescorers import RescoringQuery, scale_to_best
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import with_deadline
@@ -250,11 +250,11 @@ class ModeRunner:
         if cached is None:
             return passages
         rescoring = RescoringQuery(query.text, cached[1].lexical.information_of_term)
-        scale = _scale_of(spec)
+        if spec.rescorers and not _are_shares_of_best(spec):
+            passages = scale_to_best(passages)
         for rescorer in spec.rescorers:
             started = time.perf_counter()
-            passages = await asyncio.to_thread(run_rescorer, rescorer, rescoring, passages, scale)
-            scale = rescorer.scale
+            passages = await asyncio.to_thread(rescorer.rescore, rescoring, passages)
             timings[rescorer.name] = milliseconds_since(started)
         return passages
 
@@ -299,11 +299,10 @@ class ModeRunner:
         return fuse(found, weights, self.settings.rrf_k, top_k), None
 
 
-def _scale_of(spec: ModeSpec) -> ScoreScale:
-    """Return the scale of the fused scores: lanes over the index give shares of the best score."""
+def _are_shares_of_best(spec: ModeSpec) -> bool:
+    """Return whether the fused scores are shares of the best score in the scope, as in lanes over the index."""
     only_index_lanes = INDEX_LANES.keys() >= set(spec.signals)
-    keeps_scale = len(spec.signals) == 1 or spec.fusion is Fusion.SCORES
-    return ScoreScale.SHARE_OF_BEST if only_index_lanes and keeps_scale else ScoreScale.AS_RANKED
+    return only_index_lanes and (len(spec.signals) == 1 or spec.fusion is Fusion.SCORES)
 
 
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Rescorers: steps that change the scores of passages once their texts are read.
 
-A mode lists its rescorers (`sextant.retrievers.modes.ModeSpec`). Each declares the scale of the scores that it takes
-and returns, and gets them on that scale, whichever lanes and rescorers came before.
+A mode lists its rescorers (`sextant.retrievers.modes.ModeSpec`). The scores that a rescorer gets and returns lie in 0..1,
+whichever lanes and rescorers came before: 1 is the best passage in the scope, which a filter may exclude.
 
 `SentenceMatch` looks for the words of the question within one sentence. BM25 adds up words over a whole passage: "In
 which year was the bridge of Arta rebuilt?" is answered by one sentence with the year, the bridge and "rebuilt".
@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from heapq import nlargest
 from itertools import pairwise
 from operator import attrgetter
@@ -21,14 +20,6 @@ from typing import Protocol
 
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.text.analysis import question_terms, terms
-
-
-class ScoreScale(Enum):
-    """The scale of scores, all above 0."""
-
-    # Up to 1, the score of the best passage in the scope, which a filter may exclude.
-    SHARE_OF_BEST = auto()
-    AS_RANKED = auto()  # only the order has a meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +44,6 @@ class Rescorer(Protocol):
         ...
 
     @property
-    def scale(self) -> ScoreScale:
-        """Return the scale of the scores that it takes and returns."""
-        ...
-
-    @property
     def candidates(self) -> int:
         """Return the number of passages that it reads, even if fewer are asked for."""
         ...
@@ -65,26 +51,18 @@ class Rescorer(Protocol):
     def rescore(
         self, query: RescoringQuery, passages: Sequence[RetrievedItem]
     ) -> list[RetrievedItem]:
-        """Return the passages in their new order, scores descending and above 0.
+        """Return the passages in their new order, scores descending, above 0 to 1.
 
         Args:
             query: the question.
-            passages: best first, with their texts, and with scores on `scale`.
+            passages: best first, with their texts, and with scores above 0 to 1.
         """
         ...
 
 
-def run_rescorer(
-    rescorer: Rescorer,
-    query: RescoringQuery,
-    passages: Sequence[RetrievedItem],
-    scale: ScoreScale = ScoreScale.AS_RANKED,
-) -> list[RetrievedItem]:
-    """Run one rescorer over passages, best first, whose scores are on `scale`."""
-    if rescorer.scale is ScoreScale.SHARE_OF_BEST and scale is not rescorer.scale and passages:
-        best = passages[0].score
-        passages = [rescore(one, one.score / best) for one in passages]
-    return rescorer.rescore(query, passages)
+def scale_to_best(passages: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+    """Return passages, best first, with their scores divided by the best one."""
+    return [rescore(passage, passage.score / passages[0].score) for passage in passages]
 
 
 RESTATING = "restating"
@@ -147,7 +125,6 @@ class SentenceMatch:
     weight: float = 2.0
     candidates: int = 20
     name: str = RESTATING
-    scale: ScoreScale = ScoreScale.SHARE_OF_BEST
 
     def rescore(
         self, query: RescoringQuery, passages: Sequence[RetrievedItem]

@@ -18,7 +18,7 @@ from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.query_context import LaneHits, QueryContext
 from sextant.retrievers.modes import ModeSpec
 from sextant.retrievers.ranking.mix_ranker import MixParameters, PageRankMixer
-from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale
+from sextant.retrievers.ranking.rescorers import RescoringQuery
 from sextant.stores.postgresql.database import Database
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 
@@ -30,7 +30,6 @@ class ShortestFirst:
     """Orders by length."""
 
     name: str = "shortest"
-    scale: ScoreScale = ScoreScale.AS_RANKED
     candidates: int = len(PASSAGES)
 
     def rescore(
