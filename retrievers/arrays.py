@@ -63,7 +63,7 @@ def idf(
 
 
 Floats = npt.NDArray[np.float32]
-Places = npt.NDArray[np.intp]
+Rows = npt.NDArray[np.intp]
 
 
 def dot(matrix: Floats, vector: Floats) -> Floats:
@@ -82,8 +82,8 @@ class SparseRows:
     Columns are `intp`, so that numpy need not convert them at every use as an index.
     """
 
-    starts: Places
-    columns: Places
+    starts: Rows
+    columns: Rows
 
     @classmethod
     def of(
@@ -93,18 +93,18 @@ class SparseRows:
         order = np.lexsort((columns, rows))
         return cls(starts_of(rows, count), columns[order].astype(np.intp))
 
-    def row(self, index: int) -> Places:
+    def row(self, index: int) -> Rows:
         """Return the columns of one row."""
         return self.columns[self.starts[index] : self.starts[index + 1]]
 
-    def rows(self, wanted: npt.NDArray[np.integer]) -> tuple[Places, Places]:
+    def rows(self, wanted: npt.NDArray[np.integer]) -> tuple[Rows, Rows]:
         """Return the entries of some rows: for each its index in `wanted`, and its column."""
         positions, size = self.positions(wanted)
         return np.arange(len(wanted)).repeat(size), self.columns.take(positions, mode="clip")
 
     def positions(
-        self, wanted: npt.NDArray[np.integer], limit: int | Places | None = None
-    ) -> tuple[Places, Places]:
+        self, wanted: npt.NDArray[np.integer], limit: int | Rows | None = None
+    ) -> tuple[Rows, Rows]:
         """Return the positions in `columns` of the entries of some rows, and the number of entries of each row.
 
         Args:
@@ -120,7 +120,7 @@ class SparseRows:
         positions += np.arange(len(positions))
         return positions, size
 
-    def spread(self, wanted: Places, weights: Floats, width: int) -> Floats:
+    def spread(self, wanted: Rows, weights: Floats, width: int) -> Floats:
         """Return Σ `weights[i]` × row `wanted[i]`, as a dense vector of shape (width,)."""
         positions, size = self.positions(wanted)
         spread = np.zeros(width, np.float32)
@@ -128,7 +128,7 @@ class SparseRows:
         return spread
 
 
-def starts_of(rows: npt.NDArray[np.integer], count: int) -> Places:
+def starts_of(rows: npt.NDArray[np.integer], count: int) -> Rows:
     """Return the start of each of `count` rows, and the end, among entries that are sorted by row."""
     starts = np.zeros(count + 1, np.intp)
     np.cumsum(np.bincount(rows, minlength=count), out=starts[1:])
@@ -183,14 +183,14 @@ def unit(vectors: npt.NDArray[_Real]) -> npt.NDArray[_Real]:
     return directions
 
 
-def highest(scores: Floats, count: int) -> Places:
+def highest(scores: Floats, count: int) -> Rows:
     """Return the rows of the `count` highest scores, best first, ties by row; shape (min(count, n),)."""
     rows = among_highest(scores, count)
-    order: Places = rows[(-scores[rows]).argsort(kind="stable")]
+    order: Rows = rows[(-scores[rows]).argsort(kind="stable")]
     return order
 
 
-def among_highest(scores: Floats, count: int) -> Places:
+def among_highest(scores: Floats, count: int) -> Rows:
     """Return the same rows as `highest`, in rising order."""
     if count >= len(scores) or not count:
         return np.arange(min(count, len(scores)))

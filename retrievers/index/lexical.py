@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from sextant.retrievers.arrays import BM25, Floats, Places, idf, starts_of
+from sextant.retrievers.arrays import BM25, Floats, Rows, idf, starts_of
 from sextant.text.analysis import codes_in, question_terms, terms
 from sextant.text.word_forms import join_particles, synonyms
 
@@ -56,7 +56,7 @@ class LexicalMatch:
     unknown: float
     coded: Sequence[_Ints] = ()
 
-    def weights(self, rows: Places) -> Floats:
+    def weights(self, rows: Rows) -> Floats:
         """Return the weight of each term (row) in some passages (columns), each given once."""
         found = np.zeros((len(self.postings), len(rows)), np.float32)
         column_of = np.full(len(self.scores), -1)
@@ -66,7 +66,7 @@ class LexicalMatch:
             weights[columns[columns >= 0]] = term.weights[columns >= 0]
         return found
 
-    def residuals(self, known: Places, rows: Places) -> Floats:
+    def residuals(self, known: Rows, rows: Rows) -> Floats:
         """Return the scores of `rows` for the rest of the question after one of them, a `known` index, is read.
 
         A term counts the less, the more the known passage holds it, relative to the passage that holds it most.
@@ -101,11 +101,11 @@ class LexicalMatch:
 class Postings:
     """Term `i` is in the passages `holders[starts[i]:starts[i + 1]]`, `counts[…]` times."""
 
-    starts: Places
+    starts: Rows
     holders: _Ints
     counts: _Counts
 
-    def at(self, rows: Places) -> tuple[_Ints, _Ints, _Counts]:
+    def at(self, rows: Rows) -> tuple[_Ints, _Ints, _Counts]:
         """Return passage, term and count of every entry after row i has become `rows[i]`, or gone: -1."""
         term = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
         row = rows[self.holders].astype(np.int32)
@@ -163,7 +163,7 @@ class LexicalIndex:
         empty = Postings(np.zeros(1, np.intp), none, none.astype(np.uint16))
         return cls({}, empty, none).updated(np.empty(0, np.intp), texts)
 
-    def updated(self, rows: Places, texts: Iterable[str]) -> LexicalIndex:
+    def updated(self, rows: Rows, texts: Iterable[str]) -> LexicalIndex:
         """Return the index after passages were added, moved and deleted.
 
         Args:
@@ -280,7 +280,7 @@ def _count_terms(
     return (key >> 32).astype(np.int32), key.astype(np.int32), count
 
 
-def _assign_rows(rows: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
+def _assign_rows(rows: Rows, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
     """Return the rows of new passages, and the lengths of all."""
     remaining = rows[rows >= 0]
     length = np.zeros(len(remaining) + len(fresh), np.int32)

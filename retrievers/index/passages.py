@@ -16,7 +16,7 @@ from sextant.domain.errors import SextantError
 from sextant.domain.graph import Community
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Vectors
-from sextant.retrievers.arrays import Floats, Places, among_highest, dot, highest, unit
+from sextant.retrievers.arrays import Floats, Rows, among_highest, dot, highest, unit
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.relations import RelationTypes
 from sextant.stores.chunks.stored import IndexPassage
@@ -69,8 +69,8 @@ class ReportRows:
         lateness: position of the finding of each passage, 0 for the first to below 1.
     """
 
-    members: Places
-    passages: Places
+    members: Rows
+    passages: Rows
     lateness: npt.NDArray[np.float64]
 
     @classmethod
@@ -106,7 +106,7 @@ class ReportIndex:
     def __init__(self, communities: Sequence[Community], vectors: Embedded) -> None:
         self.reports = [IndexedReport(one) for one in sorted(communities, key=lambda one: one.id)]
         positions = index_of(halves_of(one.community.id for one in self.reports), vectors.ids)
-        self._rows: Places = np.sort(positions[positions >= 0]).astype(np.intp)
+        self._rows: Rows = np.sort(positions[positions >= 0]).astype(np.intp)
         ordered = vectors.vectors[positions >= 0][np.argsort(positions[positions >= 0])]
         self._vectors: Vectors = unit(ordered)
 
@@ -126,7 +126,7 @@ class ReportIndex:
 class NearestPassages:
     """The passages nearest to a question, as rising rows, and their cosines."""
 
-    rows: Places
+    rows: Rows
     cosines: Floats
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.graph import CO_OCCURS, HALF_CENTRAL
-from sextant.retrievers.arrays import Floats, Places, SparseRows, starts_of
+from sextant.retrievers.arrays import Floats, Rows, SparseRows, starts_of
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.stores.graph.protocol import HUB_DEGREE
 from sextant.text.analysis import question_terms, terms
@@ -33,8 +33,8 @@ class Expansion:
     """
 
     relation: Indices
-    node: Places
-    neighbour: Places
+    node: Rows
+    neighbour: Rows
     depth: Indices
 
 
@@ -45,10 +45,10 @@ class Outgoing:
     `positions` identify the relations for `Relations.kinds_at`.
     """
 
-    size: Places
-    target: Places
+    size: Rows
+    target: Rows
     weights: Floats
-    positions: Places
+    positions: Rows
 
 
 class Relations:
@@ -95,7 +95,7 @@ class Relations:
         self.strength: Floats = np.bincount(node, both, entities).astype(np.float32)
         self.stated_in = SparseRows.of(statements[:, 0], statements[:, 1], len(relations))
 
-    def centrality(self, entities: Places) -> Floats:
+    def centrality(self, entities: Rows) -> Floats:
         """Return the centrality of each entity, 0..1, from the number of its relations (`sextant.domain.graph.Entity`)."""
         starts = self._adjacency.starts
         degree = (starts[entities + 1] - starts[entities]).astype(np.float32)
@@ -109,7 +109,7 @@ class Relations:
         positions, size = self._adjacency.positions(entities)
         return self._relation[positions], values.repeat(size)
 
-    def heaviest(self, entities: Places, limit: int) -> Outgoing:
+    def heaviest(self, entities: Rows, limit: int) -> Outgoing:
         """Return the heaviest relations of some entities, `limit` of each at most."""
         positions, size = self._adjacency.positions(
             entities, np.minimum(self._walked.take(entities), limit)
@@ -117,11 +117,11 @@ class Relations:
         target = self._adjacency.columns.take(positions, mode="clip")
         return Outgoing(size, target, self._weights.take(positions, mode="clip"), positions)
 
-    def kinds_at(self, positions: Places) -> Indices:
+    def kinds_at(self, positions: Rows) -> Indices:
         """Return the types of relations that `heaviest` returned."""
         return self.kinds[self._relation[positions]]
 
-    def expand(self, seeds: Places, depth: int = 2, per_node: int = 10) -> Expansion:
+    def expand(self, seeds: Rows, depth: int = 2, per_node: int = 10) -> Expansion:
         """Return the heaviest relations around entities, level by level, as `GraphStore.neighbourhood` does.
 
         Each level has the `per_node` heaviest relations of every new entity, except of hubs with more than
@@ -130,7 +130,7 @@ class Relations:
         starts = self._adjacency.starts
         level, seen = seeds, np.zeros(len(starts) - 1, np.bool_)
         seen[level] = True
-        found: list[tuple[Indices, Places, Places, Indices]] = []
+        found: list[tuple[Indices, Rows, Rows, Indices]] = []
         for step in range(1, depth + 1):
             positions, size = self._adjacency.positions(level, per_node)
             neighbour = self._adjacency.columns[positions]
@@ -146,7 +146,7 @@ class Relations:
         return Expansion(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
-def _beyond(co_occurring: npt.NDArray[np.bool_], starts: Places) -> npt.NDArray[np.bool_]:
+def _beyond(co_occurring: npt.NDArray[np.bool_], starts: Rows) -> npt.NDArray[np.bool_]:
     """Return which co-occurrences come after the first `_CO_OCCURRENCES` of their entity."""
     so_far = np.cumsum(co_occurring)
     before = np.concatenate([[0], so_far])[starts[:-1]]
@@ -161,7 +161,7 @@ _MAX_COMPARED = 512  # relation types whose meaning is compared with a question
 class StatementScores:
     """How far the passages at `rows` state what a question asks; a passage may be there twice with the same value."""
 
-    rows: Places
+    rows: Rows
     values: Floats
 
 
@@ -180,7 +180,7 @@ class RelationTypes:
     """
 
     def __init__(
-        self, names: Sequence[str], lexical: LexicalIndex, uses: Places | None = None
+        self, names: Sequence[str], lexical: LexicalIndex, uses: Rows | None = None
     ) -> None:
         self.names = tuple(names)
         self.co_occurs = self.names.index(CO_OCCURS) if CO_OCCURS in self.names else -1

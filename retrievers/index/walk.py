@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sextant.retrievers.arrays import Floats, Places, SparseRows
+from sextant.retrievers.arrays import Floats, Rows, SparseRows
 from sextant.retrievers.index.relations import TYPE_PREFERENCE, Ints, Relations
 
 # How an entity divides its mass among passages that it titles, passages that mention it, and relations; if it has none
@@ -108,37 +108,37 @@ class WalkIndex:
         )
 
     @property
-    def mention_count(self) -> Places:
+    def mention_count(self) -> Rows:
         """Return the number of passages that mention each entity."""
         return self.role_counts[: self.entities]
 
     @property
-    def title_count(self) -> Places:
+    def title_count(self) -> Rows:
         """Return the number of passages that each entity titles."""
         return self.role_counts[self.entities :]
 
-    def mentioned_by(self, passages: Places) -> npt.NDArray[np.bool_]:
+    def mentioned_by(self, passages: Rows) -> npt.NDArray[np.bool_]:
         """Return for every entity whether one of some passages mentions it."""
         met = np.zeros(2 * self.entities, np.bool_)
         met[self.roles.columns.take(self.roles.positions(passages)[0], mode="clip")] = True
         return met[: self.entities]
 
-    def mentions_of(self, passages: Places) -> tuple[Places, Places]:
+    def mentions_of(self, passages: Rows) -> tuple[Rows, Rows]:
         """Return index of the passage, and entity, of every mention in some passages."""
         owner, role = self.roles.rows(passages)
         mentioned = role < self.entities
         return owner[mentioned], role[mentioned]
 
-    def shares_of(self, passages: Places) -> tuple[Places, Places, Floats]:
+    def shares_of(self, passages: Rows) -> tuple[Rows, Rows, Floats]:
         """Return `mentions_of`, and for each mention the entity's share of the passage's mass."""
         owner, entity = self.mentions_of(passages)
         return owner, entity, _ratio(self.weight[entity], self.entity_weight[passages[owner]])
 
-    def titled_by(self, entity: int) -> Places:
+    def titled_by(self, entity: int) -> Rows:
         """Return the passages that an entity titles."""
         return self._passages_of_role.row(self.entities + entity)
 
-    def passages_about(self, entities: Places, weights: Floats) -> Floats:
+    def passages_about(self, entities: Rows, weights: Floats) -> Floats:
         """Spread the weights of some entities over the passages that they are mentioned in or title.
 
         A mention counts `weight × information`; the titles of an entity share one `weight`. Shape (passages,).
@@ -219,7 +219,7 @@ class Subgraph:
             entities pass nothing on; the mass that reaches them is added at the end.
     """
 
-    def __init__(self, index: WalkIndex, passages: Places, sources: Places) -> None:
+    def __init__(self, index: WalkIndex, passages: Rows, sources: Rows) -> None:
         self._index = index
         self.passages = passages
         positions, self._size = index.roles.positions(passages)
@@ -228,7 +228,7 @@ class Subgraph:
         present = np.zeros(2 * index.entities, np.bool_)
         present[role], present[sources] = True, True
         here = present[: index.entities] | present[index.entities :]
-        self.entities: Places = np.flatnonzero(here)
+        self.entities: Rows = np.flatnonzero(here)
         self._roles = np.concatenate([self.entities, index.entities + self.entities])
         positions = np.empty(2 * index.entities, np.intp)  # undefined for other entities
         positions[self._roles] = np.arange(len(self._roles))
@@ -238,7 +238,7 @@ class Subgraph:
         self._source = self._position[sources].repeat(self._relations.size)
         self._inner = np.flatnonzero(here.take(self._relations.target, mode="clip"))
 
-    def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
+    def about(self, owner: Rows, entities: Rows, weights: Floats, owners: int) -> Shares:
         """Return `WalkIndex.passages_about` for the passages of the subgraph, for several groups of entities.
 
         Args:

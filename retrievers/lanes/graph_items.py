@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, PassageContent, RetrievedItem
-from sextant.retrievers.arrays import Floats, Places, highest
+from sextant.retrievers.arrays import Floats, Rows, highest
 from sextant.retrievers.index.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.stores.graph.evidence import relation_id
@@ -137,7 +137,7 @@ def importance(relevance: Floats, centrality: Floats) -> Floats:
 
 
 def _rate_relations(
-    index: ScopeIndex, hops: Expansion, best: Places, scores: Floats
+    index: ScopeIndex, hops: Expansion, best: Rows, scores: Floats
 ) -> dict[tuple[int, int, int], tuple[float, float, int]]:
     """Return the relations of `hops` that join two of the best entities, whose scores are given."""
     relations = index.walk.relations

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.domain.warnings import WarningCode
-from sextant.retrievers.arrays import Floats, Places, highest, min_max, scale_scores
+from sextant.retrievers.arrays import Floats, Rows, highest, min_max, scale_scores
 from sextant.retrievers.index.passages import IndexedReport, NearReport, ReportRows
 from sextant.retrievers.lanes.graph_items import collect_graph_items
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
@@ -58,7 +58,7 @@ def best_passages(
     ]
 
 
-def _rank_rows(scores: Floats, rows: Places) -> list[LaneScore | None]:
+def _rank_rows(scores: Floats, rows: Rows) -> list[LaneScore | None]:
     """Return the rank among all scores, from 1, and the score of some rows; None for a score of 0."""
     return [
         LaneScore(1 + int(np.count_nonzero(scores > score)), float(score)) if score > 0 else None
@@ -267,7 +267,7 @@ def _add_findings(
 
 
 def _repeat_scores(
-    reports: Sequence[ScoredReport], rows: Sequence[Places]
+    reports: Sequence[ScoredReport], rows: Sequence[Rows]
 ) -> npt.NDArray[np.float64]:
     """Return the score of its report for each row."""
     return np.repeat([report.score for report in reports], list(map(len, rows)))

@@ -16,7 +16,7 @@ import numpy as np
 
 from sextant.retrievers.arrays import (
     Floats,
-    Places,
+    Rows,
     among_highest,
     highest,
     scale_scores,
@@ -67,10 +67,10 @@ _MIN_NEAREST, _MAX_NEAREST = 10, 300
 class SemanticScores:
     """Relevance by meaning, 0..1: `values` of the passages at rising `rows`, and 0 for all others."""
 
-    rows: Places
+    rows: Rows
     values: Floats
 
-    def at(self, wanted: Places) -> Floats:
+    def at(self, wanted: Rows) -> Floats:
         """Return the values of passages at rising rows; 0 for those that were not found."""
         spots = wanted.searchsorted(self.rows)
         there = np.flatnonzero(wanted.take(spots, mode="clip") == self.rows)
@@ -101,7 +101,7 @@ def count_nearest(passages: int) -> int:
     return min(passages, max(_MIN_NEAREST, min(passages // 10, _MAX_NEAREST)))
 
 
-def semantic_scores(rows: Places, cosines: Floats) -> SemanticScores:
+def semantic_scores(rows: Rows, cosines: Floats) -> SemanticScores:
     """Return relevance by meaning of the nearest passages.
 
     Args:
@@ -253,7 +253,7 @@ class PageRankMixer:
         return seeds
 
     def _anchor_passages(
-        self, index: WalkIndex, seeds: Places, passages: Floats, entities: Mapping[int, float]
+        self, index: WalkIndex, seeds: Rows, passages: Floats, entities: Mapping[int, float]
     ) -> _Anchors:
         """Return the best passages among the most relevant ones and those that a named entity titles."""
         rows, amounts = [seeds], [passages]
@@ -268,7 +268,7 @@ class PageRankMixer:
         return _Anchors(anchored[best], weights[best])
 
     def _select_subgraph(
-        self, index: WalkIndex, entities: Mapping[int, float], relevance: Floats, start: Places
+        self, index: WalkIndex, entities: Mapping[int, float], relevance: Floats, start: Rows
     ) -> Subgraph:
         """Return the part of the graph to walk: all of a small one.
 
@@ -319,11 +319,11 @@ class PageRankMixer:
 class _Anchors:
     """Passages, best first, and their weights."""
 
-    rows: Places
+    rows: Rows
     weights: Floats
 
 
-def inflow(index: WalkIndex, passages: Places) -> Shares:
+def inflow(index: WalkIndex, passages: Rows) -> Shares:
     """Return the share of each passage's final mass that flowed in; the rest stayed from step to step.
 
     A passage with few entities keeps its mass and one with many passes it on, so that the first may have twice the

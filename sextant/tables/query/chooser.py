@@ -59,8 +59,8 @@ class QueryChooser(QuestionParts):
                 skipped = (
                     {"measure", "filler", "suffix"} if pattern.startswith("max") else {"filler"}
                 )
-                if places := match_at(self.tokens, start, pattern, skipped):
-                    return self._rank_rows([self.tokens[at] for at in places])
+                if positions := match_at(self.tokens, start, pattern, skipped):
+                    return self._rank_rows([self.tokens[at] for at in positions])
         return self._choose_without_rank()
 
     # Two numbers.
@@ -315,8 +315,8 @@ class QueryChooser(QuestionParts):
     def _how_much(self) -> TableQuery | None:
         """Return the sum of a column: "how much was spent?"."""
         amounts = self._free_numbers()
-        places = [at for at, one in enumerate(self.tokens) if one.kind == "how_much"]
-        ahead = {self.tokens[at - 1].text for at in places if at}
+        positions = [at for at, one in enumerate(self.tokens) if one.kind == "how_much"]
+        ahead = {self.tokens[at - 1].text for at in positions if at}
         asks = bool(ahead & {"了", "出", "有"}) or self._has("how_much", senses="all")
         if len(amounts) != 1 or not asks:
             return None

@@ -131,19 +131,21 @@ class Conditions:
 
     def _read_years(self, pattern: str, skipped: Collection[str]) -> None:
         """Make dates of the numbers that a pattern ends with, if they can be years."""
-        for places in find_all(self.tokens, pattern, skipped):
-            number = self.tokens[places[-1]]
+        for positions in find_all(self.tokens, pattern, skipped):
+            number = self.tokens[positions[-1]]
             if days := read_year(number):
-                self.tokens[places[-1]] = replace(number, kind=DAY, days=days)
+                self.tokens[positions[-1]] = replace(number, kind=DAY, days=days)
 
     def _apply(self, pattern: str, build: _Build, skipped: Collection[str] = ()) -> None:
         """Replace the tokens that match a pattern by what a production makes of them."""
         for start in range(len(self.tokens)):
-            places = match_at(self.tokens, start, pattern, skipped)
-            made = build([self.tokens[at] for at in places], places) if places else None
+            positions = match_at(self.tokens, start, pattern, skipped)
+            made = build([self.tokens[at] for at in positions], positions) if positions else None
             if made:
-                self.tokens[places[-1]] = made
-                self.tokens = [one for at, one in enumerate(self.tokens) if at not in places[:-1]]
+                self.tokens[positions[-1]] = made
+                self.tokens = [
+                    one for at, one in enumerate(self.tokens) if at not in positions[:-1]
+                ]
 
     def _make(self, taken: Sequence[QuestionToken], *conditions: Condition) -> QuestionToken:
         """Add conditions, and return the token that stands for them."""
@@ -151,10 +153,10 @@ class Conditions:
         return replace(taken[-1], kind=CONDITION, start=taken[0].start)
 
     def _compare(
-        self, side: Comparison, taken: Sequence[QuestionToken], places: Sequence[int]
+        self, side: Comparison, taken: Sequence[QuestionToken], positions: Sequence[int]
     ) -> QuestionToken | None:
         """Return the token of a comparison; None if no number or column follows: "did it sell more than that?"."""
-        behind = (one.kind for one in self.tokens[places[-1] + 1 :] if one.kind != "filler")
+        behind = (one.kind for one in self.tokens[positions[-1] + 1 :] if one.kind != "filler")
         is_of_rows = taken[0].kind in {"greater", "less"}
         if is_of_rows and next(behind, "") not in {NUMBER, COLUMN, DAY}:
             return None
@@ -174,7 +176,7 @@ class Conditions:
         return self._make(taken)
 
     def _compare_columns(
-        self, taken: list[QuestionToken], places: list[int]
+        self, taken: list[QuestionToken], positions: list[int]
     ) -> QuestionToken | None:
         """Compare a column with another: "below their minimum stock", 实际支出超过预算.
 
@@ -182,7 +184,7 @@ class Conditions:
         comparable one.
         """
         *named, other = (self._columns[one.column] for one in taken if one.kind == COLUMN)
-        if other.kind is ValueKind.TEXT and _kinds(self.tokens[places[-1] + 1 :])[:1] == [VALUE]:
+        if other.kind is ValueKind.TEXT and _kinds(self.tokens[positions[-1] + 1 :])[:1] == [VALUE]:
             return taken[-1]  # "under supplier Optik"
         if other.kind is ValueKind.TEXT or taken[-1].kind == "how_much":
             return None
@@ -191,7 +193,7 @@ class Conditions:
         alike = [one for one in self._columns if _comparable(one, other)]
         meant = named[:1] or _parts_of(other, self._columns) or alike
         # "At least 10 below their minimum", "more than the price of BM-40"
-        is_by_so_much = places[0] > 0 and self.tokens[places[0] - 1].kind in {NUMBER, "unit"}
+        is_by_so_much = positions[0] > 0 and self.tokens[positions[0] - 1].kind in {NUMBER, "unit"}
         if is_by_so_much or len(meant) != 1 or meant[0] not in alike or taken[-1].kind == "of":
             self.is_unsure = True
             return self._make(taken)
@@ -241,9 +243,9 @@ class Conditions:
 
     # Numbers.
 
-    def _between(self, taken: list[QuestionToken], places: list[int]) -> QuestionToken | None:
+    def _between(self, taken: list[QuestionToken], positions: list[int]) -> QuestionToken | None:
         low, high = (one for one in taken if one.kind == NUMBER)
-        behind = self.tokens[places[-1] + 1 : places[-1] + 2]
+        behind = self.tokens[positions[-1] + 1 : positions[-1] + 2]
         is_sure = taken[0].kind == "between" or taken[-1].kind == "within_range"
         if not is_sure and not (high.amount and high.amount.unit) and _kinds(behind) != [COLUMN]:
             return None  # a time of day, or years
@@ -251,10 +253,10 @@ class Conditions:
         conditions = [self._on_column(one, side, taken, behind) for one, side in ends]
         return self._make(taken, *(one for one in conditions if one))
 
-    def _bound(self, taken: list[QuestionToken], places: list[int]) -> QuestionToken:
+    def _bound(self, taken: list[QuestionToken], positions: list[int]) -> QuestionToken:
         number = next((one for one in taken if one.kind == NUMBER), taken[0])
         side = next(_side([one]) for one in taken if one.kind in {COMPARED, *_SIDES})
-        behind = self.tokens[places[-1] + 1 : places[-1] + 2]
+        behind = self.tokens[positions[-1] + 1 : positions[-1] + 2]
         condition = self._on_column(number, side, taken, behind)
         return self._make(taken, *([condition] if condition else []))
 

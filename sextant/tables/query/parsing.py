@@ -172,14 +172,14 @@ class LeftoverWords:
                 continue
             if token.kind == "or" and len(self._chooser.where) <= 1:
                 continue
-            is_harmless = token.kind in HARMLESS
-            if is_harmless and self._tells_rows_apart(token):
+            is_skippable = token.kind in HARMLESS
+            if is_skippable and self._distinguishes_rows(token):
                 return True
-            if not is_harmless and not self._is_known(token):
+            if not is_skippable and not self._is_known(token):
                 return True
         return self._names_someone()
 
-    def _tells_rows_apart(self, token: QuestionToken) -> bool:
+    def _distinguishes_rows(self, token: QuestionToken) -> bool:
         """Return whether a harmless word is in some rows of this table, which it may select: oak table, oak chair."""
         word = token.text
         if len(word) < _MIN_NOUN_CHARS or has_cjk(word) or word in ENGLISH_STOP_WORDS:

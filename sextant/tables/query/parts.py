@@ -77,8 +77,8 @@ class QuestionParts:
     def _join(self, pattern: str, kind: str) -> None:
         """Replace the tokens that match a pattern by one token; names within them stay."""
         for start in range(len(self.tokens)):
-            if places := match_at(self.tokens, start, pattern, {"filler"}):
-                taken = [at for at in places if self.tokens[at].kind != COLUMN]
+            if positions := match_at(self.tokens, start, pattern, {"filler"}):
+                taken = [at for at in positions if self.tokens[at].kind != COLUMN]
                 self.tokens[taken[0]] = replace(self.tokens[taken[0]], kind=kind)
                 self.tokens = [one for at, one in enumerate(self.tokens) if at not in taken[1:]]
 
@@ -101,15 +101,15 @@ class QuestionParts:
     def _asks_whether(self) -> bool:
         """Return whether the question asks if one row has more than another."""
         compares = self._has("greater", "less")
-        is_asked = self.tokens[:1] and self.tokens[0].kind == "whether"
+        is_first = self.tokens[:1] and self.tokens[0].kind == "whether"
         in_chinese = any(one.kind == "whether" and not one.text.isascii() for one in self.tokens)
-        return compares and ((bool(is_asked) and self._has("than")) or in_chinese)
+        return compares and ((bool(is_first) and self._has("than")) or in_chinese)
 
     def _is_of_periods(self) -> bool:
         """Return whether the question asks for a value per day or month, which no column has."""
         starts = range(len(self.tokens))
         found = (match_at(self.tokens, at, "each unit|suffix") for at in starts)
-        units = [self.tokens[places[-1]] for places in found if places]
+        units = [self.tokens[positions[-1]] for positions in found if positions]
         return any(one.kind == "unit" or one.text in {"天", "日"} for one in units)
 
     def _asks_meaning(self) -> bool:
@@ -120,8 +120,8 @@ class QuestionParts:
     def _find_group(self) -> int | None:
         """Return the column whose name follows "each"."""
         for start in range(len(self.tokens)):
-            if places := match_at(self.tokens, start, "each|by COLUMN", HARMLESS):
-                return self.tokens[places[-1]].column
+            if positions := match_at(self.tokens, start, "each|by COLUMN", HARMLESS):
+                return self.tokens[positions[-1]].column
         return None
 
     # Columns.
@@ -197,9 +197,9 @@ class QuestionParts:
 
     def _counted_columns(self) -> set[int]:
         """Return the columns next to "how many"."""
-        places = [at for at, one in enumerate(self.tokens) if one.kind == "count"]
+        positions = [at for at, one in enumerate(self.tokens) if one.kind == "count"]
         found = set[int]()
-        for at in places:
+        for at in positions:
             behind = match_at(self.tokens, at, "count COLUMN", {*HARMLESS, WORD})
             if behind and (behind[-1] - at <= 3):
                 found.add(self.tokens[behind[-1]].column)
@@ -219,8 +219,8 @@ class QuestionParts:
 
     def _counts_entries(self) -> bool:
         """Return whether "how many orders" asks of a table that is titled "orders" and has a number for each row."""
-        place = next(at for at, one in enumerate(self.tokens) if one.kind == "count")
-        behind = self.tokens[place + 1] if place + 1 < len(self.tokens) else None
+        position = next(at for at, one in enumerate(self.tokens) if one.kind == "count")
+        behind = self.tokens[position + 1] if position + 1 < len(self.tokens) else None
         is_title = behind is not None and behind.kind == WORD and stem(behind.text) in self.title
         return is_title and any(map(is_code, self._columns))
 

@@ -122,12 +122,12 @@ class FinancialStatement:
 
     def find(self, words: Collection[str], year: int | None) -> list[tuple[int, int]]:
         """Return the cells whose row and column have exactly these words, of a year if it is given."""
-        words_asked = frozenset(words)
+        wanted = frozenset(words)
         found = list[tuple[int, int]]()
         for row, of_row in self.rows.items():
             if (
                 not (of_row.words or of_row.years)
-                or not of_row.words <= words_asked
+                or not of_row.words <= wanted
                 or (of_row.years and year not in of_row.years)
             ):
                 continue
@@ -137,7 +137,7 @@ class FinancialStatement:
                     continue
                 if year is None and not years:
                     continue
-                if of_column.words <= words_asked <= of_row.words | of_column.words:
+                if of_column.words <= wanted <= of_row.words | of_column.words:
                     found.append((row, column))
         return found
 
@@ -259,14 +259,14 @@ def _find_form(
     tokens: Sequence[QuestionToken],
 ) -> tuple[Operation, list[QuestionToken]] | None:
     for pattern, operation in _FORMS:
-        for places in find_all(tokens, pattern, skipped=()):
-            behind = {one.text for one in tokens[places[-1] + 1 :]}
+        for positions in find_all(tokens, pattern, skipped=()):
+            behind = {one.text for one in tokens[positions[-1] + 1 :]}
             if (
                 operation is not Operation.PART
-                or tokens[places[0]].kind == "as"
+                or tokens[positions[0]].kind == "as"
                 or behind & _JOINTS
             ):
-                return operation, [tokens[at] for at in places]
+                return operation, [tokens[at] for at in positions]
     return None
 
 
@@ -311,13 +311,13 @@ def _find_years(tokens: Sequence[QuestionToken]) -> tuple[list[int] | None, bool
         for one in tokens
         if (one.kind not in {"time", "filler"} and not one.text.isdigit()) or one.kind == _OF_YEAR
     ]
-    places = {
+    positions = {
         one.sense: at for at, one in reversed(list(enumerate(stated))) if one.kind == _OF_YEAR
     }
-    years = sorted(map(int, places))
+    years = sorted(map(int, positions))
     if len(years) != 2:
         return years or None, False
-    first, second = sorted(places.values())
+    first, second = sorted(positions.values())
     ahead = stated[first - 1].kind if first else ""
     between = [one.kind for one in stated[first + 1 : second]]
     is_back = between[-1:] in (["from"], ["against"])  # in 2019 from 2018

@@ -244,14 +244,14 @@ def match_at(
     at, found = start, list[int]()
     for element in pattern.split():
         kinds = element.rstrip("?").split("|")
-        place = at
-        while found and place < len(tokens) and tokens[place].kind not in kinds:
-            if tokens[place].kind not in skipped:
+        position = at
+        while found and position < len(tokens) and tokens[position].kind not in kinds:
+            if tokens[position].kind not in skipped:
                 break
-            place += 1
-        if place < len(tokens) and tokens[place].kind in kinds:
-            found.append(place)
-            at = place + 1
+            position += 1
+        if position < len(tokens) and tokens[position].kind in kinds:
+            found.append(position)
+            at = position + 1
         elif not element.endswith("?"):
             return []
     return found
@@ -305,6 +305,6 @@ def _pair_ends(
     tokens: Sequence[QuestionToken],
 ) -> Iterator[tuple[QuestionToken, Sequence[QuestionToken], QuestionToken]]:
     """Yield consecutive words for computations, with the tokens between them."""
-    places = [at for at, one in enumerate(tokens) if one.kind in _ENDS]
-    for one, other in pairwise(places):
+    positions = [at for at, one in enumerate(tokens) if one.kind in _ENDS]
+    for one, other in pairwise(positions):
         yield tokens[one], tokens[one + 1 : other], tokens[other]

@@ -50,7 +50,7 @@ class FindingWording:
             return f"{name} {condition.comparison.value} {date.fromordinal(int(condition.number))}"
         return f"{name} {condition.comparison.value} {condition.number:,f}"
 
-    def name_asked(self, row: int, one_of: int) -> str:
+    def name_in_question(self, row: int, one_of: int) -> str:
         """Return the name of a row by the conditions of the question, and its own if several rows match."""
         bound = [one.column for one in self._query.where if one.words]
         parts = [self._table.rows[row][column].strip() for column in bound]

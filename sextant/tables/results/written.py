@@ -117,7 +117,7 @@ class Writer:
         is_listed = column == self._query.subject
         for row in rows[:_MAX_LISTED]:
             shown = self._table.rows[row][column].strip()
-            named = shown if is_listed else self._words.name_asked(row, one_of=len(rows))
+            named = shown if is_listed else self._words.name_in_question(row, one_of=len(rows))
             if shown and is_listed:
                 yield ComputedFinding(
                     self._words.text("listed", row=named),
