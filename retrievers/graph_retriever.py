@@ -30,7 +30,7 @@ from sextant.domain.telemetry import milliseconds_since, observe_search
 from sextant.domain.warnings import WarningCode, collect_warnings, distinct
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.entity_links import link_names
+from sextant.retrievers.lanes.entities import link_names
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,

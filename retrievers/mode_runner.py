@@ -20,7 +20,7 @@ from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.graph_items import GraphItems, merge_graph_items
+from sextant.retrievers.lanes.entities import GraphItems, merge_graph_items
 from sextant.retrievers.lanes.index_lanes import (
     GLOBAL,
     LOCAL,
@@ -282,7 +282,7 @@ class ModeRunner:
             ranking.timings["rerank"] = milliseconds_since(started)
         if share is not None:
             return cut_with_reports(passages, limit, share)
-        return put_reports_first(passages, reports, limit)
+        return put_reports_first(passages, reports, limit) if reports else passages[:limit]
 
     def _fuse(
         self, spec: ModeSpec, query: LaneQuery, runs: Sequence[LaneRun], top_k: int | None

@@ -12,7 +12,7 @@ from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, Retrieved
 from sextant.domain.warnings import WarningCode
 from sextant.retrievers.arrays import Floats, Rows, highest, min_max, scale_scores
 from sextant.retrievers.index.passages import IndexedReport, NearReport, ReportRows
-from sextant.retrievers.lanes.graph_items import collect_graph_items
+from sextant.retrievers.lanes.entities import collect_graph_items
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.query_context import LaneHits, QueryContext
 from sextant.retrievers.ranking.mix_ranker import GraphRanking

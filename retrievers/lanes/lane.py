@@ -31,7 +31,7 @@ from sextant.text.analysis import extract_keywords
 from sextant.text.characters import language_of
 
 if TYPE_CHECKING:
-    from sextant.retrievers.lanes.graph_items import GraphItems
+    from sextant.retrievers.lanes.entities import GraphItems
 
 VECTOR = "vector"
 KEYWORD = "keyword"

@@ -80,11 +80,9 @@ def cut_with_reports(
 def put_reports_first(
     passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], top_k: int
 ) -> list[RetrievedItem]:
-    """Return up to half reports, then passages with scores below theirs."""
+    """Return up to half reports, at least one, then passages with scores below theirs."""
     first = reports[: max(1, top_k // 2)]
     rest = passages[: top_k - len(first)]
-    if not first:
-        return list(rest)
     return [*first, *(rescore(item, item.score * first[-1].score) for item in rest)]
 
 

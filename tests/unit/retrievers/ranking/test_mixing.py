@@ -10,7 +10,7 @@ import pytest
 
 from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.walk import ScopeGraph, WalkIndex
-from sextant.retrievers.lanes.entity_links import link_strength
+from sextant.retrievers.lanes.entities import link_strength
 from sextant.retrievers.ranking.mix_ranker import (
     GraphRanking,
     MixParameters,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sextant.retrievers.lanes.graph_items import importance
+from sextant.retrievers.lanes.entities import importance
 
 
 def test_an_entity_matters_by_relevance_and_by_what_is_related_to_it() -> None:
