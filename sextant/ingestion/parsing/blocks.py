@@ -124,26 +124,19 @@ class Blocks:
 
 
 def texts_of(block: Block) -> Iterator[str]:
-    """Yield the texts of a block: of a table those of its cells, of a picture what it shows."""
-    match block:
-        case HeadingBlock() | Paragraph() | Caption():
-            yield block.text
-        case Table():
-            for row in block.rows:
-                yield from row
-        case Image():
-            yield block.alt
+    """Yield the texts of a block: of a table those of its cells, of a picture none."""
+    if isinstance(block, Table):
+        for row in block.rows:
+            yield from row
+    elif not isinstance(block, Image):
+        yield block.text
 
 
 def with_texts(block: Block, change: Callable[[str], str]) -> Block:
     """Return a block with each of its texts changed."""
-    match block:
-        case HeadingBlock() | Paragraph() | Caption():
-            return replace(block, text=change(block.text))
-        case Table():
-            return replace(block, rows=[[*map(change, row)] for row in block.rows])
-        case Image():
-            return replace(block, alt=change(block.alt))
+    if isinstance(block, Table):
+        return replace(block, rows=[[*map(change, row)] for row in block.rows])
+    return block if isinstance(block, Image) else replace(block, text=change(block.text))
 
 
 def cells_once(table: Table) -> Iterator[list[str]]:

@@ -40,7 +40,8 @@ def with_address(text: str, address: str | None) -> str:
     address = (address or "").strip()
     if not address.lower().startswith(_SCHEMES) or not text.strip():
         return text
-    shown = address.removeprefix("mailto:").partition("?")[0] if _is_mail(address) else address
+    is_mail = address.lower().startswith("mailto:")
+    shown = address.removeprefix("mailto:").partition("?")[0] if is_mail else address
     words = text.rstrip()
     if _bare(shown) in _bare(words):
         return text
@@ -73,10 +74,6 @@ class LinkedText:
 def _is_letter(char: str) -> bool:
     """Return whether a character would run together with one beside it; ideographs stand by themselves."""
     return char.isalnum() and char < "\u2e80"
-
-
-def _is_mail(address: str) -> bool:
-    return address.lower().startswith("mailto:")
 
 
 def _bare(address: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -107,15 +106,12 @@ class _CsvReader:
     def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
         """Return the cells of each row; of a blank line, none."""
         ahead, number, width = list[str](), 0, 0
-        delimiter, most = self.delimiter, self.limits.table_cells if self.limits else sys.maxsize
         while line := (ahead.pop(0) if ahead else next(lines, "")):
             number += 1
             if '"' not in line:
-                if (cells := line.count(delimiter) + 1) > most and self.limits:
-                    CellBudget(self.limits).spend(
-                        cells
-                    )  # before it is cut: memory may not hold them
-                row = line.rstrip("\r\n").split(delimiter) if line.strip("\r\n") else []
+                if self.limits:  # before the line is cut: memory may not hold its cells
+                    CellBudget(self.limits).spend(line.count(self.delimiter) + 1)
+                row = line.rstrip("\r\n").split(self.delimiter) if line.strip("\r\n") else []
                 yield row
                 width = len(row)
                 continue

@@ -95,7 +95,10 @@ def _load(text: str, omissions: Omissions) -> Json:
             damaged[number] = error.msg
     if len(values) < 2 or len(damaged) > len(values):
         first = next((f"line {at}: {why}" for at, why in damaged.items()), reason)
-        raise _broken(first if values else reason)
+        raise FileBroken(
+            f"The file is not valid JSON ({first if values else reason}).",
+            next_step="Correct it and try again.",
+        )
     for number in damaged:
         omissions.add_part("damaged line", number)
     return values
@@ -125,12 +128,6 @@ def _loads(text: str) -> Json:
 
 def _too_deep() -> FileUnsafe:
     return FileUnsafe("The JSON nests too deep.", next_step="Flatten it and retry.")
-
-
-def _broken(reason: str) -> FileBroken:
-    return FileBroken(
-        f"The file is not valid JSON ({reason}).", next_step="Correct it and try again."
-    )
 
 
 class _JsonReader:

@@ -143,7 +143,9 @@ def _runs(
     """Yield rows that follow each other, most of which have several cells; `has_cells`: a line holds those of a whole row."""
     run, singles = list[list[PdfLine]](), list[list[PdfLine]]()
     for at, row in enumerate(rows):
-        if run and not _follows((singles or run)[-1], row):
+        above = (singles or run or [row])[-1]
+        distance = above[0].base - row[0].base
+        if run and not 0 < distance < _NEXT_ROW * max(row[0].size, above[0].size):
             yield from _long_enough(run)
             run, singles = [], []
         is_full = len(row) > 1 and not is_item(row)
@@ -163,10 +165,6 @@ def _runs(
 def _long_enough(run: list[list[PdfLine]]) -> Iterator[list[list[PdfLine]]]:
     if sum(len(row) > 1 for row in run) >= _ROWS - 1:
         yield run
-
-
-def _follows(above: Sequence[PdfLine], row: Sequence[PdfLine]) -> bool:
-    return 0 < above[0].base - row[0].base < _NEXT_ROW * max(row[0].size, above[0].size)
 
 
 def _heads(rows: Sequence[list[PdfLine]], at: int) -> list[list[PdfLine]]:
