@@ -150,25 +150,19 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
 def _split(grid: _Grid) -> list[_Grid]:
     """Split a frame into tables below each other: something across the width lies between them, and their columns differ."""
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
-    last, parts = len(grid.columns) - 1, list[tuple[int, int, set[int]]]()
-    for is_parted, run in groupby(range(len(bounds)), key=lambda row: len(bounds[row]) > 2):
-        rows = [*run]
-        columns = {column for row in rows for column in bounds[row]}
-        is_table = is_parted and len(rows) > 1
-        if is_table and (not parts or not (columns <= parts[-1][2] or columns >= parts[-1][2])):
-            parts.append((rows[0], rows[-1] + 1, columns))
-        elif parts:
-            start, end, known = parts[-1]
-            parts[-1] = (start, rows[-1] + 1 if is_parted else end, known | columns)
-    if len(parts) < 2:
+    by_parts = groupby(range(len(bounds)), key=lambda row: len(bounds[row]) > 2)
+    parts = [[*rows] for is_parted, rows in by_parts if is_parted]
+    columns = [{at for row in rows for at in bounds[row]} for rows in parts]
+    are_alike = any(above <= below or below <= above for above, below in pairwise(columns))
+    if len(parts) < 2 or min(map(len, parts)) < 2 or are_alike:
         return [grid]
     return [
         replace(
             grid,
-            columns=[grid.columns[at] for at in sorted(columns | {0, last})],
-            rows=grid.rows[start : end + 1],
+            columns=[grid.columns[at] for at in sorted(own)],
+            rows=grid.rows[rows[0] : rows[-1] + 2],
         )
-        for start, end, columns in parts
+        for rows, own in zip(parts, columns, strict=True)
     ]
 
 
