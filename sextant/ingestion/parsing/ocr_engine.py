@@ -122,14 +122,16 @@ class OcrEngine:
         quads = self._map(found.boxes, record, image.height, image.width)
         boxes = [tuple((float(x), float(y)) for x, y in quad) for quad in quads]
         crops, turn = self._turn_upright(crops, boxes)
-        said = self._ocr.recognize_txt(crops)
+        recognised_text = self._ocr.recognize_txt(crops)
         lines = [
             OcrLine(
                 text.strip(),
                 round(float(score), 3),
                 tuple((round(x / scale, 1), round(y / scale, 1)) for x, y in box),
             )
-            for box, text, score in zip(boxes, said.txts, said.scores, strict=True)
+            for box, text, score in zip(
+                boxes, recognised_text.txts, recognised_text.scores, strict=True
+            )
             if text.strip()
         ]
         sure = tuple(line for line in lines if line.confidence >= _LEAST)

@@ -105,11 +105,13 @@ def table_blocks(rows: Sequence[Sequence[str]], depth: int) -> Iterator[Block]:
     kept = [at for at in range(len(names)) if at not in read]
     if len(kept) > 1:
         yield Table([[row[at] for at in kept] for row in (names, *body)], 1)
-    told = [at for at in kept if at != columns.title and _has_words([row[at] for row in body])]
+    descriptive = [
+        at for at in kept if at != columns.title and _has_words([row[at] for row in body])
+    ]
     for number, row in enumerate(body, 1):
         if any(row[at].strip() for at in columns.prose):
             title = row[columns.title].strip() or f"#{number}"
-            words = ", ".join(filter(None, (row[at].strip() for at in told)))
+            words = ", ".join(filter(None, (row[at].strip() for at in descriptive)))
             yield HeadingBlock(f"{title} ({words})" if words else title, depth)
             prose = {names[at]: row[at] for at in sorted(columns.prose) if row[at].strip()}
             yield from _prose_blocks(prose, depth + 1)

@@ -166,8 +166,8 @@ def finish_blocks(
         page_count: of slides.
     """
     doubts, metadata = (decoded.warnings, decoded.metadata) if decoded else ((), {})
-    told = (*doubts, *warnings, *omissions.warnings())
-    return Blocks(write_raised(blocks), title, page_count, told, metadata, omissions)
+    all_warnings = (*doubts, *warnings, *omissions.warnings())
+    return Blocks(write_raised(blocks), title, page_count, all_warnings, metadata, omissions)
 
 
 TITLE_CHARS = 200

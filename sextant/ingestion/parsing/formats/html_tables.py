@@ -293,8 +293,10 @@ def _find_thin_rows(cells: Sequence[SpannedCell]) -> list[int]:
     )
     low = {cell.row for cell in cells if cell.rows == 1}
     begun = {cell.row for cell in cells}
-    said = {row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)}
-    return sorted((begun - said) | {row for row in begun - low if filled[row] < width})
+    with_text = {
+        row for cell in cells if cell.text for row in range(cell.row, cell.row + cell.rows)
+    }
+    return sorted((begun - with_text) | {row for row in begun - low if filled[row] < width})
 
 
 def _move_up(cell: SpannedCell, removed: Sequence[int]) -> SpannedCell:

@@ -69,17 +69,21 @@ class _Storage:
             if kind:
                 recipients.setdefault(kind, []).append(storage._address(_NAME, _ADDRESSES))
         date = next(filter(None, map(self._values.get, _DATES)), 0)
-        said = {
+        properties = {
             "Subject": self._text(_SUBJECT),
             "From": self._address(_SENDER_NAME, _SENDER_ADDRESSES),
             "To": ", ".join(recipients.get("To", ())) or self._text(_SHOWN_TO),
             "Cc": ", ".join(recipients.get("Cc", ())) or self._text(_SHOWN_CC),
             "Date": format_datetime(_EPOCH + timedelta(microseconds=date // 10)) if date else "",
         }
-        names = {"Subject"} if said["Subject"] else set[str]()
-        read = {name: value for name, value in said.items() if name in names or name not in came}
-        kept = {name: str(came[name]) for name in said if name not in read}
-        return {name: value for name, value in (read | kept).items() if value}
+        replaced = {"Subject"} if properties["Subject"] else set[str]()
+        from_properties = {
+            name: value
+            for name, value in properties.items()
+            if name in replaced or name not in came
+        }
+        from_headers = {name: str(came[name]) for name in properties if name not in from_properties}
+        return {name: value for name, value in (from_properties | from_headers).items() if value}
 
     def _address(self, name: str, addresses: Sequence[str]) -> str:
         texts = (self._text(key) for key in addresses)

@@ -184,24 +184,24 @@ def in_reading_order(boxes: Sequence[PdfBox]) -> list[int]:
     Args:
         boxes: the lines and tables of a page in the order in which they are drawn.
     """
-    blocks, around = list[list[int]](), list[PdfBox]()
+    blocks, block_boxes = list[list[int]](), list[PdfBox]()
     for place, box in enumerate(boxes):
         if blocks and _goes_on(boxes[place - 1], box):
             blocks[-1].append(place)
-            around[-1] = unite((around[-1], box))
+            block_boxes[-1] = unite((block_boxes[-1], box))
         else:
             blocks.append([place])
-            around.append(box)
+            block_boxes.append(box)
     if len(blocks) > _MOST_BLOCKS:
         return [*range(len(boxes))]
-    order, asked = list[int](), set[int]()
+    order, visited = list[int](), set[int]()
 
     def read(block: int) -> None:
-        if block in asked:
+        if block in visited:
             return
-        asked.add(block)
-        for other, box in enumerate(around):
-            if _is_above(box, around[block]):
+        visited.add(block)
+        for other, box in enumerate(block_boxes):
+            if _is_above(box, block_boxes[block]):
                 read(other)
         order.extend(blocks[block])
 

@@ -304,10 +304,10 @@ def _label(properties: Element | None, depth: int, counts: dict[int, int]) -> st
     start = listed.get("startAt", "1")
     counts[depth] = counts.get(depth, int(start) - 1 if start.isdigit() else 0) + 1
     scheme = listed.get("type", "arabicPeriod")
-    around = next((text for end, text in _AROUND.items() if scheme.endswith(end)), "{}")
+    pattern = next((text for end, text in _AROUND.items() if scheme.endswith(end)), "{}")
     base = (
         scheme
         if scheme in _NUMBERS
         else next((scheme.removesuffix(end) for end in _AROUND if scheme.endswith(end)), "")
     )
-    return f"{around.format(format_number(counts[depth], _NUMBERS.get(base, 'decimal')))} "
+    return f"{pattern.format(format_number(counts[depth], _NUMBERS.get(base, 'decimal')))} "

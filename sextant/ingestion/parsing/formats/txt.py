@@ -79,17 +79,17 @@ def _is_underlined(lines: list[str]) -> bool:
 
 def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
     kinds = [_kind(line, alone=len(lines) == 1, with_roman=with_roman) for line in lines]
-    around = [None, *kinds, None]
+    with_ends = [None, *kinds, None]
     for rank, run in groupby(
-        zip(lines, map(_if_no_item, around, kinds, around[2:]), strict=True), itemgetter(1)
+        zip(lines, map(_if_no_item, with_ends, kinds, with_ends[2:]), strict=True), itemgetter(1)
     ):
-        own = [line for line, _ in run]
+        members = [line for line, _ in run]
         if rank == _TABLE:
-            yield _table(own)
+            yield _table(members)
         elif rank is None:
-            yield Paragraph("\n".join(unwrap(own)))
+            yield Paragraph("\n".join(unwrap(members)))
         else:
-            yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in own)
+            yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in members)
 
 
 def _if_no_item(above: int | None, rank: int | None, below: int | None) -> int | None:
