@@ -257,9 +257,8 @@ _HYPHENATED = re.compile(
     r"[^\s-]*[A-Za-z]{2}(?<!\b[Ss]elf)(?<!\b[Hh]alf)(?<!\b[Ww]ell)(?<!\b[Cc]ross)(?<!\b[Hh]igh)(?<!\b[Ll]ow)"
     r"[-\u00ad\ufffe\u2010]$"
 )
-_DIVIDED = (
-    "\ufdd4"  # a noncharacter: stands for the hyphen until all compounds of the document are known
-)
+# A noncharacter: stands for the hyphen of a divided word until all compounds of the document are known.
+_DIVIDED = "\ufdd5"
 _DIVIDED_WORD = re.compile(rf"(?:[^\W\d_]+-)*[^\W\d_]*{_DIVIDED}[^\W\d_]*(?:-[^\W\d_]+)*")
 _COMPOUND, _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+"), re.compile(r"[^\W\d_]+")
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
