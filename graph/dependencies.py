@@ -1,8 +1,8 @@
-"""What the workflow needs from outside, opened once per event loop and closed on request.
+"""The dependencies of the workflow, opened once per event loop.
 
-The exported graph cannot be handed its dependencies; a connection pool belongs to the loop that
-opened it; and a server may run nodes on several loops. So they are kept per running loop, opened
-when a node first asks for them, and closed by whoever ends the loop (a server's lifespan).
+The exported graph cannot be given dependencies, a connection pool belongs to the loop that opened it, and a server may
+run nodes on several loops. So they are opened when a node of a loop first asks for them, and closed by whoever ends the
+loop (a server's lifespan).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from sextant.text.segmenter import words_of
 
 
 async def _open_dependencies(settings: Settings, stack: AsyncExitStack) -> Dependencies:
-    """Store and models as the settings name them; `stack` closes them."""
+    """Open store and models as the settings name them; `stack` closes them."""
     embedder = await asyncio.to_thread(build_embedder, settings)
     database, loaded, _ = await asyncio.gather(
         Database.open(settings),
@@ -58,7 +58,7 @@ async def _open_dependencies(settings: Settings, stack: AsyncExitStack) -> Depen
 
 
 async def _load(embedder: Embedder) -> bool:
-    """Load the model, waiting as a question does; without it a search goes on by keywords, and says so."""
+    """Load the model, waiting as long as a question does; return whether it answers. Without it searches go by words."""
     try:
         await embedder.embed_query(WARM_UP)
     except ModelUnavailable:
@@ -223,10 +223,9 @@ async def _open_shared(shared: _Shared, settings: Settings) -> Dependencies:
 
 
 async def _closer(stack: AsyncExitStack) -> AsyncGenerator[None]:
-    """Unwind the stack when it is closed itself: by `asyncio.run` at the loop's end, if by nobody before.
+    """Unwind the stack when the generator is closed; `asyncio.run` closes it at the loop's end, if nobody did before.
 
-    Nothing on the stack may be such a generator: `asyncio.run` closes all of them at once, and one that
-    another is closing fails.
+    The stack must hold no such generator: `asyncio.run` closes all at once, and one that is being closed fails.
     """
     try:
         yield
@@ -238,7 +237,7 @@ async def _closer(stack: AsyncExitStack) -> AsyncGenerator[None]:
 
 @contextmanager
 def use_dependencies(dependencies: Dependencies) -> Iterator[None]:
-    """Let the running loop use these dependencies, if it has none yet; the lender closes them."""
+    """Let the running loop use these dependencies, if it has none yet; they stay the caller's to close."""
     shared = _by_loop.setdefault(asyncio.get_running_loop(), _Shared())
     if shared.opened is None:
         shared.opened = dependencies
@@ -250,7 +249,7 @@ def use_dependencies(dependencies: Dependencies) -> Iterator[None]:
 
 
 async def close_shared_dependencies() -> None:
-    """Close what the running loop has open; does nothing when it has nothing open."""
+    """Close the running loop's dependencies, if it has any."""
     shared = _by_loop.pop(asyncio.get_running_loop(), None)
     if shared is not None and shared.closer is not None:
         await shared.closer.aclose()

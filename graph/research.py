@@ -1,7 +1,7 @@
-"""The part of the workflow that makes a report: plan → search ⇄ find gaps → outline → write.
+"""The graph of a report: plan → confirm → search ⇄ find_gaps → outline → write.
 
-A graph of its own, with checkpoints below those of the run that it belongs to: a report that was stopped goes on with
-the sections that are missing. Its nodes are read from disk when a report is first made.
+It is a subgraph with checkpoints of its own, so that a report that was stopped goes on with the missing sections. Its
+nodes are imported when a report is first made.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Bind(Protocol):
 
 
 def load_node(name: str, module: str) -> Any:  # noqa: ANN401 - a node of either state
-    """Return a node that is read from disk when it first runs."""
+    """Return a node that is imported when it first runs."""
 
     async def node(state: State, runtime: Runtime[RunContext]) -> Update:
         run = getattr(import_module(f"sextant.nodes.research.{module}"), name)

@@ -1,10 +1,9 @@
-"""Runs the workflow and yields its events; the one code path for every stream we serve.
+"""Runs the workflow and yields its events, for every stream that is served.
 
-A reader that leaves is noticed by `sextant.server.connections`, which stops the run (`sextant.server.runs`), which closes the
-generator here, which cancels the workflow and with it the call of the model.
+When a reader leaves, the server closes the generator here (`sextant.server.runs`), which cancels the workflow and its
+call of the model.
 
-Also here: what must be done to its end once it was begun, although a run may be stopped at any
-moment.
+Also here: `to_its_end`, which finishes work although its task is cancelled.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ T = TypeVar("T")
 
 
 async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """Do `work`; where the task that waits for it is cancelled meanwhile, it is so when the work is done.
+    """Finish `work`; a cancellation of the waiting task is raised afterwards.
 
     A scope of anyio shields from the cancellation of other scopes, not from `Task.cancel`.
     """
@@ -65,13 +64,13 @@ async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 _ANSWER = TypeAdapter(Answer)
 
-# Events that may wait for a slow reader before the run itself waits, and those that `generate` paces.
+# Events that may wait for a slow reader before the run is held back, and the kinds that `generate` holds back.
 _QUEUE = 64
 _PACED = (Token, Cited, Reset, Sources)
 
 
 def parse_event(data: Mapping[str, Any]) -> Event:
-    """Return the event that `data` stands for: one item of the graph's `custom` stream."""
+    """Return the event of one item of the graph's `custom` stream."""
     return _EVENT.validate_python(data)
 
 
@@ -82,11 +81,17 @@ async def stream_answer(
     context: Context | Mapping[str, Any] | None = None,
     config: RunnableConfig | None = None,
 ) -> AsyncGenerator[Event]:
-    """Run `graph` on `question` (the keys of `InputState`, or what resumes a run: a decision, or None) and yield what happens.
+    """Run `graph` and yield its events.
 
-    The last event is `Done`, whose answer is the text and citations that were streamed,
-    `Failed`, or `Interrupted` where a person must decide first. Closing the generator, or cancelling the task that reads it, stops the run and its
-    model call. Use `contextlib.aclosing` around it.
+    The last event is `Done`, whose answer is the text and citations that were streamed, `Failed`, or `Interrupted` where
+    a person must decide first. Closing the generator, or cancelling the task that reads it, stops the run and its model
+    call. Use `contextlib.aclosing` around it.
+
+    Args:
+        graph: the workflow.
+        question: the keys of `InputState`; or a decision, or None, to resume a run.
+        context: the choices of the run.
+        config: of LangGraph, with the `thread_id` of a conversation.
     """
     queue = asyncio.Queue[Event](_QUEUE)
     pace = Backpressure(_QUEUE)
@@ -120,8 +125,8 @@ async def _run(
     own: tuple[str, ...] | None = None
     given: Mapping[str, Any] = question if isinstance(question, Mapping) else {}
     question_text = str(given.get("query") or "")
-    # A report is made by a graph within the workflow's, and goes on behind the last of its checkpoints. Otherwise only the
-    # final checkpoint is kept, which takes a quarter of the time.
+    # A report is resumed from the last checkpoint of its own graph. All else keeps only the final checkpoint, which takes
+    # a quarter of the time.
     in_parts: bool = given.get("effort") == "high" or not isinstance(question, Mapping)
     durability: Durability = "async" if in_parts else "exit"
     try:
@@ -134,7 +139,7 @@ async def _run(
             durability=durability if graph.checkpointer else None,
             version="v2",
         ):
-            # Within another graph's run its own parts have a namespace, too; the first is its own in any case.
+            # Within another graph the workflow itself has a namespace: that of the first part.
             own = part["ns"] if own is None else own
             if part["type"] == "custom":
                 await queue.put(parse_event(part["data"]))
@@ -152,7 +157,7 @@ _log = logging.getLogger(__name__)
 
 
 def as_failed(error: Exception, language: str = "en") -> Failed:
-    """Return the event for `error`: its own words, in `language` where it has them; else only that something broke."""
+    """Return the event of a failure: the words of a `SextantError` in `language`, else that something broke."""
     if isinstance(error, SextantError):
         message, next_step = error.wording(language)
         detail = {"next_step": next_step, "field": error.field}

@@ -1,7 +1,7 @@
 """The workflow: analyze → route → retrieve → grade → refine (at most three times) → generate, or a report.
 
-Nodes are plain functions of `(state, runtime)` in `nodes/`; here they are wired together and given
-their dependencies, their time limits and their second tries.
+Nodes are plain functions of `(state, runtime)` in `nodes/`. Here they are wired together, and get their dependencies,
+time limits and second tries.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from sextant.text.characters import language_of
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
 class Workflow(CompiledStateGraph[State, Any, Any, Any]):
-    """The compiled state graph, which answers callers without an event loop, too."""
+    """The compiled state graph; callers without an event loop may use `invoke`."""
 
     def invoke(
         self,
@@ -80,12 +80,11 @@ class _BoundNode(Protocol):
     async def __call__(self, state: State, *, runtime: Runtime[Context]) -> Update: ...
 
 
-# The loop is bounded in the state (`limits.max_attempts`). This bound only stops a routing mistake:
-# the longest run takes 3 + 3 · 3 + 1 steps.
+# Stops a routing mistake. The longest run takes 3 + 3 · 3 + 1 steps, since `limits.max_attempts` bounds the loop.
 _MOST_STEPS = 40
 
-# Seconds beyond the answer's time after which a node is stopped. Nodes keep to that time by themselves, and then
-# end on what they have, which takes a busy machine a while; only one that hangs meets this.
+# Seconds beyond the answer's time after which a node that hangs is stopped. Others keep to that time, and then finish
+# with what they have, which may take a busy machine a while.
 _GRACE = 60.0
 
 
@@ -96,8 +95,8 @@ def _is_transient(error: Exception) -> bool:
 _NO_CHOICES = Context()
 _COSTS = ("calls", "prompt_tokens", "completion_tokens")
 
-# A second try for a connection that broke. Model calls have their own retries, and `generate` has
-# none: its first tokens are already on the user's screen.
+# `retrieve` gets a second try where a connection broke. Model calls have retries of their own, and the tokens of
+# `generate` are already on the user's screen.
 _TRIES = 2
 _WRITING = frozenset({"generate", "write"})
 _SECOND_TRY = RetryPolicy(max_attempts=_TRIES, initial_interval=0.2, retry_on=_is_transient)
@@ -143,7 +142,7 @@ def create_query_workflow(
     builder.add_node("compose", bound(load_node("compose", "write")))
     builder.add_edge(START, "analyze")
     builder.add_edge("analyze", "route")
-    # What follows is read from the state, not said by the node: so it holds of a state that was edited, too.
+    # Routes are read from the state, so that they hold for an edited state, too.
     builder.add_conditional_edges(
         "route", _route_after(after_route), {"complex": "retrieve", "simple or bypass": "generate"}
     )
@@ -167,11 +166,10 @@ def create_query_workflow(
 
 
 def _bound(resolve: Resolve, default: Context, node: Node, tries: int = 1) -> _BoundNode:
-    """Return `node` with its dependencies, announced and timed; its final failure is an event.
+    """Return `node` as LangGraph calls it: with dependencies, a status event, a time limit, costs, and failures as events.
 
-    It is an event because LangGraph's server shows callers no exception's message. Nodes are held to the answer's
-    time here, since LangGraph's own limit takes two more tasks. What they wait for ends at once when cancelled
-    (`retrieve` leaves its searches to end by themselves).
+    A failure is an event because LangGraph's server does not show the messages of exceptions. The time limit is ours
+    because LangGraph's own takes two more tasks.
     """
     name = node.__name__
 
@@ -179,7 +177,7 @@ def _bound(resolve: Resolve, default: Context, node: Node, tries: int = 1) -> _B
         runtime.stream_writer(as_values(Status(name, attempt=state.attempts)))
         started, outcome = time.perf_counter(), EventOutcome.FAILED
         try:
-            # Within another graph, a run that is given no context finds that of the graph around it.
+            # Within another graph a run without a context sees that graph's.
             choices = runtime.context if isinstance(runtime.context, Context) else default
             context = RunContext(choices, await resolve())
             effort = resolve_effort(state, context) if node is analyze else state.chosen_effort
@@ -216,7 +214,7 @@ def _bound(resolve: Resolve, default: Context, node: Node, tries: int = 1) -> _B
 
 
 def _language_of_failure(node: Node, state: State, runtime: Runtime[Context]) -> str:
-    """Return the language to tell a failure in; until `analyze` is done the state has that of the last turn, if any."""
+    """Return the language of a failure's message; before `analyze` is done the state has that of the last turn."""
     if node is not analyze:
         return state.language
     chosen = runtime.context.language if isinstance(runtime.context, Context) else "auto"
@@ -225,7 +223,7 @@ def _language_of_failure(node: Node, state: State, runtime: Runtime[Context]) ->
 
 
 def _route_after(after: Callable[[State], str]) -> Callable[[State], str]:
-    """Return what follows a node; asked of an edited state as it is edited, before any node sees it."""
+    """Return the route after a node; an edited state is checked here, too, before any node sees it."""
 
     @wraps(after)
     def successor(state: State) -> str:
@@ -236,12 +234,12 @@ def _route_after(after: Callable[[State], str]) -> Callable[[State], str]:
 
 
 def _with_time(state: State, run: RunContext) -> State:
-    """Return the state with its deadline: a run that goes on from a checkpoint begins a new one."""
+    """Return the state with a deadline; a run that goes on from a checkpoint gets a new one."""
     return state if state.deadline else replace(state, deadline=deadline(run))
 
 
 def _seconds_left(node: Node, state: State, run: RunContext) -> float:
-    """Return what is left of the answer's time, and the grace; `analyze` begins a turn, and finds the last one's deadline."""
+    """Return the seconds that a node may take; `analyze`, which still sees the last turn's deadline, has all of them."""
     whole = run.deps.settings.limits.answer_seconds
     return _GRACE + (whole if node is analyze else max(0.0, budget_of(state, run).seconds))
 
@@ -259,8 +257,8 @@ async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update
 
 
 def _calls_left(node: Node, state: State, run: RunContext) -> int:
-    """Return the chat-model calls that a node may make; all but those that write leave the answer its own."""
-    # `analyze` begins a turn, and finds what the last one used and what it had found.
+    """Return how many chat-model calls a node may make; nodes that do not write leave those of the answer."""
+    # `analyze` still sees usage and passages of the last turn.
     begun = State() if node is analyze else state
     return (budget_of if node.__name__ in _WRITING else judging_budget)(begun, run).calls
 
@@ -268,13 +266,12 @@ def _calls_left(node: Node, state: State, run: RunContext) -> int:
 def _add_costs(
     update: Update, name: str, state: State, milliseconds: float, allowance: Allowance
 ) -> Update:
-    """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up.
+    """Add the node's cost to the update's `timings` and `costs`; the rounds of one node add up.
 
-    A node reports its tokens, those of a reranker are charged; its calls are counted where they are made,
-    failed ones included, those refused because no call was left excluded.
+    Nodes report their tokens, rerankers charge theirs to the allowance, which also counts all calls that were made.
     """
     timings, costs = (update.get(key, getattr(state, key)) for key in ("timings", "costs"))
-    # Whoever resets the costs begins a turn, and what was used before is the last turn's.
+    # An update with costs begins a turn; what was used before is the last turn's.
     used = {} if "costs" in update else state.usage
     now = update.get("usage", used)
     if allowance.made or update.get("usage"):

@@ -1,4 +1,4 @@
-"""What a node may use beside the state: the user's choices and the system's dependencies."""
+"""The context of a run: the user's choices and the system's dependencies."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Context(BaseModel):
-    """What a user may choose for a run; LangGraph Studio shows it as a form.
+    """The choices of a user for a run; LangGraph Studio shows them as a form.
 
-    Whose data it is, is not among them: that comes from the server's login or the caller's input.
+    The user is not among them: that is who is logged in, or whom the caller's input names.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -79,14 +79,19 @@ class Context(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The parts of the system that nodes call. `chat` writes answers; None where no chat model is configured.
+    """The parts of the system that nodes call.
 
-    `judge_model` is the chat model that reads questions and grades passages, where it is another one than `chat`;
-    `judging` is the one of the two that is asked.
-
-    `quotes` compares citations with the stored documents, `judge` says how quotes carry sentences;
-    without them the passages are the record, and words decide. `vision` looks at images of a question,
-    `documents` has those that were uploaded, `tables` what stands beside a part of a table.
+    Attributes:
+        settings: the settings.
+        retriever: searches in all modes.
+        answerer: answers by quotations.
+        chat: writes answers; None: no chat model is configured.
+        quotes: compares citations with the stored documents; None: with the passages.
+        judge: scores how well quotes support sentences; None: shared words decide.
+        judge_model: reads questions and grades passages, if it is another model than `chat`.
+        vision: describes images of a question.
+        documents: reads uploaded documents.
+        tables: reads the other parts of a table.
     """
 
     settings: Settings
@@ -102,17 +107,17 @@ class Dependencies:
 
     @property
     def judging(self) -> ChatModel | None:
-        """Return the chat model that judges: its own, else that of answers."""
+        """Return the chat model that is asked for judgements."""
         return self.judge_model or self.chat
 
     def without_chat_models(self) -> Dependencies:
-        """Return the same for work by rules alone."""
+        """Return the dependencies for work by rules alone."""
         return replace(self, chat=None, judge_model=None)
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What nodes see as `runtime.context`."""
+    """The `runtime.context` of nodes."""
 
     choices: Context
     deps: Dependencies
@@ -130,7 +135,7 @@ class RunContext:
         return ["names", "cost", *(["sources"] if choices.approve_sources else [])]
 
     def for_effort(self, effort: str) -> RunContext:
-        """Return the same for an effort: one search and no more for `low`, the limits of a report for `high`."""
+        """Return the context for an effort: no refinement for `low`, the limits of a report for `high`."""
         if effort == "low":
             return replace(self, choices=self.choices.model_copy(update={"max_attempts": 0}))
         if effort == "high":
@@ -145,12 +150,12 @@ class RunContext:
 
 
 def scope_of(state: State, runtime: Runtime[RunContext]) -> Scope:
-    """Return whose knowledge base a run is about, and which.
+    """Return the user and the knowledge base of a run.
 
     A server's login outranks the input's `user_id`. The knowledge base is that in which the turn began.
 
     Raises:
-        OptionInvalid: a name is no name; an empty `user_id` must not come to mean somebody.
+        OptionInvalid: a name is empty or too long.
     """
     run, login = runtime.context, runtime.server_info and runtime.server_info.user
     given = login.identity if login else state.user_id
@@ -164,21 +169,21 @@ def choose_graph(state: State, run: RunContext) -> str:
 
 
 class Backpressure:
-    """Lets `ahead` events be written before the first of them is read."""
+    """Holds a run back until its events are read; `ahead` of them may wait."""
 
     def __init__(self, ahead: int) -> None:
         self._slots = asyncio.Semaphore(ahead)
 
     def set(self) -> None:
-        """Make this the pace of runs begun in the current context."""
+        """Apply it to runs begun in the current context."""
         _pace.set(self)
 
     def read(self) -> None:
-        """Say that one paced event was read."""
+        """Note that an event was read."""
         self._slots.release()
 
     async def wait(self) -> None:
-        """Wait for room for one more event."""
+        """Wait until one more event may be written."""
         await self._slots.acquire()
 
 
@@ -186,6 +191,6 @@ _pace: ContextVar[Backpressure | None] = ContextVar("pace", default=None)
 
 
 async def wait_for_reader() -> None:
-    """Wait, where a pace is set, until one more event of the answer may be written."""
+    """Wait until one more event of the answer may be written, if the run is held back at all."""
     if (pace := _pace.get()) is not None:
         await pace.wait()

@@ -1,8 +1,8 @@
-"""What a person decides in the middle of a run: which of two things a name means, what an answer may cost, which sources count.
+"""Decisions of a person during a run: what a name means, what an answer may cost, which sources are used.
 
 A request is a LangGraph interrupt of the shape that LangChain's human-in-the-loop middleware has, which
-agent-chat-ui shows as a form. It is answered by `Command(resume={"decisions": [{"type": "approve"}]})`; also by
-`edit` with `edited_action`, by `reject`, and by what somebody may type into Studio: a number, a text, true or false.
+agent-chat-ui shows as a form. It is answered by `Command(resume={"decisions": [{"type": "approve"}]})`, by `reject`, or
+by `edit` with `edited_action`; also by a number, a text, true or false, as people type them into Studio.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sextant.nodes.state import State
 
 Kind = Literal["approve", "edit", "reject"]
 
-# A name of more things than these is asked about by nobody: it is no name, but a word.
+# Nobody is asked about a name of more things: it is a common word.
 _MOST_MEANINGS = 6
 _SHOWN_CHARS = 160
 _NAME, _COST, _SOURCES = "choose_meaning", "approve_cost", "approve_sources"
@@ -54,14 +54,14 @@ _TIME = {"en": ", {:.0f} seconds", "zh": "、{:.0f} 秒"}
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided; `choice` is what an edit made of the request's own."""
+    """A decision; `choice` is the text of an edit."""
 
     kind: Kind
     choice: str = ""
 
 
 async def settle_names(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Return the question with the meaning that a person chose for each name that has several.
+    """Have a person choose what a name with several meanings means; return the state update.
 
     Raises:
         GraphInterrupt: a person is asked.
@@ -82,7 +82,7 @@ async def settle_names(state: State, runtime: Runtime[RunContext]) -> dict[str, 
 def settle_before_answer(
     state: State, run: RunContext
 ) -> tuple[State, RunContext, list[CodedWarning]]:
-    """Return what the answer is written from, and with what, once a person has decided what there is to decide.
+    """Have a person approve sources and cost; return what the answer is written from and with, and warnings.
 
     Raises:
         GraphInterrupt: a person is asked.
@@ -104,9 +104,9 @@ def settle_before_answer(
 
 
 def settle_plan(state: State, run: RunContext, planned: Planned) -> list[int] | None:
-    """Return which questions of a report are answered, from 0; None: it is made without the chat model.
+    """Have a person approve a report's plan; return the indexes of its questions, or None to quote without the model.
 
-    Nobody is asked about what costs nothing, or no more than `limits.ask_above_tokens`.
+    Nobody is asked about a report that costs nothing, or no more than `limits.ask_above_tokens`.
 
     Raises:
         GraphInterrupt: a person is asked.
@@ -128,7 +128,7 @@ def settle_plan(state: State, run: RunContext, planned: Planned) -> list[int] | 
 
 
 def approve_sources(state: State) -> State:
-    """Return a state with those of its passages that a person approves, where that was asked for.
+    """Return the state with the passages that a person approves, if the run asks for that.
 
     Raises:
         GraphInterrupt: a person is asked.
@@ -140,7 +140,7 @@ def read_decision(request: Mapping[str, Any], answer: object) -> Decision:
     """Return the decision that answers a request.
 
     Raises:
-        OptionInvalid: it is none of those that the request allows.
+        OptionInvalid: the request does not allow it.
     """
     decision = _read_form(answer)
     [config], [action] = request["review_configs"], request["action_requests"]
@@ -186,7 +186,7 @@ _TYPED = {
 
 
 def _refused(reason: str, *, allowed: Sequence[str] = (), **known: object) -> OptionInvalid:
-    """Return the error of a decision that was not on offer; it says which are `allowed`."""
+    """Return the error of a decision that is not allowed."""
     wordings = {
         language: Wording(
             message.format(**known), step.format(offer=_describe_offer(allowed, language), **known)
@@ -199,7 +199,7 @@ def _refused(reason: str, *, allowed: Sequence[str] = (), **known: object) -> Op
 
 
 def _describe_offer(allowed: Sequence[str], language: str) -> str:
-    """Return decisions as a program gives them, and as a person types them."""
+    """Return the allowed decisions as programs give them and as people type them."""
     typed, wording, between = _TYPED[language]
     forms = {kind: f'{{"decisions": [{{"type": "{kind}"}}]}}' for kind in allowed}
     return between.join(
@@ -208,7 +208,7 @@ def _describe_offer(allowed: Sequence[str], language: str) -> str:
 
 
 def _read_form(answer: object) -> Decision | None:
-    """Return a decision in whatever form it comes; None: it is none."""
+    """Return the decision in any of its forms; None: it is none."""
     if isinstance(answer, Mapping) and "decisions" in answer:
         answer = cast("Mapping[str, Any]", answer)["decisions"]
     if isinstance(answer, list | tuple):
@@ -233,7 +233,7 @@ def _read_form(answer: object) -> Decision | None:
 def _ask_person(
     name: str, args: Mapping[str, Any], description: str, allowed: Sequence[Kind], language: str
 ) -> Decision:
-    """Stop until a person has decided, and ask again where that was not on offer; the run goes on here."""
+    """Stop until a person has decided; ask again after a decision that is not allowed."""
     refusal = ""
     while True:
         action = {"name": name, "args": dict(args), "description": refusal + description}
@@ -245,15 +245,15 @@ def _ask_person(
         try:
             return read_decision(request, answer)
         except OptionInvalid as error:
-            # Raised, it would come again with every later decision: a resumed node is given all earlier ones first.
+            # Not raised: a resumed node gets all earlier decisions first, and would fail at this one forever.
             refusal = f"{error.in_language(language)}\n\n"
 
 
 def _read_choice(choice: str, options: Sequence[str]) -> list[int]:
-    """Return the indexes of the options that are meant, by their numbers or by one's name.
+    """Return the indexes of the chosen options, given by numbers or by the name of one.
 
     Raises:
-        OptionInvalid: none is, or one that there is not.
+        OptionInvalid: no option is chosen, or one that does not exist.
     """
     named = [
         at for at, option in enumerate(options) if option.casefold() == choice.strip().casefold()
@@ -279,7 +279,7 @@ def _choose_meaning(name: str, meanings: Sequence[Entity], language: str) -> lis
 
 
 def _label(name: str, entity: Entity) -> str:
-    """Return what tells a meaning from the others: its own name, or its type."""
+    """Return a label of one meaning: its own name, or its type."""
     return (
         f"{name} ({entity.entity_type})"
         if entity.name.casefold() == name.casefold()
@@ -288,7 +288,7 @@ def _label(name: str, entity: Entity) -> str:
 
 
 def _with_meaning(state: State, name: str, meaning: Entity) -> dict[str, Any]:
-    """Return the question, and what is searched for, with a name replaced by what it means."""
+    """Return the state update in which a name is replaced by its meaning."""
     label = _label(name, meaning)
 
     def clear(text: str) -> str:
@@ -320,9 +320,9 @@ def _with_approved_sources(state: State) -> State:
     if decision.kind == "approve":
         return state
     chosen = [] if decision.kind == "reject" else _read_choice(decision.choice, options)
-    kept = [state.items[at] for at in chosen]
-    # What goes with passages was found with all of them; it says nothing that a person has approved.
-    return replace(state, items=kept, evidence=[item.id for item in kept], graph_items=[])
+    approved = [state.items[at] for at in chosen]
+    # Graph items go: they were found with all passages, of which some were not approved.
+    return replace(state, items=approved, evidence=[item.id for item in approved], graph_items=[])
 
 
 def _numbered(lines: Any) -> str:  # noqa: ANN401 - of texts

@@ -1,4 +1,4 @@
-"""outline: the sections of the report, each for questions that belong together."""
+"""outline: group the questions of the report into sections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sextant.nodes.research.state import (
     without_subject,
 )
 
-# Topics from which on the chat model is asked for an outline.
+# The fewest topics that the chat model is asked to group.
 LEAST_FOR_OUTLINE = 3
 _MOST_SECTIONS = 12
 _TITLE_CHARS = 120
@@ -51,9 +51,9 @@ class ReportOutline(ModelReply):
 
 
 async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Order what was found into sections; the first answers the question itself.
+    """Plan the sections; the first answers the question itself.
 
-    A question for which nothing was found has no section, and is told as not answered.
+    A question for which nothing was found gets no section, and is listed in `not_found`.
 
     Raises:
         GraphInterrupt: a person is to approve the sources, before anything is written.
@@ -84,7 +84,7 @@ async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
 def arrange_sections(
     topics: Sequence[Topic], choices: Sequence[SectionChoice]
 ) -> list[PlannedSection]:
-    """Return the sections that were chosen, then one for each topic that none of them has; each topic once."""
+    """Return the chosen sections, then one for each topic that none of them has."""
     left = dict(enumerate(topics, start=1))
     sections = list[PlannedSection]()
     for choice in choices:
@@ -96,7 +96,7 @@ def arrange_sections(
 
 
 def _join(title: str, topics: Sequence[Topic]) -> PlannedSection:
-    """Return a section for topics, whose passages take turns."""
+    """Return a section for several topics, whose passages alternate."""
     rankings = [topic.found for topic in topics]
     ranked = [
         id_
@@ -112,13 +112,13 @@ def _join(title: str, topics: Sequence[Topic]) -> PlannedSection:
 def _leading(
     state: ResearchState, sections: Sequence[PlannedSection], known: set[str]
 ) -> list[str]:
-    """Return the passages that the question itself found, then the best of each section."""
+    """Return the ids of the passages that the question itself found, then the best of each section."""
     own = [item.id for item in state.items[: state.evidence_count] if item.id in known]
     return list(dict.fromkeys([*own, *(section.found[0] for section in sections)]))
 
 
 def _as_heading(title: str, passages: Sequence[str], language: str) -> str:
-    """Return a title that is one line of text, whatever a model or a document has written."""
+    """Return a title as one safe line of text."""
     line = " ".join(strip_markers(title).split()).strip("#*_ ")[:_TITLE_CHARS]
     return escape_markers(sanitize_output(line, passages, language))
 
@@ -126,7 +126,7 @@ def _as_heading(title: str, passages: Sequence[str], language: str) -> str:
 async def _ask_for_outline(
     state: ResearchState, run: RunContext, topics: Sequence[Topic]
 ) -> tuple[Sequence[SectionChoice], dict[str, Any]]:
-    """Return the chat model's sections; none where there are too few topics to be ordered."""
+    """Return the chat model's sections; none where there are too few topics."""
     if len(topics) < LEAST_FOR_OUTLINE:
         return (), {}
     lines = [
@@ -143,6 +143,6 @@ async def _ask_for_outline(
 
 
 def _found_in(topic: Topic, state: ResearchState) -> str:
-    """Return where the best passages of a topic stand."""
+    """Return the headings of a topic's best passages."""
     best = passages_by_id(state, topic.found[:2])
     return "; ".join(dict.fromkeys(map(headings, best)))

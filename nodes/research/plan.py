@@ -1,4 +1,4 @@
-"""plan: the questions of a report, and what it will cost; confirm: have a person agree to both."""
+"""plan: choose the questions of a report and estimate its cost; confirm: have a person approve both."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from sextant.text.vocabulary import Vocabulary
 # Tokens that a plan or an outline is written in.
 _SHORT = 80
 _MOST_QUESTIONS = 12
-# Headings and names of what was found that the plan is made by, and passages whose names lead on.
+# Headings and names that the chat model plans by, and passages whose entities become topics.
 _SHOWN, _LEADS = 20, 5
-# The share of each other's terms from which on two questions of a model are one.
+# Two questions are one when each has this share of the other's terms.
 _SAME = 0.8
-# How much of one of several things a section must have.
+# A section is about one of several parts when it has more than this share of that part's terms.
 _LEAST_OF_PART = 0.5
 _ABOUT = {"en": "What do the documents say about {name}?", "zh": "关于{name}，文档中有哪些内容？"}
 
@@ -60,7 +60,7 @@ class Plan(ModelReply):
 
 
 async def plan(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Choose what the report asks, by the chat model and else by rule, and tell what it will cost."""
+    """Choose the questions of the report, by the chat model or else by rule, and stream them with their cost."""
     run = runtime.context
     most = run.deps.settings.research.questions
     suggested, costs = await _ask_for_plan(state, run)
@@ -78,9 +78,9 @@ async def plan(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, 
 
 
 async def confirm(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Have a person agree to plan and cost, where the caller can be asked and a model would write.
+    """Have a person approve plan and cost, if the caller can be asked and a chat model would write.
 
-    A node of its own: whatever comes before a decision in a node is done again after it.
+    It is a node of its own, since LangGraph repeats a node from its beginning after a decision.
 
     Raises:
         GraphInterrupt: a person is asked.
@@ -101,10 +101,11 @@ async def confirm(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
 
 
 def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
-    """Yield what a report may ask: the question's parts, its names, sections of what was found, what these lead on to.
+    """Yield topics: the parts of the question, or else documents, names, sections and entities.
 
-    One that asks for several things has said what it wants. What documents say of the whole, each of them tells; of
-    anything else their sections do best, those of the best passages first, then names in these that the graph knows.
+    A question with several clauses is planned by these alone, one in `global` by the documents of its passages. Any other
+    is planned by the names in it that the graph knows, by the sections of the best passages, and by entities that these
+    passages name.
     """
     parts = list(_parts(state))
     yield from parts
@@ -125,20 +126,20 @@ def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
 
 
 def _parts(state: ResearchState) -> Iterator[Topic]:
-    """Yield what the question itself asks for, where that is several things."""
+    """Yield the parts of a question that asks for several things."""
     for part in state.subquestions or joined_parts(state.question):
         title = without_subject(part, state.question)
         yield Topic(title[:1].upper() + title[1:], part, part)
 
 
 def _asks(topics: Sequence[Topic], part: Topic) -> bool:
-    """Return whether one of these topics asks for what a part asks for."""
+    """Return whether one of the topics covers a part."""
     claim = claim_of(part.question)
     return any(TermLookup(topic.question).covers(claim) >= _SAME for topic in topics)
 
 
 def _documents(state: ResearchState) -> Iterator[Topic]:
-    """Yield the documents that passages are of, those of the best first, each with the ids of its passages."""
+    """Yield a topic for each document, those of the best passages first."""
     documents = defaultdict[str, list[RetrievedItem]](list)
     for item in state.items:
         documents[headings(item).partition(" > ")[0]].append(item)
@@ -149,10 +150,9 @@ def _documents(state: ResearchState) -> Iterator[Topic]:
 
 
 def _sections(state: ResearchState, parts: Sequence[Topic]) -> dict[str, list[str]]:
-    """Return the headings that passages stand under, those of the best first, each with the ids of its passages.
+    """Return section headings with the ids of their passages, those of the best passages first.
 
-    Passages that have nothing of the question are none of its matter; nor, of one that asks for several things, are those
-    that have but a word of each.
+    Passages without a term of the question are left out. Where it has several parts, so are those that cover none.
     """
     sections, asked = defaultdict[str, list[str]](list), claim_of(state.question)
     claims = [claim_of(part.question) for part in parts]
@@ -167,13 +167,13 @@ def _sections(state: ResearchState, parts: Sequence[Topic]) -> dict[str, list[st
 
 
 def _without_number(heading: str) -> str:
-    """Return a heading without its number, unless that is what it says."""
+    """Return a heading without its number, unless nothing else is left."""
     text = without_number(heading)
     return text if text[:1].isalpha() else heading
 
 
 def _next_names(state: ResearchState) -> Iterator[str]:
-    """Yield names of entities that the first passages tell and the question does not, most important first."""
+    """Yield names of entities in the first passages that the question does not name, most important first."""
     question = normalise(state.question)
     texts = [wording_of(item) for item in state.items[:_LEADS]]
     for entity in _of_kind(state, ItemKind.ENTITY):
@@ -186,7 +186,7 @@ def _next_names(state: ResearchState) -> Iterator[str]:
 def _about(
     name: str, state: ResearchState, words: Iterable[str], found: Sequence[str] = ()
 ) -> Topic:
-    """Return the topic of a name or subject, searched with what the question asks."""
+    """Return a topic about a name, searched together with the question's words."""
     others = [word for word in words if word not in normalise(name)]
     question = _ABOUT[state.language].format(name=name)
     return Topic(name, question, " ".join([name, *others]), subject=name, found=list(found))
@@ -207,7 +207,7 @@ def _of_kind(state: ResearchState, kind: ItemKind) -> list[RetrievedItem]:
 async def _ask_for_plan(
     state: ResearchState, run: RunContext
 ) -> tuple[list[Topic], dict[str, Any]]:
-    """Return the chat model's questions, none of which is the question itself or made of other words than it was shown."""
+    """Return the chat model's questions, without repetitions and without those in words that it was not shown."""
     found = list(dict.fromkeys(headings(item) for item in state.items))[:_SHOWN]
     names = [
         *(str(item.metadata["title"]) for item in _of_kind(state, ItemKind.COMMUNITY)),
@@ -239,7 +239,7 @@ async def _ask_for_plan(
 
 
 def _restates(question: str, other: str) -> bool:
-    """Return whether two questions ask the same, by the terms that they share."""
+    """Return whether two questions are one, by the terms that they share."""
     if normalise(question) == normalise(other):
         return True
     one, two = claim_of(question), claim_of(other)
@@ -248,10 +248,10 @@ def _restates(question: str, other: str) -> bool:
 
 
 def estimate_report(state: ResearchState, run: RunContext, topics: Sequence[Topic]) -> Planned:
-    """Return the plan with what it will take: the usual course, without sentences that are mended.
+    """Return the plan with its usual cost, without revisions.
 
-    A call for each section and for the answer to the question itself, one to see what is missing in each round of
-    searches, one for the outline. Each shows as many passages as a section has, as long as those that were found.
+    Calls: one for each section and for the question itself, one in each further round of searches, one for the outline.
+    Each prompt is assumed to show as many passages as a section, of the length of those found.
     """
     settings, chat = run.deps.settings, run.deps.chat
     limits = settings.limits

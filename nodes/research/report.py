@@ -1,4 +1,4 @@
-"""A report of several answers: one text, in which each passage has one number."""
+"""The text of a report: sections joined so that each passage has one number."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Report:
     """The text of a report, section after section.
 
     Attributes:
-        language: of what is said between the sections.
+        language: of the headings.
         text: so far.
         citations: so far.
         sources: by the key of their passages, in the order of their markers.
@@ -51,7 +51,7 @@ class Report:
     _trusts: list[Trust] = field(default_factory=list[Trust])
 
     def add(self, section: Mapping[str, Any]) -> Iterator[Token | Cited]:
-        """Add a section, and yield what it adds to the stream; nothing for one that adds nothing."""
+        """Add a section, and yield its events; a declined or repeating one is left out."""
         if section["declined"] or (section["title"] and self.repeats(section)):
             return
         yield from self._add(section)
@@ -78,7 +78,7 @@ class Report:
     def close(
         self, sections: Sequence[Mapping[str, Any]], not_found: Sequence[str]
     ) -> Iterator[Token | Cited]:
-        """Say what the documents do not hold, and name the nearest passage where they hold nothing of it."""
+        """List the questions without an answer; where nothing was answered, add the first section with its nearest passage."""
         if not sections:
             yield self._token(NOTHING_FOUND[self.language])
         elif self.is_empty:
@@ -88,13 +88,13 @@ class Report:
             yield self._token("\n".join(f"- {question}" for question in not_found))
 
     def repeats(self, section: Mapping[str, Any]) -> bool:
-        """Return whether all that a section cites was cited before."""
+        """Return whether all citations of a section were given before."""
         known = {(citation.quote, citation.source) for citation in self.citations}
         cited = {(one["quote"], one["source"]) for one in section["citations"]}
         return bool(cited) and cited <= known
 
     def _without_repetitions(self, section: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a section without the lines that only quote what was quoted before."""
+        """Return a section without lines whose quote was given before."""
         if section["trust"] != Trust.QUOTED or not section["title"]:
             return section
         known = {(citation.quote, citation.source) for citation in self.citations}
@@ -111,7 +111,7 @@ class Report:
 
     @property
     def trust(self) -> Trust:
-        """Return what stands behind all sections: what stands behind each, where that is the same."""
+        """Return the trust that all sections share, else `partial`."""
         if not self._trusts:
             return Trust.UNSUPPORTED
         return self._trusts[0] if len(set(self._trusts)) == 1 else Trust.PARTIAL
@@ -127,7 +127,7 @@ class Report:
         return Token(text)
 
     def _number(self, source: Source) -> int:
-        """Return the number of a passage in the report; what came with the question keeps its label."""
+        """Return the number of a passage in the report; attachments keep their labels."""
         key = source.chunk_id or source.label
         known = self.sources.get(key)
         if known is None:
@@ -137,7 +137,7 @@ class Report:
 
 
 def as_section(section: PlannedSection, answer: Answer) -> dict[str, Any]:
-    """Return a section that is written as a state holds it."""
+    """Return a written section as a state holds it."""
     values = as_values(Done(answer))["answer"]
     kept = {name: values[name] for name in _KEPT} | {"trust": answer.trust.value}
     return kept | {"title": section.title, "questions": section.questions}

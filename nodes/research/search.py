@@ -1,4 +1,4 @@
-"""search: what the report's questions find; find_gaps: what is still missing, and how to search on for it."""
+"""search: search for the questions of a report; find_gaps: choose further queries for what is missing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from sextant.nodes.retrieve import search_questions
 from sextant.nodes.searches import passages_of
 from sextant.retrievers.ranking.fusion import interleave
 
-# Passages of a topic that are looked at for what is missing, and that its section is written from.
-_LOOKED_AT, MOST_OF_TOPIC = 3, 8
-# Queries that lead a topic on by rule, and all of one round.
+# Passages of a topic that are judged for what is missing, and those that its section is written from.
+_JUDGED, MOST_OF_TOPIC = 3, 8
+# Next-hop queries of a topic by rule, and all queries of one round.
 _HOPS, _MOST_DUE = 2, 8
 
 
@@ -39,7 +39,7 @@ async def search(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str
     seconds = judging_budget(state, runtime.context).seconds
     queries = [str(one["query"]) for one in due]
     found, costs = await search_questions(state, runtime, queries, seconds)
-    passages, around = list[RetrievedItem](), list[RetrievedItem]()
+    passages, graph_items = list[RetrievedItem](), list[RetrievedItem]()
     for one, result in zip(due, found, strict=True):
         if result is None:
             continue
@@ -47,18 +47,18 @@ async def search(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str
         ids = [item.id for item in here]
         topic.found = (interleave(topic.found, ids, 1) if topic.found else ids)[:MOST_OF_TOPIC]
         passages += here
-        around += result.graph_items
+        graph_items += result.graph_items
     runtime.stream_writer(as_values(ReportProgress("search", len(due), len(due))))
     return costs | {
         "topics": plain(topics),
         "due": [],
         "items": _add_new(state.items, passages),
-        "graph_items": _add_new(state.graph_items, around),
+        "graph_items": _add_new(state.graph_items, graph_items),
     }
 
 
 async def find_gaps(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Choose what is searched next: for each topic whose first passages lack too much of it, as far as rounds are left."""
+    """Choose queries for each topic whose first passages do not cover it, while rounds are left."""
     run, topics = runtime.context, topics_of(state)
     weak = [at for at, topic in enumerate(topics) if not is_covered(topic, state)]
     is_over = state.rounds_done >= run.deps.settings.research.rounds
@@ -74,22 +74,22 @@ async def find_gaps(state: ResearchState, runtime: Runtime[RunContext]) -> dict[
 
 
 def is_covered(topic: Topic, state: ResearchState) -> bool:
-    """Return whether the first passages of a topic together hold most of what it asks."""
+    """Return whether the first passages of a topic together cover its question."""
     texts = "\n".join(
         f"{item.metadata.get('title', '')} {item.text}"
-        for item in passages_by_id(state, topic.found[:_LOOKED_AT])
+        for item in passages_by_id(state, topic.found[:_JUDGED])
     )
     return TermLookup(texts).covers(claim_of(topic.question)) >= SUFFICIENT_COVERAGE
 
 
 def _hops(topic: Topic, state: ResearchState) -> list[str]:
-    """Return queries for names that the topic's first passages lead to."""
-    found = passages_by_id(state, topic.found[:_LOOKED_AT])
+    """Return next-hop queries from a topic's first passages."""
+    found = passages_by_id(state, topic.found[:_JUDGED])
     return bridges(topic.question, found, state.graph_items)[:_HOPS]
 
 
 def _nearest(query: str, topics: Sequence[Topic], among: Sequence[int]) -> int:
-    """Return the topic whose question has most of a query."""
+    """Return the topic whose question shares most terms with a query."""
     claim = claim_of(query)
     return max(among, key=lambda at: TermLookup(topics[at].question).covers(claim))
 
@@ -97,8 +97,8 @@ def _nearest(query: str, topics: Sequence[Topic], among: Sequence[int]) -> int:
 async def _ask_for_queries(
     state: ResearchState, run: RunContext, weak: Sequence[Topic]
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return the chat model's queries for what the passages of these topics do not say."""
-    seen = dict.fromkeys(id_ for topic in weak for id_ in topic.found[:_LOOKED_AT])
+    """Return the chat model's queries for topics that their passages do not cover."""
+    seen = dict.fromkeys(id_ for topic in weak for id_ in topic.found[:_JUDGED])
     missing = "\n".join(topic.question for topic in weak)
     tokens = passage_tokens(replace(state, subquestions=[]), run)
     shown = trim_passages(missing, passages_by_id(state, list(seen)), tokens)
@@ -118,7 +118,7 @@ async def _ask_for_queries(
 
 
 def _add_new(items: Sequence[RetrievedItem], more: Iterable[RetrievedItem]) -> list[RetrievedItem]:
-    """Return the items, then those of the others that are new, each once."""
+    """Return the items, followed by those of `more` that are new."""
     known = {item.id: item for item in items}
     for item in more:
         known.setdefault(item.id, item)

@@ -1,4 +1,4 @@
-"""The state of a report in the making, beside that of its question: plain values, since every step is a checkpoint."""
+"""The state of a report that is being made. Its fields hold plain values, since every step is a checkpoint."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from sextant.nodes.state import State
 class ResearchState(State):
     """What the nodes of a report pass on.
 
-    `items` are all passages found, first those that the question itself found, `evidence_count` of them. `topics` are
-    what the report is planned by (`Topic`), `due` the queries to search next, each with its topic, `rounds_done` the
-    rounds of further searches. `outline` has the sections (`PlannedSection`), the first of which answers the question
-    itself. `model_declined`: a person has decided that no chat model writes it.
+    Attributes:
+        topics: the questions of the plan (`Topic`).
+        due: the queries to search next, each with the index of its topic.
+        outline: the sections (`PlannedSection`); the first answers the question itself.
+        evidence_count: how many of `items` the question itself has found; they come first.
+        rounds_done: rounds of further searches.
+        model_declined: whether a person has rejected the cost of the chat model.
     """
 
     topics: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -90,11 +93,11 @@ def plain(records: Iterable[Topic | PlannedSection]) -> list[dict[str, Any]]:
 
 
 def passages_by_id(state: ResearchState, ids: Sequence[str]) -> list[RetrievedItem]:
-    """Return passages in the order of their ids; of an edited state some may be gone."""
+    """Return passages in the order of their ids; an edited state may lack some."""
     known = {item.id: item for item in state.items}
     return [known[id_] for id_ in ids if id_ in known]
 
 
 def after_gaps(state: ResearchState) -> Literal["another search", "outline"]:
-    """Return whether anything is due to be searched."""
+    """Return whether queries are due."""
     return "another search" if state.due else "outline"

@@ -1,4 +1,4 @@
-"""write: the sections of a report; compose: the whole of it. Also: how a section is quoted without a chat model."""
+"""write: write the sections of a report; compose: join them to one answer."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ from sextant.nodes.research.state import (
 )
 from sextant.nodes.state import State
 
-# Passages that are quoted about a subject, a sentence of each; and how much of its words a sentence must have.
+# Passages that are quoted about a subject, a sentence of each, and the share of its terms that a sentence must exceed.
 _MOST, _LEAST_NAMED = 3, 0.5
 
 
 async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Write all sections side by side, each an answer of its own, and stream them in their order once they are checked.
+    """Write the sections at the same time, each an answer of its own, and stream them in order once they are checked.
 
-    Each is a task of LangGraph's, whose result is kept as soon as it is there: a run that goes on from a checkpoint
-    writes only those that are missing, or whose quotes the documents do not hold any more.
+    Each is a task of LangGraph, whose result is checkpointed when it is done. A run that is resumed writes the missing
+    sections only, and those whose quotes the documents no longer hold.
     """
     writing = SectionWriting(state, runtime.context, scope_of(state, runtime))
     total = len(writing.planned)
@@ -85,12 +85,12 @@ async def write(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str,
 
 
 class SectionWriting:
-    """The sections of a report in the making, and what they have cost together.
+    """Writes the sections of a report, and adds up their cost.
 
     Attributes:
         planned: the sections.
-        spent: what the report has cost so far; of sections under way what they will at least.
-        unreachable: why the chat model is not asked again, where it failed so.
+        spent: the cost so far; sections under way count with their prompts.
+        unreachable: why the chat model is not asked again; empty: it is.
     """
 
     def __init__(self, state: ResearchState, run: RunContext, scope: Scope) -> None:
@@ -104,7 +104,7 @@ class SectionWriting:
         self._new = set[int]()
 
     async def write(self, at: int) -> dict[str, Any]:
-        """Write a section when it is its turn; returned are its values, what it has cost, and its warnings."""
+        """Write a section when a slot is free; return its values, usage and warnings."""
         async with self._limit.slot() as slot:
             began = time.monotonic()
             values, failure = await self._answer(at)
@@ -119,7 +119,7 @@ class SectionWriting:
         return values
 
     async def renew(self, at: int, values: dict[str, Any]) -> dict[str, Any]:
-        """Return a section as it was written, or, where it is of a run before and does not hold any more, a new one."""
+        """Return a section; one of an earlier run whose quotes no longer hold is written anew."""
         if at in self._new:
             return values
         count_earlier(values["usage"]["calls"])
@@ -129,7 +129,7 @@ class SectionWriting:
         return await self.write(at)
 
     async def _answer(self, at: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what came of a section, and why the chat model need not be asked again, if it failed so."""
+        """Return the values of a section, and why the chat model need not be asked again; empty: it may be."""
         section, run = self.planned[at], self._run
         if section.title:
             answerer = SectionAnswerer(run.deps.answerer, section, self._state.question)
@@ -160,10 +160,10 @@ class SectionWriting:
         return values, writer.failure
 
     def _turn(self, section: PlannedSection) -> State:
-        """Return the state of a question of its own.
+        """Return the state in which a section is answered like a question of its own.
 
-        It has twice its share of the time, since most sections take less than theirs. Without a chat model the question
-        itself is answered from what it found by itself, as it is without a report.
+        It may take twice its share of the time, since most sections take less. Without a chat model the first section
+        answers from the passages of the question itself, as an answer without a report does.
         """
         state, run = self._state, self._run
         state = replace(state, unreachable=self.unreachable, usage=asdict(self.spent))
@@ -190,9 +190,9 @@ class SectionWriting:
 
 
 def _sections_at_a_time(state: State, run: RunContext) -> AdaptiveLimit:
-    """Return how many sections are written at a time: as many as the endpoint takes, else one.
+    """Return the limit of sections at a time: that of the endpoint; one where a section takes half of the model's timeout.
 
-    An endpoint that needs half of its time for one may have but one slot, and would seem silent to a second.
+    Such an endpoint may have a single slot, and a second call would time out while it waits.
     """
     chat = run.deps.chat
     if chat is None:
@@ -202,7 +202,7 @@ def _sections_at_a_time(state: State, run: RunContext) -> AdaptiveLimit:
 
 
 async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Join the sections to one answer, and say what the documents do not hold."""
+    """Join the sections to one answer, and list the questions that the documents do not answer."""
     run, scope, sections = runtime.context, scope_of(state, runtime), state.sections
     if not state.streamed:  # a run that goes on from here
         sections = [one for one in sections if await _holds(one, run, scope)]
@@ -233,7 +233,7 @@ async def compose(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
 
 async def _holds(section: dict[str, Any], run: RunContext, scope: Scope) -> bool:
-    """Return whether all that a section quotes is stored as it was, as far as anybody can tell."""
+    """Return whether the documents still hold all quotes of a section; True where that cannot be checked."""
     documents = {one["marker"]: one["document_id"] for one in section["sources"]}
     quoted = [
         Quoted(document, one["start"], one["quote"])
@@ -249,12 +249,12 @@ async def _holds(section: dict[str, Any], run: RunContext, scope: Scope) -> bool
 
 
 class SectionAnswerer(ExtractiveAnswerer):
-    """Quotes what answers the questions of a section, and sentences that name the subject of one that has no answer.
+    """Quotes answers to the questions of a section; for a question without one, sentences about its subject.
 
     Args:
         answerer: answers each question.
         section: its questions and subjects.
-        question: of the report, to which what is said of a subject is to be near.
+        question: of the report; sentences about a subject share terms with it.
     """
 
     def __init__(
@@ -282,10 +282,7 @@ class SectionAnswerer(ExtractiveAnswerer):
         return Extraction(tuple(quotations), nearest)
 
     def _about(self, subject: str, items: Sequence[RetrievedItem]) -> Sequence[Quotation]:
-        """Return sentences that name a subject, or stand under it, of each passage the one that has most of the report's question.
-
-        One that has nothing of the question is left out.
-        """
+        """Return a sentence of each passage that names a subject, or stands under it, and shares terms with the question."""
         if not subject:
             return ()
         named, asked = claim_of(subject), claim_of(matter_of(self._question))
@@ -307,10 +304,10 @@ class SectionAnswerer(ExtractiveAnswerer):
 
 
 def matter_of(question: str) -> str:
-    """Return what a question is about, which may be nothing in particular."""
+    """Return the subject of a question; of a broad one, what it is about, which may be nothing."""
     return find_other_subjects(question) if is_broad(question) else question
 
 
 def _is_above_rows(text: str, end: int) -> bool:
-    """Return whether what ends here is the header of a table, which says nothing without its rows."""
+    """Return whether the text up to `end` is the header of a table, which says nothing alone."""
     return text[end:].partition("\n")[2].startswith("| -")

@@ -11,7 +11,8 @@ import orjson
 
 from sextant.domain.errors import ModelRejected
 from sextant.models import wordings
-from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
+from sextant.models.failures import Service, as_sextant_error, is_silence
+from sextant.models.retries import Retries
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -1,17 +1,15 @@
-"""What a failed model call means: whether to try again, when, and what to tell a person."""
+"""Read failed model calls: whether another try is worth while, when, and what to tell a person."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import random
 import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import (
@@ -33,12 +31,12 @@ E = TypeVar("E", bound=SextantError)
 # model is being loaded; 5xx is the server's fault, save 501: what is not implemented now will not be in a second.
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429, *range(500, 600)} - {501})
 _PAYMENT_REQUIRED = 402
-# Roots of "no answer came" in httpx, httpx2, openai and anthropic, known by name because the
-# last three are heavy to import and another provider's package may not be installed at all.
+# Base classes of "no answer came" in httpx, openai and anthropic. By name: the packages are heavy to import, and may
+# not be installed.
 _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
-# What lies under these where not even a connection could be made; by name for the same reason.
+# Their causes where no connection could be made.
 _NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
-# LangChain's classes of failures, for providers whose errors carry no status.
+# LangChain's classes, for providers whose errors carry no status.
 _LANGCHAIN_STATUS = {
     "ModelAuthenticationError": 401,
     "ModelPermissionDeniedError": 403,
@@ -47,25 +45,25 @@ _LANGCHAIN_STATUS = {
     "ModelInvalidRequestError": 400,
     "ModelAPIError": 500,
 }
-# What an answer of status 200 calls its error.
+# Codes of errors in answers of status 200.
 _STATUS_OF_CODE = {
     "invalid_api_key": 401,
     "insufficient_quota": 402,
     "rate_limit_exceeded": 429,
     "server_error": 500,
 }
-# What clients raise where an answer is no JSON, or JSON of another shape.
+# What clients raise at an answer that is no JSON, or JSON of another shape.
 _NOT_OF_THE_API = (ValueError, TypeError, AttributeError, LookupError)
-# How endpoints say that a prompt exceeds the context, or what a request may have of the tokens of a minute.
+# How endpoints say that a prompt exceeds the context, or the tokens of a minute.
 _TOO_LONG = re.compile(
     r"context[ _]?(?:length|window|size)|\btoo (?:long|large)\b|\btoo many tokens: |超长|\binput length\b"
     r"|(?:\bprompt|tokens?\b|\blength\b|`inputs`|\brequest )[^.]{0,60}(?:exceed|longer than|less than|<=)",
     re.IGNORECASE,
 )
-# What a rate limit would say of any request.
+# How a rate limit says that no request of this size will pass.
 _TOO_LARGE = re.compile(r"\brequest too large\b", re.IGNORECASE)
 _ANSWER_LIMIT = re.compile(r"\bmax_(?:completion_)?tokens\b")
-# What they say of its length: a field of llama.cpp, "maximum context length is 4096", "context window of 2048",
+# How they tell its length: llama.cpp's field `n_ctx`, "maximum context length is 4096", "context window of 2048",
 # "context size (4096 tokens)", Anthropic's "208310 tokens > 200000 maximum".
 _CONTEXT = re.compile(
     r"\bn_ctx\W+(\d+)|\bcontext[ _](?:length|window|size)[^.\d]{0,20}(\d+)|> ?(\d+) maximum",
@@ -80,18 +78,18 @@ _FILTERED = re.compile(
     r"content[ _](?:filter|management|policy)|inspection_failed|inappropriate content|敏感内容",
     re.IGNORECASE,
 )
-# Codes of a refused request that no other form of it would be spared.
+# Codes of refusals that another form of the request would meet, too.
 _NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key"})
 _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _DETAIL_CHARS = 200
-_TAGS = re.compile(r"<[^<>]{1,200}>")  # of a page that a proxy answers with
+_TAGS = re.compile(r"<[^<>]{1,200}>")  # of a proxy's page
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A model endpoint as error messages speak of it, with the settings that choose it; `label_zh` in Chinese.
+    """A model endpoint as error messages name it, with the settings that choose it.
 
-    `secret` is its key, which some endpoints repeat in what they answer.
+    `label_zh` is its name in Chinese. `secret` is its key, which some endpoints repeat in their answers.
     """
 
     label: str
@@ -131,50 +129,6 @@ def redact(text: str, secret: str) -> str:
     return text.replace(secret, "********") if secret else text
 
 
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """How often and how patiently a failed call is repeated.
-
-    Waits double from `first_wait` seconds up to `longest_wait` with full jitter (Brooker,
-    "Exponential Backoff and Jitter", 2015), or last exactly as long as the endpoint's Retry-After
-    says. An endpoint that asks for more than `longest_wait` is not waited for.
-    """
-
-    # Of the time that one call has, what a wait for the next may take.
-    share: ClassVar[float] = 1 / 3
-
-    limit: int = 2
-    first_wait: float = 0.5
-    longest_wait: float = 20.0
-
-    @classmethod
-    def of(cls, limit: int, timeout: float) -> Retries:
-        """Return retries of calls that have so many seconds each."""
-        return cls(limit, longest_wait=timeout * cls.share)
-
-    async def pause(self, error: Exception, attempt: int, service: Service) -> None:
-        """Wait before the next try after failed try number `attempt` (from 0).
-
-        Raises:
-            SextantError: the typed form of `error`, when another try is not worth making.
-        """
-        wait = self.wait(error, attempt)
-        if wait is None:
-            raise as_sextant_error(error, service) from error
-        _log.warning("%s: %s; trying again in %.1f s", service.label, type(error).__name__, wait)
-        await asyncio.sleep(wait)
-
-    def wait(self, error: Exception, attempt: int) -> float | None:
-        """Return seconds to wait before the next try, or None to give up."""
-        if attempt >= self.limit or not is_transient(error):
-            return None
-        requested = retry_after(error)
-        if requested is not None:
-            return requested if requested <= self.longest_wait else None
-        ceiling = min(self.longest_wait, self.first_wait * 2**attempt)
-        return random.uniform(0, ceiling)  # noqa: S311 - jitter, not a secret
-
-
 def is_transient(error: BaseException) -> bool:
     """Return whether the same call may succeed a moment later.
 
@@ -198,7 +152,7 @@ def is_silence(error: BaseException) -> bool:
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status that `error` reports, whichever client raised it, or whose answer of 200 holds the error."""
+    """Return the HTTP status of an error, whichever client raised it, or the one that its code stands for."""
     told = (
         getattr(error, "status_code", None),
         getattr(_response(error), "status_code", None),
@@ -258,21 +212,18 @@ def is_filtered(error: BaseException) -> bool:
 
 
 def _is_about_answers(error: BaseException) -> bool:
-    """Return whether a refusal speaks of the limit of answers, and of no number of tokens that a model reads."""
+    """Return whether a refusal is about the limit of answers, and tells no length of the context."""
     return context_of(error) is None and _ANSWER_LIMIT.search(words_of(error)) is not None
 
 
 def context_of(error: BaseException) -> int | None:
-    """Return the tokens of a model's context as the refusal of a prompt says them."""
+    """Return the context's length in tokens that a refusal tells; None: it tells none."""
     found = _CONTEXT.search(words_of(error))
     return int(next(filter(None, found.groups()))) if found else None
 
 
 def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
-    """Return whether a refusal says that something else than `fields` of the request was wrong.
-
-    OpenAI and vLLM name the field in `param`; a model nobody knows may be told by `code` alone.
-    """
+    """Return whether a refusal is about something else than `fields` of the request, by its `param` or `code`."""
     named = _body_of(error).get("param")
     if isinstance(named, str) and named:
         return not named.startswith(fields)
@@ -280,20 +231,17 @@ def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
 
 
 def mentions(field: str, error: BaseException) -> bool:
-    """Return whether a refusal speaks of this field of the request: in `param`, or anywhere in its words.
-
-    Endpoints that are no OpenAI answer in shapes of their own, so the whole body is looked through.
-    """
+    """Return whether a refusal names this field of the request, anywhere in its body."""
     return re.search(rf"\b{re.escape(field)}\b", words_of(error)) is not None
 
 
 def words_of(error: BaseException) -> str:
-    """Return all that an endpoint says of a refusal."""
+    """Return the whole text of a refusal."""
     return f"{getattr(error, 'body', None)} {getattr(error, 'message', None) or error}"
 
 
 def as_sextant_error(error: Exception, service: Service) -> SextantError:
-    """Return the typed error for whatever a client library raised, with the next step for its cause."""
+    """Return the typed error, with its next step, for whatever a client library raised."""
     if isinstance(error, SextantError):
         return error
     refused: SextantError
@@ -310,7 +258,7 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
 
 
 def _unforeseen_error(error: Exception, service: Service) -> SextantError:
-    """Return the typed error for an answer that is none, by what clients raise of it."""
+    """Return the typed error for an answer that cannot be read, or an error within a stream."""
     if isinstance(error, _NOT_OF_THE_API):
         _log.warning("%s: what it answered cannot be read: %r", service.label, error)
         return service.error(ModelUnavailable, wordings.UNREADABLE)
@@ -318,7 +266,7 @@ def _unforeseen_error(error: Exception, service: Service) -> SextantError:
 
 
 def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
-    """Return the typed error where no answer came, or half of one; None where one did."""
+    """Return the typed error where no answer came, or half of one; None: the failure is another."""
     if _never_connected(error):
         unreachable = service.error(ModelUnavailable, wordings.UNREACHABLE)
         unreachable.unreachable = True
@@ -349,7 +297,7 @@ def _response(error: BaseException) -> Any:  # noqa: ANN401 - of whichever clien
 
 
 def _client_error(error: BaseException) -> BaseException:
-    """Return the error of a provider's client that LangChain's own was raised from; else the error itself."""
+    """Return the error of the provider's client, from which LangChain may have raised its own."""
     cause: BaseException | None = error
     while cause is not None:
         if getattr(cause, "response", None) is not None:
@@ -359,7 +307,7 @@ def _client_error(error: BaseException) -> BaseException:
 
 
 def _body_of(error: BaseException) -> Mapping[str, Any]:
-    """Return the object that an endpoint says its error with: OpenAI's client unwraps it, others hand on the whole."""
+    """Return the error object of the body; OpenAI's client has unwrapped it, others have not."""
     source = _client_error(error)
     body = getattr(source, "body", None) or getattr(source, "details", None)
     if body is None:
@@ -390,7 +338,7 @@ def _ancestry(error: BaseException) -> set[str]:
 
 
 def _never_connected(error: BaseException) -> bool:
-    """Return whether it, or what it was raised from, says that no connection came about."""
+    """Return whether the error, or one of its causes, says that no connection was made."""
     below: BaseException | None = error
     while below is not None:
         if _ancestry(below) & _NO_CONNECTION:

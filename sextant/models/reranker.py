@@ -21,8 +21,9 @@ from sextant.domain.errors import ModelUnavailable, OptionInvalid, SettingsInval
 from sextant.domain.settings import Settings
 from sextant.domain.system import install_extra
 from sextant.models.endpoint import in_batches
-from sextant.models.failures import Retries, Service
+from sextant.models.failures import Service
 from sextant.models.protocols import Reranker
+from sextant.models.retries import Retries
 
 if TYPE_CHECKING:
     from sextant.models.endpoint import Endpoint

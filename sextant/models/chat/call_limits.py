@@ -1,14 +1,13 @@
-"""How many requests may be made of chat models: for a piece of work in all, and of an endpoint at a time.
+"""Limits on requests to chat models: for a piece of work in all, and at an endpoint at a time.
 
-**In all.** Every request counts, whoever makes it for the work: one that is refused in this form, one that is repeated
-after 429, one that is given up for its time, one of a reranker. Whoever bounds the work opens an allowance around it;
-outside of one, requests are counted but by their own `Usage`.
+**In all** (`allowing`). Every request counts: also one that was refused, repeated after 429 or timed out, and those of a
+reranker.
 
-**At a time.** An endpoint may answer one call at a time or a hundred, and does not say so. The limit begins at one call.
-It grows by one as long as calls take no longer than before, which they do once they wait for each other; it is halved
-where the endpoint refuses for now or falls silent (additive increase, multiplicative decrease: Chiu and Jain, 1989).
+**At a time** (`AdaptiveLimit`). An endpoint answers one call at a time or a hundred, and does not say so. The limit begins
+at one. It grows by one while calls take no longer than before, which shows that they do not wait for each other. It is
+halved where the endpoint refuses for now or falls silent (additive increase, multiplicative decrease: Chiu and Jain, 1989).
 
-Also here: when to give a chat model up, of many calls that each can do without an answer.
+Also here: `Refusals`, which says when further calls are in vain.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from dataclasses import dataclass, field, replace
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelRejected, ModelUnavailable, SextantError, Wording
 
-# It is not about one prompt then, and the next would be refused, too.
+# After so many refusals in a row the next prompt would be refused, too.
 _GONE_AFTER = 3
 
 
 @dataclass(slots=True)
 class Refusals:
-    """How many calls in a row a model has refused, while others wait for whoever makes them."""
+    """Counts the calls that a model refused in a row."""
 
     in_a_row: int = 0
 
@@ -38,10 +37,10 @@ class Refusals:
         self.in_a_row = 0
 
     def gone(self, error: SextantError) -> bool:
-        """Take note of a call that failed, and say whether further ones are in vain.
+        """Note a failed call, and return whether further calls are in vain.
 
-        Silence is waited for once. A status may be about this prompt alone, which a filter refuses or a
-        server breaks at: the third in a row is not. An answer that is of no use is an answer.
+        They are after one silence, or the third status in a row; a single status may be about its prompt alone. A
+        useless answer is an answer.
         """
         if not isinstance(error, ModelUnavailable):
             self.answered()
@@ -77,7 +76,7 @@ class Allowance:
 
     @property
     def left(self) -> int:
-        """Request that may still be made."""
+        """Return how many requests may still be made."""
         left = self.most - self.made
         return left if self.outer is None else min(left, self.outer.left)
 
@@ -94,13 +93,13 @@ class Allowance:
             self.outer.charge(usage)
 
 
-# Tasks that are begun within share it: a context is copied, the allowance in it is not.
+# Tasks share the allowance in which they began: their context is a copy, the allowance is not.
 _current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 
 
 @contextmanager
 def allowing(most: int) -> Iterator[Allowance]:
-    """Let what is done meanwhile make at most `most` requests."""
+    """Allow at most `most` requests within the context."""
     allowance = Allowance(most, _current.get())
     token = _current.set(allowance)
     try:
@@ -111,7 +110,7 @@ def allowing(most: int) -> Iterator[Allowance]:
 
 @contextmanager
 def keeping(calls: int) -> Iterator[None]:
-    """Let what is done meanwhile leave `calls` of the current allowance, if there is one."""
+    """Keep `calls` of the current allowance, if there is one, for after the context."""
     current = _current.get()
     if current is None:
         yield
@@ -139,29 +138,29 @@ def count_request() -> None:
 
 
 def count_earlier(calls: int) -> None:
-    """Note requests that a run before has made for the same work."""
+    """Count requests that an earlier run made for the same work."""
     if (current := _current.get()) is not None:
         for _ in range(calls):
             current.count()
 
 
 def charge(usage: Usage) -> None:
-    """Note what requests used whose usage their caller has no way to report, such as a reranker's."""
+    """Add the usage of requests that no caller reports, such as a reranker's."""
     if (current := _current.get()) is not None:
         current.charge(usage)
 
 
-# Seconds of a token, against the least there were, from which on calls wait for each other.
+# Calls wait for each other when a token takes so many times the seconds of the quickest.
 _SLOWER = 1.5
-# After a decrease the next increase is tried after so many rounds of calls.
+# Rounds of calls between a decrease and the next increase.
 _PATIENCE = 8
-# Reading a token of the prompt takes an endpoint about a tenth of writing one.
+# Reading a token takes an endpoint about a tenth of the time of writing one.
 _PROMPT_SHARE = 0.1
 
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A call under way; `is_full`: during it as many were as may be, so that its time says what that costs."""
+    """A call under way. `is_full`: the limit was reached during it, so its time shows whether calls wait."""
 
     limit: AdaptiveLimit
     decreases: int
@@ -174,7 +173,7 @@ class Slot:
             self.limit.note_pace(seconds / work)
 
     def note_overload(self) -> None:
-        """Note that the endpoint refused for now, or fell silent; of calls under way together that counts once."""
+        """Note that the endpoint refused for now, or fell silent; for calls under way together it counts once."""
         if self.decreases == self.limit.decreases:
             self.limit.decrease()
 
@@ -183,7 +182,7 @@ _slot: ContextVar[Slot | None] = ContextVar("slot", default=None)
 
 
 def note_overload() -> None:
-    """Note, for the call under way, that its endpoint refused it for now; outside of a slot nothing."""
+    """Note that the endpoint refused the call of the current slot, if there is one."""
     if (slot := _slot.get()) is not None:
         slot.note_overload()
 

@@ -23,7 +23,8 @@ from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models.chat.call_limits import SPENT, another_may_be_made, count_request, note_overload
 from sextant.models.chat.dialect import Dialect, SentRequest
 from sextant.models.chat.tally import Tally
-from sextant.models.failures import Retries, Service, as_sextant_error, is_silence, is_transient
+from sextant.models.failures import Service, as_sextant_error, is_silence, is_transient
+from sextant.models.retries import Retries
 
 NO_ANSWER = ModelCalled(0, 0, EventOutcome.FAILED)
 

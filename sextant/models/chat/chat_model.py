@@ -23,7 +23,7 @@ from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models import wordings
 from sextant.models.chat.call_limits import AdaptiveLimit, another_may_be_made
 from sextant.models.chat.calls import NO_ANSWER, Attempts, stream_on_loop
-from sextant.models.chat.dialect import Dialect, JsonRequest, Request, SentRequest, TextRequest
+from sextant.models.chat.dialect import Dialect, ModelRequest, SentRequest
 from sextant.models.chat.endpoint_memory import ContextLimit, EndpointSpeed
 from sextant.models.chat.replies import Echoes
 from sextant.models.chat.structured import (
@@ -36,7 +36,8 @@ from sextant.models.chat.structured import (
     repair_request,
 )
 from sextant.models.chat.tally import Tally
-from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
+from sextant.models.failures import Service, as_sextant_error, is_silence
+from sextant.models.retries import Retries
 from sextant.text.characters import language_of
 
 _log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ _AFTER_END = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """In a stream: what came before this was the model's thought, and the answer begins behind it."""
+    """In a stream: the text so far was a thought, and the answer begins after this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        tally = await self._whole(TextRequest(prompt, self.dialect, answer_tokens))
+        tally = await self._whole(ModelRequest(prompt, self.dialect, answer_tokens))
         self._require_text(tally)
         return ModelCompletion(tally.text, self._report_usage(tally))
 
@@ -160,14 +161,17 @@ class ChatModel:
     ) -> tuple[T, Usage]:
         """Return the model's answer as an object of `schema`, read tolerantly and repaired at most once.
 
-        Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever
-        can do without the answer is not `patient`: a call that met with silence is not repeated then, for the
-        next would, too. `answer_tokens` is a lower limit than the usual one. An answer that it cuts off before it said
-        anything, as of a model that thinks first, is asked for once more with the usual one, which holds from then on.
-
         The schema goes with the request where the endpoint understands that, else into the last message. Texts of
         the reply that only repeat the prompt's instructions are empty. The tokens stay out of LangGraph's message
         stream.
+
+        Args:
+            messages: the prompt.
+            schema: of the reply.
+            repair: whether a reply that does not fit is asked for once more, if another call is allowed.
+            patient: whether a call that met with silence is repeated.
+            answer_tokens: a lower limit than the usual one. A reply that it cuts off before it said anything, as of a
+                model that thinks first, is asked for once more with the usual limit, which holds from then on.
 
         Raises:
             ModelUnavailable: as for `complete`.
@@ -178,7 +182,7 @@ class ChatModel:
         language = language_of(prompt[0].text)
         echoes = Echoes(prompt, instruction(schema, language), collect_enums(json_schema(schema)))
         limit = self.dialect.lower_limit(answer_tokens)
-        asking = JsonRequest(prompt, schema, language, self.dialect, limit)
+        asking = ModelRequest(prompt, self.dialect, limit, schema, language)
         spent, is_cut = Usage(), False
         while True:
             try:
@@ -213,22 +217,24 @@ class ChatModel:
     async def stream(
         self, messages: Messages, *, is_answer: Callable[[str], bool] | None = None
     ) -> AsyncIterator[str | Restart | Usage]:
-        """Yield the answer's text piece by piece as it comes, then its `Usage` as the last item.
+        """Yield the answer's text as it comes, then its `Usage` as the last item.
 
-        Some models begin with a thought that ends in a tag but that no tag opens, always or now and then. Nothing comes
-        until the thought ends, or the whole answer without one; of a model that is not known to think so, until
-        `is_answer` says of the text so far that it is no thought (without: once some answers came without one). Where it was one after all, a `Restart` withdraws the
-        pieces before its end.
+        Some models begin with a thought that ends in a tag but that no tag opens. Text is held back until such a thought
+        ends, or `is_answer` says of the text so far that it is no thought. Where it was one after all, a `Restart`
+        withdraws the pieces so far.
 
-        The tokens stay out of LangGraph's message stream: they are neither checked nor without thoughts.
+        The tokens stay out of LangGraph's message stream, since nobody has checked them. Closing the iterator, or
+        cancelling its task, closes the connection to the endpoint.
 
-        Closing the iterator, or cancelling its task, closes the connection to the endpoint.
+        Args:
+            messages: the prompt.
+            is_answer: tells an answer from a thought; None: once some answers of the model came without a thought.
 
         Raises:
             ModelUnavailable: as for `complete`; also when the answer breaks off in the middle.
             ModelOutputInvalid: the model declined, or answered nothing.
         """
-        request = TextRequest(convert_to_messages(messages), self.dialect)
+        request = ModelRequest(convert_to_messages(messages), self.dialect)
         is_answer = is_answer or (lambda _: self.dialect.known.answers_plainly)
         async with aclosing(self._answer(request, is_answer, is_shown=True)) as pieces:
             async for piece in pieces:
@@ -243,8 +249,8 @@ class ChatModel:
         if self._on_close is not None:
             await self._on_close()
 
-    async def _whole(self, request: Request, *, patient: bool = True) -> Tally:
-        """Return an answer of which nothing is shown before its end; it may take the time of one silence."""
+    async def _whole(self, request: ModelRequest, *, patient: bool = True) -> Tally:
+        """Return a whole answer; it may take the time of one silence."""
         answer = self._answer(request, lambda _: True, is_shown=False, patient=patient)
         async with aclosing(answer) as pieces:
             async for piece in pieces:
@@ -253,13 +259,13 @@ class ChatModel:
 
     async def _answer(
         self,
-        request: Request,
+        request: ModelRequest,
         is_answer: Callable[[str], bool],
         *,
         is_shown: bool,
         patient: bool = True,
     ) -> AsyncGenerator[str | Restart | Tally]:
-        """Yield the text of an answer as it comes, then its tally; an answer of which something was shown is not tried again."""
+        """Yield the text of an answer as it comes, then its tally; once something was shown, the call is not repeated."""
         attempts = Attempts(self.dialect, self._retries, self._service)
         known = self.dialect.known
         most_chars = _CHARS_PER_TOKEN * (request.answer_tokens or self._answer_tokens)
@@ -291,7 +297,7 @@ class ChatModel:
         *,
         is_shown: bool,
     ) -> AsyncGenerator[str | Restart]:
-        """Yield the text of one stream; `waits` adds up what its first words, and the rest, were waited for."""
+        """Yield the text of one stream; `waits` adds up the seconds before its first words, and those of the rest."""
         after_end, first = min(_AFTER_END, self._timeout), self._wait_for_first(tally)
         clock = asyncio.get_running_loop().time
         until = math.inf if is_shown else clock() + self._timeout
@@ -327,12 +333,12 @@ class ChatModel:
                     return
 
     def _wait_for_first(self, tally: Tally) -> float:
-        """Return how long the first words are waited for; of an endpoint that is known to be slow, as long as they take."""
+        """Return how long the first words are waited for: `timeout`, longer at an endpoint that is known to be slow."""
         expected = _SLACK * self.speed.seconds(tally.prompt_tokens, 0)
         return min(max(self._timeout, expected), max(self._timeout, self._patience))
 
     def _report_usage(self, tally: Tally) -> Usage:
-        """Return what an answer has cost, told to whoever measures it."""
+        """Return what an answer cost, and emit it as telemetry."""
         usage = tally.usage()
         emit(ModelCalled(usage.prompt_tokens, usage.completion_tokens, EventOutcome.OK))
         return usage.of_model(self.name)

@@ -1,14 +1,12 @@
 """Which optional parts of the OpenAI API an endpoint understands, learnt from its refusals.
 
-Endpoints that call themselves compatible differ: some know `response_format: json_schema` (OpenAI,
-vLLM, Ollama, llama.cpp), some only `json_object` (DeepSeek), some neither; some refuse
-`stream_options`; some call the limit of an answer `max_tokens`, some `max_completion_tokens`; reasoning models
-refuse a `temperature` of 0, which calls for JSON ask for; the templates of some models know no system message;
-some stream nothing; some answers may not be as long as we allow them; some endpoints break (500)
-at what they do not know instead of refusing it. A request is
-made with everything first and, when it is refused as invalid, repeated with less; what then works is what
-all chat models of this process that ask the same endpoint for the same model begin with, for an hour: an
-endpoint that refused what it takes, once, is not held to it.
+Endpoints that call themselves compatible differ. `response_format: json_schema` is known to OpenAI, vLLM, Ollama and
+llama.cpp, `json_object` alone to DeepSeek, neither to some. Some refuse `stream_options`, streams, a temperature of 0,
+or a system message; the limit of an answer is called `max_tokens` or `max_completion_tokens`, and may be bounded.
+Some break (500) at what they do not know.
+
+A request is made with everything first. When it is refused as invalid, it is repeated with less. What then works is
+what all chat models of this process begin with at this endpoint, for an hour: one refusal may be a mistake.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import asyncio
 import re
 import time
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
@@ -69,7 +67,7 @@ _OPENAI = "openai.com"
 
 
 def speaks_openai(llm: object) -> bool:
-    """Return whether a model is LangChain's OpenAI client, the only one that passes these options on, or built on it."""
+    """Return whether a model is LangChain's OpenAI client, or built on it: only these pass the options on."""
     # By name, since importing it to compare takes about a second.
     return "BaseChatOpenAI" in {cls.__name__ for cls in type(llm).__mro__}
 
@@ -80,7 +78,7 @@ class Dialect:
     Args:
         llm: the model.
         answer_tokens: the token limit of each call; of a model that brings one, its own counts.
-        json_only: only calls for JSON carry it; how long its texts are is between the model and whoever made it.
+        json_only: only calls for JSON carry the limit, since the caller's own model bounds its texts itself.
 
     Attributes:
         known: what was learnt of the model.
@@ -104,8 +102,7 @@ class Dialect:
         ) is not None or "temperature" in _sent(llm, self._body)
         host = urlsplit(endpoint).hostname or _OPENAI
         limits = (MAX_TOKENS, MAX_COMPLETION_TOKENS)
-        # Two names of one limit: OpenAI's newer models refuse the first; many compatible servers know nothing else,
-        # and ignore the second without a word.
+        # Two names of one limit: OpenAI's newer models refuse the first, many compatible servers ignore the second.
         is_openai = host == _OPENAI or host.endswith(f".{_OPENAI}")
         if is_openai and self._speaks_openai:
             self.known.thinks_unopened = False  # it keeps thoughts apart
@@ -113,23 +110,23 @@ class Dialect:
 
     @property
     def form(self) -> RequestForm:
-        """Return what a call begins with: with everything, or what worked after refusals."""
+        """Return the form in which a call is first made: with everything, or as it worked after refusals."""
         known = self.known
         return known.form if known.form and time.time() < known.until else self._whole
 
     def lower_limit(self, tokens: int | None) -> int | None:
-        """Return a limit of answers that is lower than the usual one; None where it is not, or is of no use."""
+        """Return a limit of answers if it is lower than the usual one and the model can answer within it; else None."""
         usual = self._json_tokens
         is_lower = tokens is not None and usual is not None and tokens < usual
         return tokens if is_lower and self._speaks_openai and not self.known.needs_room else None
 
     async def save_news(self) -> None:
-        """Write what was learnt, where that makes a difference to the next process."""
+        """Write what was learnt to the data folder, if it changed enough to matter to the next process."""
         if endpoint_memory.MEMORY.has_news(*self._key):
             await asyncio.to_thread(endpoint_memory.MEMORY.save, *self._key)
 
     async def learn_refused_length(self, error: Exception, prompt_tokens: int) -> None:
-        """Note that a prompt of about so many tokens was refused as too long; half of it, where the refusal has no number."""
+        """Note the context's length after a refusal as too long: the number in the refusal, else half of what was sent."""
         if is_too_long(error):
             asked = prompt_tokens + (self._text_tokens or 0)
             said = context_of(error) or 0
@@ -138,7 +135,7 @@ class Dialect:
             await self.save_news()
 
     def learn_read(self, read: int, prompt_tokens: int) -> bool:
-        """Note how many tokens of a prompt of about so many an endpoint has read; returns whether it has cut it."""
+        """Compare the tokens that an endpoint has read with those that were sent; return whether it has cut the prompt."""
         is_cut = prompt_tokens >= _LEAST_CUT and LEAST_CONTEXT <= read < _READ_SHARE * prompt_tokens
         if is_cut:
             self.known.limit = ContextLimit.learnt_now(read, is_cut=True)
@@ -147,9 +144,9 @@ class Dialect:
         return is_cut
 
     def worked(self, form: RequestForm, begun: RequestForm) -> None:
-        """Note that a call was answered in `form`, so that the next ones begin with no more.
+        """Note that a call was answered in `form`, so that the next ones begin with it.
 
-        One that was in that form from its beginning has learnt nothing: it may have begun an hour ago.
+        A call that began in that form proves nothing new: it may have begun an hour ago.
         """
         if form == begun:
             return
@@ -167,7 +164,7 @@ class Dialect:
     def options(
         self, form: RequestForm, body: dict[str, Any] | None = None, tokens: int | None = None
     ) -> dict[str, Any]:
-        """Return the options of a call: the fields of its body, and of how many tokens its answer may be."""
+        """Return the options of a call: the fields of its body, and the limit of its answer."""
         if not self._speaks_openai:
             return {}
         if tokens and (context := self.known.context):
@@ -188,9 +185,9 @@ class Dialect:
         return self._speaks_openai and _JSON_FORMATS[form.json_format] == "json_schema"
 
     def bind_schema(self, schema: type[BaseModel], form: RequestForm) -> Runnable[Any, Any] | None:
-        """Return a model of another provider that writes JSON of `schema` by that one's own means; None where it has none.
+        """Return another provider's model bound to a schema by LangChain; None where its class cannot be bound.
 
-        It answers with a mapping, whose `raw` is the message.
+        It answers with a mapping whose `raw` is the message.
         """
         if self._speaks_openai or _JSON_FORMATS[form.json_format] != "json_schema":
             return None
@@ -208,8 +205,8 @@ class Dialect:
         asked: dict[str, Any] = {"type": kind}
         if kind == "json_schema":
             asked[kind] = {"name": schema.__name__, "schema": json_schema(schema)}
-        # In the body as it is: as an argument, the library walks through the schema and parses the
-        # answer by itself, which doubled the time of a call.
+        # In the body: as an argument, the library would walk through the schema and parse the answer itself, which
+        # doubled the time of a call.
         body: dict[str, Any] = {} if kind is None else {"response_format": asked}
         if form.temperature and not self._has_temperature and not self.known.thinks_unopened:
             body["temperature"] = 0  # models that think repeat themselves without end at 0
@@ -224,7 +221,7 @@ class Dialect:
             return None
         limited = status in _INVALID_REQUEST and any(name in body for name in form.limits[:1])
         if limited and (mentions(MAX_TOKENS, error) or mentions(MAX_COMPLETION_TOKENS, error)):
-            # Unknown by this name, or too large: each endpoint words in its way how much it allows.
+            # Unknown by this name, or too large.
             return replace(form, limits=form.limits[1:])
         if form.streams and _NO_STREAM.search(words_of(error)):
             return replace(form, streams=False)
@@ -232,7 +229,7 @@ class Dialect:
             return replace(form, system=False)
         if status != 500:
             return self._without_refused(error, options, body, form)
-        # What a server does not know it may break at each time.
+        # A server that breaks at `response_format` would do so each time.
         has_format = "response_format" in body
         return replace(form, json_format=_WORDS_ALONE) if has_format else None
 
@@ -306,7 +303,7 @@ def _sent(llm: BaseChatModel, body: dict[str, Any]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A call as it is made; `bound`: what is asked in place of the plain model, if anything."""
+    """A call as it is made; `bound` is asked instead of the plain model, where there is such."""
 
     messages: list[BaseMessage]
     options: dict[str, Any]
@@ -314,47 +311,32 @@ class SentRequest:
     is_json: bool = False
 
 
-class Request(Protocol):
-    """What a model is asked, whatever the form."""
-
-    @property
-    def answer_tokens(self) -> int | None:
-        """Return the limit of the answer; None: the usual one."""
-        ...
-
-    def send(self, form: RequestForm) -> SentRequest:
-        """Return the call in this form."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class TextRequest:
-    """A call for text, of so many tokens or the usual limit."""
+class ModelRequest:
+    """What a model is asked for: text, or JSON of a schema.
+
+    Attributes:
+        prompt: the messages.
+        dialect: of the model.
+        answer_tokens: the limit of the answer; None: the usual one.
+        schema: of the JSON; None: text is asked for.
+        language: of the instructions for JSON.
+        repair: what was wrong with the last answer, for a second one.
+    """
 
     prompt: list[BaseMessage]
     dialect: Dialect
     answer_tokens: int | None = None
-
-    def send(self, form: RequestForm) -> SentRequest:
-        """Return the call in this form."""
-        options = self.dialect.text_options(form, self.answer_tokens)
-        return SentRequest(arrange(self.prompt, form), options)
-
-
-@dataclass(frozen=True, slots=True)
-class JsonRequest:
-    """A call for JSON of `schema`; `repair`: what was wrong with an answer to it, for the next one."""
-
-    prompt: list[BaseMessage]
-    schema: type[ModelReply]
-    language: str
-    dialect: Dialect
-    answer_tokens: int | None = None
+    schema: type[ModelReply] | None = None
+    language: str = "en"
     repair: str = ""
 
     def send(self, form: RequestForm) -> SentRequest:
-        """Return the call in this form; the prompt states the schema where the request does not."""
+        """Return the call in a form; the prompt states the schema where the request does not."""
         dialect, schema = self.dialect, self.schema
+        if schema is None:
+            options = dialect.text_options(form, self.answer_tokens)
+            return SentRequest(arrange(self.prompt, form), options)
         stated = dialect.states_schema(form)
         text = instruction(schema, self.language, with_schema=not stated)
         text = f"{text}\n\n{self.repair}" if self.repair else text
@@ -364,10 +346,7 @@ class JsonRequest:
 
 
 def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:
-    """Return `prompt` with `text` appended to its last message.
-
-    Not as one more message: many chat templates want user and assistant to take strict turns.
-    """
+    """Return `prompt` with `text` appended to its last message; chat templates want user and assistant to take turns."""
     *before, last = prompt
     content = last.content
     longer = (

@@ -1,7 +1,7 @@
-"""What is known of the models of endpoints: learnt as they answer, shared by a process, kept in the data folder.
+"""What is known of each endpoint's models: learnt from their answers, shared in a process, kept in the data folder.
 
-An endpoint is busy and idle by turns, and whoever runs it changes its settings: what refusals told is believed for a
-while, and speeds are those of the last answers.
+Endpoints are busy and idle by turns, and their settings change. So what a refusal told is believed for a while only,
+and speeds are those of the last answers.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-# What one more answer counts against all before it: endpoints are busy and idle by turns.
+# The weight of the newest answer in an average.
 _NEWEST = 0.5
-# Answers that are shorter or quicker than this tell nothing of a rate.
+# Shorter or quicker answers tell nothing of a rate.
 _LEAST_TOKENS, _LEAST_SECONDS = 8, 0.05
 # Seconds after which an endpoint that was too slow is tried again.
 _NEWS = 600.0
@@ -30,11 +30,11 @@ class EndpointSpeed:
     """Tokens a second; 0: not known yet.
 
     Attributes:
-        prompt: that are read of a prompt, those apart that a cache has.
-        answer: that are written.
+        prompt: the rate of reading, without tokens that a cache has.
+        answer: the rate of writing.
         thinking: tokens of an answer that are not shown.
-        shown: tokens of an answer that are.
-        missed: when the last answer did not come in time, in seconds since the epoch; 0: it did.
+        shown: tokens of an answer that are shown.
+        missed: when an answer last came too late, in seconds since the epoch; 0: the last one was in time.
     """
 
     prompt: float = 0.0
@@ -44,16 +44,16 @@ class EndpointSpeed:
     missed: float = 0.0
 
     def forget(self) -> None:
-        """Know nothing again."""
+        """Reset all fields."""
         for one in fields(self):
             setattr(self, one.name, one.default)
 
     def observe_stream(
         self, prompt: int, shown: int, written: int, first: float, rest: float
     ) -> None:
-        """Note an answer whose first piece came after `first` seconds and whose others took `rest`.
+        """Note an answer whose first piece took `first` seconds, and the others `rest`.
 
-        Where most of what was written is not shown, the model thought before the first piece.
+        If fewer tokens are shown than hidden, the model thought before the first piece.
         """
         self.missed = 0.0
         hidden = max(0, written - shown)
@@ -66,9 +66,9 @@ class EndpointSpeed:
             self.prompt = _blend(self.prompt, prompt / reading)
 
     def observe_silence(self, prompt: int, seconds: float) -> None:
-        """Note that a prompt was not answered within so many seconds; it may well take twice as many.
+        """Note that a prompt was not answered within so many seconds; twice as many are assumed.
 
-        Once counts as much as one answer: an endpoint may have been busy with others.
+        It counts as one answer, since the endpoint may have been busy with others.
         """
         rate = prompt / max(2 * seconds, _LEAST_SECONDS)
         self.prompt = min(self.prompt or rate, _blend(self.prompt, rate))
@@ -80,11 +80,11 @@ class EndpointSpeed:
 
     @property
     def missed_lately(self) -> bool:
-        """Return whether the last answer did not come, and that is so short ago that there is no need to try again."""
+        """Return whether the last answer came too late, less than ten minutes ago."""
         return time.time() - self.missed < _NEWS
 
     def prompt_tokens_within(self, seconds: float, answer: float) -> float:
-        """Return how long a prompt may be for an answer within so many seconds; without end where nothing is known."""
+        """Return how many tokens a prompt may have for an answer within so many seconds; infinite where no rate is known."""
         if not self.prompt:
             return math.inf
         return max(0.0, seconds - self.seconds(0, round(answer))) * self.prompt
@@ -100,14 +100,14 @@ def _blend(known: float, new: float) -> float:
 
 
 MAX_TOKENS, MAX_COMPLETION_TOKENS = "max_tokens", "max_completion_tokens"
-# Seconds for which a refusal is believed: a refused request an hour costs nothing.
+# Seconds for which a refusal is believed: one refused request an hour costs nothing.
 BELIEVED = 3600.0
-# Nobody refuses what is cut without a word; who has given a model more context and does not measure it anew waits a day.
+# A context that cuts silently is found again by no refusal, so it is believed longer.
 _BELIEVED_CUT = 24 * BELIEVED
 LEAST_CONTEXT = 256
-"""Tokens of the shortest context that a model may have; some endpoints count or report less by mistake."""
+"""Tokens of the shortest context that is believed; some endpoints report less by mistake."""
 
-# Models may think before one answer and not before the next, so it takes some to believe that one does not.
+# Answers without a thought after which a model is believed not to think: some do so before one answer only.
 _PLAIN_ANSWERS = 3
 # The share of a context that an answer may take; the prompt gets the rest.
 _ANSWERS_SHARE = 1 / 3
@@ -115,7 +115,7 @@ _ANSWERS_SHARE = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class RequestForm:
-    """With what a request is made.
+    """The optional parts of a request.
 
     Attributes:
         json_format: index into the ways to ask for JSON, the best first.
@@ -135,7 +135,7 @@ class RequestForm:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Return what it goes without, as the API calls that."""
+        """Return the parts that are left out, by the names of the API."""
         names = {
             "response_format json_schema": self.json_format == 0,
             "response_format json_object": self.json_format < 2,
@@ -216,7 +216,7 @@ class Learnt:
         self.speed.forget()
 
     def gist(self) -> tuple[Any, ...]:
-        """Return what makes a difference to the next process: speeds only where they changed by half."""
+        """Return a summary whose change is worth writing: speeds count where they changed by half."""
         speed = self.speed
         rates = (speed.prompt, speed.answer, speed.thinking, speed.shown)
         levels = (round(math.log(rate, 1.5)) if rate > 0 else None for rate in rates)
@@ -228,7 +228,7 @@ _FILE_FORMAT = TypeAdapter(dict[str, dict[str, bool | int | Learnt]])
 
 
 class EndpointMemory:
-    """What is known of the models of endpoints; a process asks a handful of them, so nothing is taken out."""
+    """What is known of the models of endpoints; a process asks a handful of them, so nothing is evicted."""
 
     def __init__(self) -> None:
         self._learnt: dict[tuple[str, str], Learnt] = {}
@@ -254,12 +254,12 @@ class EndpointMemory:
                     self._saved[key] = known.gist()
 
     def has_news(self, endpoint: str, model: str) -> bool:
-        """Return whether something was learnt of a model that is to be written, and is not yet."""
+        """Return whether something was learnt of a model that is not written yet."""
         known = self.of(endpoint, model).gist()
         return self._file is not None and known != self._saved.get((endpoint, model))
 
     def save(self, endpoint: str, model: str) -> None:
-        """Write what is known of a model; who cannot write learns it again in the next process. Blocks."""
+        """Write what is known of a model, if the folder can be written to; blocks."""
         if (file := self._file) is None:
             return
         with self._lock, suppress(OSError):

@@ -18,7 +18,8 @@ from sextant.models.chat import dialect, endpoint_memory
 from sextant.models.chat.chat_model import ChatModel, stop_between_chunks
 from sextant.models.chat.roles import EXTRAS, OPENAI, ModelSpec, Role, resolve_spec
 from sextant.models.endpoint import connect_seconds
-from sextant.models.failures import Retries, Service, redact
+from sextant.models.failures import Service, redact
+from sextant.models.retries import Retries
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

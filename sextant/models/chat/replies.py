@@ -1,12 +1,11 @@
-"""Fields of the chat model's judgements, read as small models write them.
+"""Field types of the chat model's judgements, read as small models write them.
 
-Where a list of words is wanted there may be a sentence with commas, objects with a `name`, or numbers;
-where numbers are, "[1]" or "passage 2"; where one is, "9/10"; where yes or no is, "partially". All of
-that has a meaning, or else counts as not said (no passage is number -1 or 1.5): none of it is worth a
-second call.
+Instead of a list of words they write a sentence with commas or objects with a `name`; instead of a number "[1]",
+"passage 2" or "9/10"; instead of yes or no "partially". All of that is read, or counts as left out: no second call is
+made for it.
 
-Also here: telling what a model says from what it only repeats of its instructions. Small models fill a field with the
-sentence that describes it. Such a text says nothing of the documents, and would be searched for, stored, or shown.
+Also here: `Echoes`, which tells texts that only repeat the instructions. Small models fill a field with the sentence that
+describes it, and that must not be searched for, stored or shown.
 """
 
 from __future__ import annotations
@@ -114,11 +113,11 @@ Line = Annotated[str, BeforeValidator(_line), AtMost(_LONGEST_LINE)]
 Sentence = Annotated[str, BeforeValidator(_sentence), AtMost(_LONGEST)]
 Text = Annotated[str, BeforeValidator(_line), AtMost(_LONGEST_TEXT)]
 Weight = Annotated[float, BeforeValidator(_weight), Declared(minimum=0, maximum=10)]
-"""How much something weighs, from 0 to 10 as far as the model keeps to it."""
+"""A weight from 0 to 10, as far as the model keeps to that."""
 
 
 def numbered_objects(value: object) -> object:
-    """Return what can be read of a list, or of an object with a passage under each number; the rest says nothing."""
+    """Return the objects of a list, or of an object that has one under each passage's number."""
     if isinstance(value, dict):
         value = [{"passage": key} | one for key, one in value.items() if isinstance(one, dict)]
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
@@ -133,7 +132,7 @@ R = TypeVar("R", bound=_Numbered)
 
 
 def index_replies(replies: Sequence[R], count: int) -> dict[int, R]:
-    """Return what was said of each passage by its number from 1, the first of several.
+    """Return the reply about each passage by its number from 1, the first of several.
 
     A model may count from 0. Where it leaves nothing out, but gives no numbers or one of them twice, the order counts.
     """
@@ -148,19 +147,19 @@ def index_replies(replies: Sequence[R], count: int) -> dict[int, R]:
 _NO_WORD = re.compile(r"[\W_]+")
 _TAGGED = re.compile(r"^<([a-z-]+)>\n.*?^</\1>$", re.MULTILINE | re.DOTALL)
 _CLAUSE = re.compile(r"[.;:,!?。；：，！？()（）\[\]{}\"“”\n]+")
-# Letters, ideographs counting twice, from which on a text is no coincidence: "procedure" may be both an example
-# of the instructions and what a passage is.
+# Letters (ideographs count twice) of the shortest text and clause that are no coincidence: "procedure" may be both an
+# example in the instructions and a passage's topic.
 _TELLING = 16
 _TELLING_CLAUSE = 20
 
 
 class Echoes:
-    """Knows the instructions of one prompt, and the data that came with them.
+    """Tells texts that repeat the instructions of a prompt.
 
     Args:
-        prompt: system messages instruct, and so does what stands outside of tags in a message that has any; whatever
-            else is said is data, which a reply may repeat.
-        instruction: what is appended to the prompt about the form of the answer.
+        prompt: system messages instruct, and so does the text outside of tags in a message that has any; all else is
+            data, which a reply may repeat.
+        instruction: the instruction on the form of the answer.
         choices: words that the answer is to be chosen from.
     """
 
@@ -203,7 +202,7 @@ class Echoes:
 
 
 def _split_task(message: BaseMessage) -> tuple[str, str]:
-    """Return what of a message is data, and what instructs."""
+    """Return the data and the instructions of a message."""
     if message.type == "system":
         return "", message.text
     blocks = [block[0] for block in _TAGGED.finditer(message.text)]
@@ -211,7 +210,7 @@ def _split_task(message: BaseMessage) -> tuple[str, str]:
 
 
 def _fold_text(text: str) -> str:
-    """Return the letters and digits of `text`, whatever stands between them."""
+    """Return the letters and digits of `text` alone."""
     return _NO_WORD.sub("", normalise(text))
 
 

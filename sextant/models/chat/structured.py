@@ -1,12 +1,9 @@
-"""Getting a pydantic object out of a chat model's text, however carelessly it was written.
+"""Asks chat models for JSON of a schema, and reads their answers tolerantly.
 
-Small models wrap JSON in prose or a code fence, think aloud first, leave a comma before a closing
-bracket, write `None` for `null`, skip fields, wrap everything in one more object, or draft it once
-before. All of that is read as what was meant. Of an answer that was cut off, a list keeps the objects
-that came whole: in the last one a name may be half a name. What still does not fit the schema, or was cut off before it
-said anything, is named, so that the model can be asked once more.
-
-Also here: what a chat model is told of the object that it shall answer with.
+Small models wrap JSON in prose or a code fence, think aloud first, leave a comma before a closing bracket, write `None`
+for `null`, skip fields, wrap everything in one more object, or write a draft first. All of that is read as it was meant.
+Of an answer that was cut off, a list keeps the objects that are whole. What does not fit the schema is an error that
+says why, so that the model can be asked once more.
 """
 
 from __future__ import annotations
@@ -25,23 +22,23 @@ from pydantic_core import CoreSchema, core_schema, from_json
 from sextant.domain.questions import field_at
 from sextant.text.characters import clean_text
 
-# The keywords that bound what may be written, of those that endpoints know.
+# JSON Schema's bounds that endpoints know.
 _BOUNDS = ("enum", "minimum", "maximum", "maxLength", "minItems", "maxItems")
 
 
 class ModelReply(BaseModel):
     """An object that a chat model is asked for; its fields are bounded (`AtMost`, `Declared`, enums).
 
-    A field that the model need not be told of is a `SkipJsonSchema`.
+    A field that is read but not asked for is a `SkipJsonSchema`.
     """
 
     keeps_cut_entry: ClassVar[bool] = False
-    """Whether of the last entry of its list, where the answer was cut off in it, the entries that came whole count."""
+    """Whether an entry in which the answer was cut off counts, with the entries of its own lists that are whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """A list or text of at most `most` entries or characters; what is longer is cut off."""
+    """A list or text of at most `most` entries or characters; a longer one is cut."""
 
     most: int
 
@@ -63,7 +60,7 @@ class AtMost:
 
 
 class Declared:
-    """Bounds that the model is told of and that reading leaves to whoever uses the value."""
+    """Bounds that the schema tells the model, and that reading does not enforce."""
 
     def __init__(self, **bounds: object) -> None:
         self._bounds = bounds
@@ -82,12 +79,12 @@ def json_schema(reply: type[BaseModel]) -> dict[str, Any]:
 
 
 def _describe_field(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a schema's node the model is told, references put in their places."""
+    """Return a schema's node as the model sees it, with references resolved."""
     if reference := node.get("$ref"):
         return _describe_field(definitions[str(reference).rpartition("/")[2]], definitions)
     described: dict[str, Any] = {}
     if options := [one for one in node.get("anyOf", ()) if one.get("type") != "null"]:
-        # None stands for what was not said; the model is to say it.
+        # None stands for a value that was left out; the model is to give one.
         inner = [_describe_field(one, definitions) for one in options]
         described = inner[0] if len(inner) == 1 else {"anyOf": inner}
     described |= {key: node[key] for key in ("type", *_BOUNDS) if key in node}
@@ -130,7 +127,7 @@ _REPAIR = {
     "zh": "你上一次的回复是：\n{answer}\n这个回复无法使用：{problem}\n请只回复改正后的 JSON 对象。",
 }
 
-# Outside strings, Python's words for JSON's literals and the full-width marks of Chinese input.
+# Outside of strings: Python's words for JSON's literals, and full-width punctuation.
 _WORDS = {"None": "null", "True": "true", "False": "false", "NaN": "null"}
 _MARKS = str.maketrans("，：｛｝［］", ",:{}[]")
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(32)}  # as strings may have them
@@ -138,12 +135,12 @@ _CONTROLS = {code: f"\\u{code:04x}" for code in range(32)}  # as strings may hav
 _PIECES = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[A-Za-z]+|[^"A-Za-z]+', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _START = re.compile(r"[{\[]")
-# Text before the object may hold braces too; a model that needs more starts than this is lost.
+# Prose before the object may hold brackets, too; so many of them are tried.
 _MOST_STARTS = 8
 
 
 class DoesNotFit(Exception):
-    """The text holds no object of the schema; the message tells the model what is wrong."""
+    """The text holds no object of the schema; the message says what is wrong."""
 
 
 @cache
@@ -164,12 +161,12 @@ def repair_request(answer: str, problem: DoesNotFit, language: str = "en") -> st
 
 
 def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] | None = None) -> T:
-    """Return the object of `schema` that `text` means to give: the last that is whole, else the first.
+    """Return the object of `schema` in `text`: the last that is whole, else the first.
 
     Args:
         text: what the model wrote.
         schema: what it was asked for.
-        is_echo: tells texts that only repeat what was asked; they are read as empty.
+        is_echo: tells texts that only repeat the prompt; they are read as empty.
 
     Raises:
         DoesNotFit: no JSON was found, or what was found fails validation.
@@ -197,7 +194,7 @@ def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] |
 
 
 def _json_values(text: str, *, keeps_cut_entry: bool) -> Iterator[tuple[object, bool]]:
-    """Yield every JSON object or array in `text`: as it stands (and whether it does), or with its slips mended."""
+    """Yield every JSON object or array in `text`, and whether it was valid as it stands; slips are mended."""
     position = 0
     for _ in range(_MOST_STARTS):
         start = _START.search(text, position)
@@ -222,7 +219,7 @@ _CUT_OFF = object()
 
 
 def _read_repaired(text: str, keeps_cut_entry: bool) -> object:
-    """Return the first value of `text` with slips outside of strings put right, without what its end leaves unfinished."""
+    """Return the first value of `text`, with slips outside of strings mended and an unfinished end dropped."""
     pieces, open_brackets = list[str](), list[str]()
     for piece in _PIECES.findall(text):
         if piece.startswith('"'):
@@ -245,7 +242,7 @@ def _read_repaired(text: str, keeps_cut_entry: bool) -> object:
 
 
 def _drop_cut_entry(value: object, open_brackets: list[str], keeps_cut_entry: bool) -> None:
-    """Drop the object of a list whose end is missing: in it a name may be half a name."""
+    """Drop the entry of a list whose end is missing: it may hold half a name."""
     nodes: list[Any] = [value]  # those that are open, from the outermost
     for _ in open_brackets[1:]:
         inner = nodes[-1]
@@ -268,7 +265,7 @@ def _has_content(value: object) -> bool:
 
 
 def _clean_value(value: object, is_echo: Callable[[str], bool]) -> object:
-    """Return `value` with clean strings, empty where they are echoes: JSON's escapes can write what `clean_text` took out."""
+    """Return `value` with clean strings, empty where they are echoes; JSON's escapes may hold characters that are not stored."""
     if isinstance(value, str):
         text = clean_text(value)
         return "" if is_echo(text) else text
@@ -284,7 +281,7 @@ def _no_echo(_text: str) -> bool:
 
 
 def _fit_value(value: object, schema: type[BaseModel]) -> dict[str, Any]:
-    """Return `value` unwrapped and with top-level fields in the shape that `schema` declares."""
+    """Return `value` without wrappers, its fields in the shape that `schema` declares."""
     if value is _CUT_OFF:
         raise DoesNotFit("it was cut off before it said anything.")
     names = {field.alias or name: field for name, field in schema.model_fields.items()}
@@ -309,7 +306,7 @@ def _fit_value(value: object, schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
-    """Return the objects that a schema of one list asks for: without its key, under another, or a lone one."""
+    """Return the objects of a schema that is one list, if they stand without its key, under another, or alone."""
     if isinstance(value, dict) and _entry_keys(names) & value.keys():
         return [] if names.keys() & value.keys() else [value]
     if isinstance(value, dict) and len(value) == 1 and not names.keys() & value.keys():
@@ -329,7 +326,7 @@ def _entry_keys(names: Mapping[str, FieldInfo]) -> frozenset[str]:
 
 
 def _as_list(value: object, field: FieldInfo) -> object:
-    """Return a lone string where a list is wanted becomes a list of it."""
+    """Return a lone string as a list, where a list is wanted."""
     if isinstance(value, str) and get_origin(field.annotation) in (list, tuple):
         return [value] if value.strip() else []
     return value

@@ -1,7 +1,4 @@
-"""What one answer of a chat model adds up to: its text, its tokens, and how it ended.
-
-Also here: leaving out what reasoning models think aloud.
-"""
+"""Adds up one answer of a chat model: its text without thoughts, its tokens, and how it ended."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 from sextant.domain.answers import Usage
 from sextant.text.characters import clean_text, estimate_tokens
 
-# How families of models begin and end their thoughts: DeepSeek and Qwen, those that were taught by other
-# prompts, Magistral, Kimi, Seed, Command, gpt-oss (OpenAI's harmony format, where what a message is stands before it).
+# How models begin and end their thoughts: DeepSeek and Qwen, models taught by other prompts, Magistral, Kimi, Seed,
+# Command, gpt-oss (OpenAI's harmony format, where a channel stands before each message).
 _HARMONY = ("", "<|start|>assistant")
 _FINAL = "<|channel|>final<|message|>"
 _ENDS = {
@@ -29,7 +26,7 @@ _ENDS = {
     "<seed:think>": "</seed:think>",
     "<|START_THINKING|>": "<|END_THINKING|>",
 }
-# Of a thought that nothing opened.
+# Ends of thoughts that nothing opened.
 _UNOPENED_ENDS = [*_ENDS.values(), _FINAL]
 _ENDS |= {
     f"{start}<|channel|>{channel}<|message|>": "<|end|>"
@@ -41,25 +38,24 @@ _BEGIN = re.compile("|".join(map(re.escape, _ENDS)))
 _END = re.compile("|".join(map(re.escape, _UNOPENED_ENDS)))
 
 
-# What may be the beginning of an end that the next piece brings.
+# Beginnings of an end whose rest may come with the next piece.
 _END_BEGINS = frozenset(end[:length] for end in _UNOPENED_ENDS for length in range(1, len(end)))
 _LONGEST_END = max(map(len, _UNOPENED_ENDS))
 
 
 def ends_a_thought(text: str) -> bool:
-    """Return whether a text speaks of the end of a thought."""
+    """Return whether a text holds the end of a thought."""
     return _END.search(text) is not None
 
 
 class ThoughtFilter:
-    """Leaves out thoughts at the very beginning of a text, however it is cut.
+    """Leaves out thoughts at the beginning of a text that comes in pieces, and whitespace.
 
-    Whitespace at the beginning goes too. Once the answer has begun, every piece passes as it is, until an end
-    without a beginning shows that all before it was thought.
+    Once the answer has begun, every piece passes, until an end without a beginning shows that all before it was thought.
 
     Args:
-        starts_in_thought: the text begins within a thought that nothing opens; where none ends, it is the answer.
-        watches: whether an end without a beginning means anything.
+        starts_in_thought: whether the text begins within a thought; if that never ends, the text is the answer.
+        watches: whether an end without a beginning counts.
 
     Attributes:
         restarts: how often what had passed turned out to be thought.
@@ -77,7 +73,7 @@ class ThoughtFilter:
         self._answering = False
 
     def add(self, piece: str) -> str:
-        """Return the part of the text up to the end of `piece` that is now known to be answer."""
+        """Add a piece, and return the text that is now known to be answer."""
         self._pending += piece
         if self._answering:
             return self._answered()
@@ -97,25 +93,25 @@ class ThoughtFilter:
 
     @property
     def open_thought(self) -> str:
-        """Return a thought that something has opened and nothing ended."""
+        """Return the text of a thought that is open; "" for none."""
         return self._pending if self._end else ""
 
     @property
     def undecided(self) -> str:
-        """Return what is held because it may be a thought that nothing opened."""
+        """Return the text that is held back because it may be a thought that nothing opened."""
         return self._pending if self._starts_in_thought and not self._end else ""
 
     def release(self) -> str:
-        """Return what is held, which is answer after all."""
+        """Return the text that was held back: it is answer after all."""
         self._starts_in_thought = False
         return self.add("")
 
     def finish(self) -> str:
-        """Return what is still held when the text ends; thoughts that never ended are dropped."""
+        """Return the text still held back when no more comes; an open thought is dropped."""
         return "" if self._end else (self._pending if self._answering else self._pending.lstrip())
 
     def _answered(self) -> str:
-        """Pass on what is held, but for what may be the beginning of an end."""
+        """Return the text held back, without what may be the beginning of an end."""
         text, self._pending = self._pending, ""
         if not self._watches:
             return text
@@ -133,7 +129,7 @@ class ThoughtFilter:
         return text
 
     def _after_unopened(self) -> str:
-        """Return what follows the thought that the text began with; nothing as long as that goes on."""
+        """Return the text behind the thought that the text began with; "" while that goes on."""
         *_, last = [None, *_END.finditer(self._pending)]
         if last is None:
             return ""
@@ -154,7 +150,7 @@ class ThoughtFilter:
         return True
 
 
-# Tokens of chat templates: what a model writes behind one, where its endpoint does not stop there, is no part of its answer.
+# Tokens of chat templates. Some endpoints do not stop at them; the text behind is no part of the answer.
 _CONTROL = r"(?:<tool_call>|<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:end|start)_of_turn>|<[eb]os>|\[/?INST\])"
 _TOKEN = regex.compile(_CONTROL)
 _BLANK = r"[\s\ufeff\u200b]"
@@ -168,10 +164,10 @@ _DEFUSED = str.maketrans("‹", "<")
 
 
 class TurnFilter:
-    """Leaves out the header of a turn ahead of an answer, and all behind the answer's end, as chat templates mark them.
+    """Leaves out the header of a turn before an answer, and all text behind the tokens that end the answer.
 
     Args:
-        watches: whether such tokens mean anything; they do not in an answer to what speaks of them.
+        watches: whether such tokens count; they do not where the prompt speaks of them.
     """
 
     def __init__(self, *, watches: bool) -> None:
@@ -180,7 +176,7 @@ class TurnFilter:
         self._held = ""
 
     def add(self, piece: str, *, final: bool = False) -> str:
-        """Return what of the text up to the end of `piece` is known to be answer."""
+        """Add a piece, and return the text that is now known to be answer."""
         self._held += piece
         if self.is_over or (self._watches and not (self._begun or self._begins(final=final))):
             return ""
@@ -193,30 +189,30 @@ class TurnFilter:
         return text[: found.start()]
 
     def _begins(self, *, final: bool) -> bool:
-        """Take off a header; return whether that is known by now."""
+        """Remove a header; return whether the answer has begun."""
         if not final and _HEADER_SO_FAR.fullmatch(self._held, partial=True):
             return False
         header = _HEADER.match(self._held)
         self._held = self._held[header.end() if header else 0 :]
         self._begun = True
-        # Strings of JSON may have any token, and what stands behind the object is known for what it is.
+        # Strings of JSON may have any token; the reader of JSON ignores text behind the object.
         self._watches = not self._held.startswith("{")
         return True
 
 
 def _speaks_of_tokens(text: str) -> bool:
-    """Return whether a text has a token of a chat template, in its own form or as prompts show it."""
+    """Return whether a text has a token of a chat template, also as prompts defuse it."""
     return _TOKEN.search(text.translate(_DEFUSED)) is not None
 
 
-# Ends of an answer that is not whole: of OpenAI, Anthropic, Mistral, and Google's in lower case.
+# Reasons of an end before the answer was whole: of OpenAI, Anthropic, Mistral, and Google's in lower case.
 _CUT_ENDS = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _WITHHELD_ENDS = frozenset(
     {"content_filter", "refusal", "safety", "prohibited_content", "blocklist", "sensitive"}
 )
-# Of vLLM, SGLang, OpenRouter, Zhipu and DeepSeek: the model's server failed on the way.
+# Reasons that the server failed: of vLLM, SGLang, OpenRouter, Zhipu and DeepSeek.
 _FAILED_ENDS = frozenset({"abort", "error", "network_error", "insufficient_system_resource"})
-# What chat templates add around one message, in tokens; only used where an endpoint is silent.
+# Tokens that chat templates add to a message; used where an endpoint reports none.
 _MESSAGE_OVERHEAD = 4
 
 
@@ -226,8 +222,8 @@ class Tally:
     Args:
         prompt: what was asked, for an estimate of its tokens.
         most_chars: characters (thoughts included) after which `overrun` is set and nothing is kept; None: no limit.
-        thinks_unopened: whether the model's answers begin with a thought that no tag opens; None: not known, so that
-            nothing passes until the text ends, its thought does, or it is released.
+        thinks_unopened: whether the model's answers begin with a thought that no tag opens; None: not known, so the text
+            is held back until it ends, its thought ends, or `release` is called.
 
     Attributes:
         ended: why the answer ended, as the endpoint says it; "" before that.
@@ -276,12 +272,12 @@ class Tally:
 
     @property
     def restarts(self) -> int:
-        """Return how often what had been given out turned out to be thought."""
+        """Return how often text that had passed turned out to be thought."""
         return self._thoughts.restarts
 
     @property
     def is_over(self) -> bool:
-        """Return whether the answer has ended, whatever the model goes on with."""
+        """Return whether the answer has ended, even if the model writes on."""
         return self._turns.is_over
 
     @property
@@ -290,7 +286,7 @@ class Tally:
         return self._thoughts.ended_unopened
 
     def add(self, message: AIMessage) -> str:
-        """Take a chunk into account; the piece of the answer that it brings."""
+        """Add a chunk, and return the new text of the answer."""
         if message.usage_metadata:
             self._reported = _add_usage(self._reported, message.usage_metadata)
         self.ended = _reason_of_end(message) or self.ended
@@ -303,10 +299,7 @@ class Tally:
         return self._keep(self._turns.add(piece))
 
     def _inside(self, raw: str) -> str:
-        """Return what of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once.
-
-        Of thoughts there may be any amount: not all endpoints count them.
-        """
+        """Return a chunk's text up to the limit, which some endpoints ignore; thoughts count for nothing."""
         if self._thoughts.open_thought:
             return raw
         self._chars += len(raw)
@@ -317,7 +310,7 @@ class Tally:
 
     @property
     def undecided(self) -> str:
-        """Return the text so far of which it is open whether it is a thought; "" for none."""
+        """Return the text so far that may be a thought; "" for none."""
         return self._thoughts.undecided if self._may_be_released else ""
 
     def release(self) -> str:
@@ -327,7 +320,7 @@ class Tally:
     def finish(self, is_answer: Callable[[str], bool]) -> str:
         """Return the rest of the answer, once no more chunks come.
 
-        A thought that never ended, and that nothing followed, may be all of it: some endpoints take answers for thoughts.
+        A thought that never ended is the answer if `is_answer` says so: some endpoints take answers for thoughts.
         """
         rest = self._thoughts.finish()
         if not (rest or self.text or self.truncated) and is_answer(self._thoughts.open_thought):
@@ -351,7 +344,7 @@ class Tally:
 
     @property
     def cached_tokens(self) -> int:
-        """Return the tokens of the prompt that the endpoint had read before, as far as it says so."""
+        """Return the tokens of the prompt that the endpoint had in its cache, as it reports them."""
         details = self._reported.get("input_token_details") if self._reported else None
         return (details or {}).get("cache_read") or 0
 
@@ -378,7 +371,7 @@ class Tally:
 
 
 def _add_usage(before: UsageMetadata | None, reported: UsageMetadata) -> UsageMetadata:
-    """Return what a stream has cost so far: some endpoints tell parts, others the total again with each chunk."""
+    """Return the usage of a stream so far: some endpoints report parts, others the total with each chunk."""
     if before and reported["input_tokens"] >= before["input_tokens"] > 0:
         return reported
     return add_usage(before, reported)

@@ -19,8 +19,9 @@ from sextant.domain.settings import Settings
 from sextant.models import wordings
 from sextant.models.embedding.prefixes import Prefixes, prefixes_of
 from sextant.models.endpoint import Endpoint, in_batches
-from sextant.models.failures import Retries, Service
+from sextant.models.failures import Service
 from sextant.models.protocols import Vectors
+from sextant.models.retries import Retries
 
 
 class LearnedDimension(ABC):

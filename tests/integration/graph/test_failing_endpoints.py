@@ -18,7 +18,7 @@ from sextant.domain.settings import AnswerSettings, LimitSettings
 from sextant.domain.warnings import WarningCode
 from sextant.evals.dataset import CorpusPassage
 from sextant.evals.sets import load_corpus
-from sextant.models import failures
+from sextant.models import retries
 from sextant.nodes import budget
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
@@ -353,7 +353,7 @@ async def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualClock:
     """Return the clock of the endpoint, by which the answer's budget and the waits between calls go, too."""
     clock = VirtualClock.of_running_loop()
     monkeypatch.setattr(budget, "time", clock)
-    monkeypatch.setattr(failures, "asyncio", clock)
+    monkeypatch.setattr(retries, "asyncio", clock)
     return clock
 
 

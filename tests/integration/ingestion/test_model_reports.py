@@ -19,7 +19,7 @@ from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.factory import build_chat_model
-from sextant.models.failures import Retries
+from sextant.models.retries import Retries
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.communities.store import CommunityStore, StoredReport
 from sextant.stores.graph.postgres import PostgresGraph

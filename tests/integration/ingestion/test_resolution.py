@@ -20,7 +20,7 @@ from sextant.ingestion.graph.resolution.resolve import resolve
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
 from sextant.models.chat.factory import build_chat_model
-from sextant.models.failures import Retries
+from sextant.models.retries import Retries
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.postgres import PostgresGraph

@@ -15,7 +15,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavai
 from sextant.domain.tasks import run_sync
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.chat.factory import build_chat_model
-from sextant.models.failures import Retries
+from sextant.models.retries import Retries
 from sextant.testing.openai_server import ScriptedOpenAI
 from sextant.testing.replies import Reply, broken_after, empty, failing, rate_limited, refusal
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sextant.domain.errors import ModelRejected, ModelUnavailable, Wording
 from sextant.models import wordings
 from sextant.models.endpoint import connect_seconds
-from sextant.models.failures import Retries, Service, as_sextant_error, is_transient, retry_after
+from sextant.models.failures import Service, as_sextant_error, is_transient, retry_after
+from sextant.models.retries import Retries
 
 SERVICE = Service("chat model m", "THE_MODEL", "THE_KEY", "THE_URL", "THE_TIMEOUT")
 
