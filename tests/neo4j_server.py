@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from sextant.testing import http
+from tests.ports import reserve_port
 
 SCRIPTS = Path(__file__).parents[1] / "scripts" / "neo4j"
 _FETCHED = Path(__file__).parents[1] / ".cache" / "neo4j" / "lib"
@@ -55,7 +55,7 @@ class Neo4jServer:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
     _process: subprocess.Popen[str] | None = None
     # Reserves the port while the server is not running.
-    _reserved_port: socket.socket = field(default_factory=http.reserve_port)
+    _reserved_port: socket.socket = field(default_factory=reserve_port)
 
     @property
     def port(self) -> int:

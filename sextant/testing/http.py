@@ -2,15 +2,12 @@
 
 It is for tests only: it trusts its clients, reads bodies by Content-Length, and serves one request at a
 time on each connection. It notices immediately when a client disconnects.
-
-Also here: ports of this machine for servers that cannot be asked which one they took.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,21 +15,6 @@ from types import TracebackType
 from typing import ClassVar, Self, cast
 
 import orjson
-
-LOOPBACK = "127.0.0.1"
-
-
-def reserve_port() -> socket.socket:
-    """Return a socket that reserves a free port while it is open.
-
-    It is bound but does not listen, so a server can listen on its port if it sets SO_REUSEADDR, as those
-    of asyncio, uvicorn and Netty do (socket(7)).
-    """
-    reserved = socket.socket()
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    reserved.bind((LOOPBACK, 0))
-    return reserved
-
 
 _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests"}
 

@@ -18,7 +18,7 @@ from uuid import UUID
 
 import pytest
 
-from sextant.testing import http
+from tests.ports import reserve_port
 
 ROOT = Path(__file__).parents[2]
 READY = "Application started up"
@@ -35,7 +35,7 @@ def developing(environment: Mapping[str, str], folder: Path = ROOT) -> Iterator[
     """Provide the address of a server of the folder's graphs on a free port of this machine."""
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
     with (
-        http.reserve_port() as held,
+        reserve_port() as held,
         subprocess.Popen(
             [*command, "--port", str(port := held.getsockname()[1]), "--n-jobs-per-worker", "4"],
             cwd=folder,

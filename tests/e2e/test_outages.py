@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from sextant.stores.embedded.server import EmbeddedServer
-from sextant.testing import http
 from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
 from tests.integration.own_database import short_folder
+from tests.ports import reserve_port
 
 pytestmark = pytest.mark.e2e
 
@@ -30,7 +30,7 @@ class Wire:
         self._socket = socket
         self._listening: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
-        self._held = http.reserve_port()  # while it is cut, too
+        self._held = reserve_port()  # while it is cut, too
         self.port = self._held.getsockname()[1]
 
     async def mend(self) -> None:
