@@ -33,7 +33,7 @@ from sextant.ingestion.transfer.spool import (
     DOCUMENTS_CHARS,
     Numbered,
     Spool,
-    next_of,
+    read_in_thread,
     size_of,
     spool,
 )
@@ -173,8 +173,7 @@ class Importer:
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
-        waiting = lines.documents()
-        while batch := await next_of(waiting, _BATCH, size_of, DOCUMENTS_CHARS):
+        async for batch in read_in_thread(lines.documents(), _BATCH, size_of, DOCUMENTS_CHARS):
             usable = [one for one in batch if _is_usable(*one, run)]
             uploads = await asyncio.to_thread(_uploads, usable)
             taken = await self._ingestor.ingest_uploads(scope, uploads)

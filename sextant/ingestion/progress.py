@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
@@ -90,11 +91,13 @@ class Stages:
 T = TypeVar("T")
 
 
-def runs_of(items: Iterable[T], size: Callable[[T], int], budget: int) -> Iterator[list[T]]:
-    """Yield items in order, in runs of at most `budget` together; a larger item comes alone."""
+def runs_of(
+    items: Iterable[T], size: Callable[[T], int], budget: int, most: int = sys.maxsize
+) -> Iterator[list[T]]:
+    """Yield items in order, in runs of at most `most` items and `budget` together; a larger item comes alone."""
     run, total = list[T](), 0
     for item in items:
-        if run and total + size(item) > budget:
+        if run and (len(run) == most or total + size(item) > budget):
             yield run
             run, total = [], 0
         run.append(item)

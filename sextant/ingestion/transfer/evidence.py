@@ -27,7 +27,7 @@ from sextant.ingestion.transfer.spool import (
     DOCUMENTS_CHARS,
     Numbered,
     Spool,
-    next_of,
+    read_in_thread,
     size_of,
 )
 from sextant.stores.graph.evidence import (
@@ -131,20 +131,17 @@ class EvidenceWriter:
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
         """Write in batches; yield the problems of each batch and its number of lines."""
         documents = self._lines.documents()
-        while stored := await next_of(documents, _BATCH // 10, size_of, DOCUMENTS_CHARS):
+        async for stored in read_in_thread(documents, _BATCH // 10, size_of, DOCUMENTS_CHARS):
             await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
             yield [], len(stored)
-        names = self._lines.entities()
-        while groups := await next_of(names, _BATCH):
+        async for groups in read_in_thread(self._lines.entities(), _BATCH):
             yield await self._add_entities(groups), sum(map(len, groups))
         await self._writer.derive()  # so that relations and decisions find the new entities
-        relations = self._lines.relations()
-        while batch := await next_of(relations, _BATCH):
+        async for batch in read_in_thread(self._lines.relations(), _BATCH):
             yield await self._add_relations(batch), len(batch)
         if self._fresh:
             await link_names(self._writer, self._fresh)
-        decisions = self._lines.decisions()
-        while decided := await next_of(decisions, _BATCH):
+        async for decided in read_in_thread(self._lines.decisions(), _BATCH):
             yield await self._decide(decided), len(decided)
 
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:

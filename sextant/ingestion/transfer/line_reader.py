@@ -39,7 +39,7 @@ from sextant.ingestion.transfer.lines import (
     RelationLine,
     SectionLine,
 )
-from sextant.ingestion.transfer.spool import Numbered, Spool, next_of
+from sextant.ingestion.transfer.spool import Numbered, Spool, read_in_thread
 from sextant.text.characters import estimate_tokens, normalise_name
 
 # Lines, and bytes of them, that are validated in one call of a thread.
@@ -82,7 +82,7 @@ async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
     path = Path(source)
     try:
         lines = _read(path)
-        while batch := await next_of(lines, _BATCH, lambda one: len(one[1]), _BATCH_BYTES):
+        async for batch in read_in_thread(lines, _BATCH, lambda one: len(one[1]), _BATCH_BYTES):
             yield batch
     except (OSError, EOFError, zlib.error) as error:
         raise OptionInvalid(
@@ -111,14 +111,14 @@ async def _gather_lines(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
     batch, size, number = list[tuple[int, Raw]](), 0, 0
     async for row in _each(source):
         number += 1
-        if isinstance(row, bytes):
-            if not row.strip():
-                continue
-            size += len(row)
-        batch.append((number, row))
-        if len(batch) == _BATCH or size > _BATCH_BYTES:
+        if isinstance(row, bytes) and not row.strip():
+            continue
+        length = len(row) if isinstance(row, bytes) else 0
+        if batch and (len(batch) == _BATCH or size + length > _BATCH_BYTES):
             yield batch
             batch, size = [], 0
+        batch.append((number, row))
+        size += length
     if batch:
         yield batch
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -20,6 +20,7 @@ import orjson
 
 from sextant.domain.errors import DependencyError
 from sextant.domain.warnings import CodedWarning, WarningCode
+from sextant.ingestion.progress import runs_of
 from sextant.ingestion.transfer.lines import (
     ChunkLine,
     DecisionLine,
@@ -34,29 +35,13 @@ from sextant.text.characters import normalise_name
 T = TypeVar("T")
 
 
-async def next_of(
-    items: Iterator[T], number: int, size: Callable[[T], int] = lambda _: 0, budget: int = 0
-) -> list[T]:
-    """Return the next items, read in a thread; an empty list at the end.
-
-    Args:
-        items: the source.
-        number: the largest number of items.
-        size: returns the size of an item.
-        budget: a batch whose items are larger together gets no further one.
-    """
-
-    def take() -> list[T]:
-        batch, size_so_far = list[T](), 0
-        while len(batch) < number and size_so_far <= budget:
-            try:
-                batch.append(next(items))
-            except StopIteration:
-                break
-            size_so_far += size(batch[-1])
-        return batch
-
-    return await asyncio.to_thread(take)
+async def read_in_thread(
+    items: Iterator[T], most: int, size: Callable[[T], int] = lambda _: 0, budget: int = 0
+) -> AsyncIterator[list[T]]:
+    """Yield the runs of `runs_of`, each read in a thread."""
+    runs = runs_of(items, size, budget, most)
+    while run := await asyncio.to_thread(next, runs, None):
+        yield run
 
 
 _TABLES = """

@@ -178,6 +178,8 @@ class ReportKeeper:
         """Write the due reports, the innermost first, since a model reads these; return their number."""
         waiting = set(await self._communities.dirty(self._scope))
         due = sorted((one for one in groups if one.id in waiting), key=lambda one: -one.level)
+        if not due:
+            return 0
         reading = await self._record.reading_order(self._scope)
         drawn = await asyncio.to_thread(outlines, self._arrays, self._network, due, reading)
         written = done = 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sextant.ingestion.transfer.spool import next_of
+from sextant.ingestion.transfer.spool import read_in_thread
 
 
-async def test_a_batch_ends_with_its_number_or_once_it_is_as_large_as_it_may_be() -> None:
-    items = iter(["aa", "b", "cccccc", "d", "e", "f"])
-    batches = []
-    while batch := await next_of(items, 3, len, 5):
-        batches.append(batch)
-    assert batches == [["aa", "b", "cccccc"], ["d", "e", "f"]]
-    large = iter(["a" * 9, "b" * 9, "c"])
-    assert await next_of(large, 3, len, 5) == ["a" * 9]
+async def test_a_batch_is_bounded_by_number_and_size_and_a_large_item_comes_alone() -> None:
+    items = iter(["aa", "b", "cc", "d", "eeeeee", "f", "g", "h", "i"])
+    batches = [batch async for batch in read_in_thread(items, 3, len, 5)]
+    assert batches == [["aa", "b", "cc"], ["d"], ["eeeeee"], ["f", "g", "h"], ["i"]]
+
+
+async def test_items_without_a_size_are_bounded_by_number() -> None:
+    assert [batch async for batch in read_in_thread(iter("abc"), 2)] == [["a", "b"], ["c"]]
