@@ -29,14 +29,7 @@ from sextant.ingestion.transfer.documents import GAP, ImportUpkeep, align_chunks
 from sextant.ingestion.transfer.evidence import EvidenceWriter
 from sextant.ingestion.transfer.line_reader import Source, check_sections, read_into
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, LineProblem
-from sextant.ingestion.transfer.spool import (
-    DOCUMENTS_CHARS,
-    Numbered,
-    Spool,
-    read_in_thread,
-    size_of,
-    spool,
-)
+from sextant.ingestion.transfer.spool import Numbered, Spool, spool
 from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 
@@ -173,7 +166,7 @@ class Importer:
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
-        async for batch in read_in_thread(lines.documents(), _BATCH, size_of, DOCUMENTS_CHARS):
+        async for batch in lines.document_batches(_BATCH):
             usable = [one for one in batch if _is_usable(*one, run)]
             uploads = await asyncio.to_thread(_uploads, usable)
             taken = await self._ingestor.ingest_uploads(scope, uploads)

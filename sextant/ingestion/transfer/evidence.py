@@ -23,13 +23,7 @@ from sextant.ingestion.transfer.lines import (
     RelationLine,
     line_evidence,
 )
-from sextant.ingestion.transfer.spool import (
-    DOCUMENTS_CHARS,
-    Numbered,
-    Spool,
-    read_in_thread,
-    size_of,
-)
+from sextant.ingestion.transfer.spool import Numbered, Spool, read_in_thread
 from sextant.stores.graph.evidence import (
     AliasRow,
     GraphEvidence,
@@ -130,8 +124,7 @@ class EvidenceWriter:
 
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
         """Write in batches; yield the problems of each batch and its number of lines."""
-        documents = self._lines.documents()
-        async for stored in read_in_thread(documents, _BATCH // 10, size_of, DOCUMENTS_CHARS):
+        async for stored in self._lines.document_batches(_BATCH // 10):
             await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
             yield [], len(stored)
         async for groups in read_in_thread(self._lines.entities(), _BATCH):

@@ -65,11 +65,10 @@ class Numbered(NamedTuple, Generic[L_co]):
 
 
 # Characters of a batch of documents, so that several of 50 MB are not in memory together.
-DOCUMENTS_CHARS = 4_000_000
+_DOCUMENTS_CHARS = 4_000_000
 
 
-def size_of(document: tuple[Numbered[DocumentLine], list[ChunkLine]]) -> int:
-    """Return characters of a document and its chunks."""
+def _count_characters(document: tuple[Numbered[DocumentLine], list[ChunkLine]]) -> int:
     (_, line), chunks = document
     return len(line.text or "") + sum(len(chunk.text) for chunk in chunks)
 
@@ -152,6 +151,12 @@ class Spool:
             yield document, [chunk for _, chunk in chunks]
         for number, chunk in self._read(ChunkLine, "and parent is null order by number"):
             yield Numbered(number, DocumentLine(id=chunk.id, title=chunk.title)), [chunk]
+
+    def document_batches(
+        self, most: int
+    ) -> AsyncIterator[list[tuple[Numbered[DocumentLine], list[ChunkLine]]]]:
+        """Yield at most `most` documents at a time, read in a thread."""
+        return read_in_thread(self.documents(), most, _count_characters, _DOCUMENTS_CHARS)
 
     def note_stored(self, ids: dict[str, UUID]) -> None:
         """Note under which ids chunks were stored."""
