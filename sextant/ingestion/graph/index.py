@@ -17,7 +17,7 @@ from sextant.domain.graph import FACTS_OF
 from sextant.domain.scope import Scope
 from sextant.domain.versioned_cache import VersionedCache
 from sextant.ingestion.graph.extraction.chunk_evidence import (
-    Bearer,
+    EntityAlias,
     Names,
     core,
     links,
@@ -45,22 +45,22 @@ class _GraphNames:
     """The names of one graph as of one version of it."""
 
     trie: Names
-    spellings: dict[Bearer, set[Bearer]] = field(default_factory=dict)
+    spellings: dict[EntityAlias, set[EntityAlias]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, entities: Iterable[Bearer]) -> _GraphNames:
+    def of(cls, entities: Iterable[EntityAlias]) -> _GraphNames:
         known = cls(name_trie(()))
-        for bearer in entities:
-            known.add(bearer)
+        for alias in entities:
+            known.add(alias)
         return known
 
-    def add(self, bearer: Bearer) -> bool:
+    def add(self, alias: EntityAlias) -> bool:
         """Add a name; return False if this spelling is known."""
-        same = self.spellings.setdefault(_normal(bearer), set())
-        if bearer in same:
+        same = self.spellings.setdefault(_normal(alias), set())
+        if alias in same:
             return False
-        same.add(bearer)
-        self.trie.add(bearer.name, [bearer])
+        same.add(alias)
+        self.trie.add(alias.name, [alias])
         return True
 
 
@@ -104,7 +104,7 @@ class GraphIndexer:
             if document_id not in await live(writer, {document_id: version}):
                 return
             known = await self._take_names(writer)
-            fresh = [bearer for bearer in map(_bearer, evidence.aliases) if known.add(bearer)]
+            fresh = [alias for alias in map(_alias_of, evidence.aliases) if known.add(alias)]
             linked = await asyncio.to_thread(_links, known.trie, texts(parsed.chunks))
             await writer.add(replace(evidence, mentions=[*evidence.mentions, *linked]))
             await _link_others(writer, known, fresh, [document_id])
@@ -117,7 +117,7 @@ class GraphIndexer:
         if known is not None:
             return known
         rows = await read_names(writer)
-        return await asyncio.to_thread(_GraphNames.of, (Bearer(*row) for row in rows))
+        return await asyncio.to_thread(_GraphNames.of, (EntityAlias(*row) for row in rows))
 
 
 def _document_evidence(
@@ -139,7 +139,7 @@ def _document_evidence(
 
 
 async def _link_others(
-    writer: GraphWriter, known: _GraphNames, fresh: Sequence[Bearer], indexed: Collection[UUID]
+    writer: GraphWriter, known: _GraphNames, fresh: Sequence[EntityAlias], indexed: Collection[UUID]
 ) -> None:
     """Link the passages of other documents that contain new names."""
     if not fresh:
@@ -152,17 +152,17 @@ async def _link_others(
         await writer.add(GraphEvidence(await asyncio.to_thread(_links, trie, part)))
 
 
-async def link_names(writer: GraphWriter, fresh: Sequence[Bearer]) -> None:
+async def link_names(writer: GraphWriter, fresh: Sequence[EntityAlias]) -> None:
     """Link the passages that contain names which the user has just given to entities."""
     if not await has_chunks(writer):
         return
     await writer.derive()  # since a mention by a name that is not stored is dropped
-    wanted = {_normal(bearer) for bearer in fresh}
+    wanted = {_normal(alias) for alias in fresh}
     known = _GraphNames(name_trie(()))
-    for bearer in (Bearer(*row) for row in await read_names(writer)):
-        if (normal := _normal(bearer)) in wanted:
-            known.spellings.setdefault(normal, set()).add(bearer)
-    stored = [bearer for bearer in fresh if _normal(bearer) in known.spellings]
+    for alias in (EntityAlias(*row) for row in await read_names(writer)):
+        if (normal := _normal(alias)) in wanted:
+            known.spellings.setdefault(normal, set()).add(alias)
+    stored = [alias for alias in fresh if _normal(alias) in known.spellings]
     for start in range(0, len(stored), _NAMES_AT_ONCE):
         await _link_others(writer, known, stored[start : start + _NAMES_AT_ONCE], ())
 
@@ -171,9 +171,9 @@ def _links(trie: Names, chunks: Sequence[tuple[UUID, str]]) -> list[MentionRow]:
     return list(links(trie, chunks))
 
 
-def _bearer(alias: AliasRow) -> Bearer:
-    return Bearer(alias.entity_id, alias.name)
+def _alias_of(row: AliasRow) -> EntityAlias:
+    return EntityAlias(row.entity_id, row.name)
 
 
-def _normal(bearer: Bearer) -> Bearer:
-    return Bearer(bearer.entity_id, normalise_name(bearer.name))
+def _normal(alias: EntityAlias) -> EntityAlias:
+    return EntityAlias(alias.entity_id, normalise_name(alias.name))

@@ -12,7 +12,7 @@ from uuid import UUID
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.ingestion.graph.extraction.chunk_evidence import Bearer
+from sextant.ingestion.graph.extraction.chunk_evidence import EntityAlias
 from sextant.ingestion.graph.index import link_names
 from sextant.ingestion.transfer.documents import id_taken, identify_entities
 from sextant.ingestion.transfer.lines import (
@@ -118,8 +118,8 @@ class EvidenceWriter:
         self.subjects: set[UUID] = set()
         self.entities = 0
         self.relations = 0
-        self._known: set[Bearer] | None = None
-        self._fresh: list[Bearer] = []
+        self._known: set[EntityAlias] | None = None
+        self._fresh: list[EntityAlias] = []
         self._ends = Ends(scope, writer)
 
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
@@ -199,9 +199,9 @@ class EvidenceWriter:
     async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
         """Note new names, to link passages by them."""
         if aliases and self._known is None:
-            self._known = {Bearer(*row) for row in await read_names(self._writer)}
-        named = [Bearer(alias.entity_id, alias.name) for alias in aliases]
-        self._fresh += [bearer for bearer in named if bearer not in (self._known or ())]
+            self._known = {EntityAlias(*row) for row in await read_names(self._writer)}
+        named = [EntityAlias(alias.entity_id, alias.name) for alias in aliases]
+        self._fresh += [alias for alias in named if alias not in (self._known or ())]
 
     async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[LineProblem]:
         ends, chunks = await self._resolve(batch)

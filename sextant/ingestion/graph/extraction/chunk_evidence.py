@@ -149,14 +149,14 @@ def _is_value(text: str) -> bool:
     return not text[: found[0].start].strip() and found[0].value.dimension in {DATE, "money"}
 
 
-class Bearer(NamedTuple):
+class EntityAlias(NamedTuple):
     """A name as spelled in a title, and its entity."""
 
     entity_id: UUID
     name: str
 
 
-Names = NameTrie[Bearer]
+Names = NameTrie[EntityAlias]
 
 
 def title_evidence(
@@ -181,11 +181,11 @@ def title_evidence(
     return aliases, mentions
 
 
-def name_trie(entities: Iterable[Bearer]) -> Names:
+def name_trie(entities: Iterable[EntityAlias]) -> Names:
     """Return a trie of names that `links` searches texts for."""
     trie: Names = NameTrie({})
-    for bearer in entities:
-        trie.add(bearer.name, [bearer])
+    for alias in entities:
+        trie.add(alias.name, [alias])
     return trie
 
 
@@ -195,19 +195,19 @@ def links(trie: Names, chunks: Iterable[tuple[UUID, str]]) -> Iterator[MentionRo
     Spellings that differ in case are one name, and the mention has its normal form.
     """
     for chunk_id, text in chunks:
-        seen: set[Bearer] = set()
+        seen: set[EntityAlias] = set()
         for match in trie.occurrences(text):
             found = lowercase(text[match.start : match.end])
             for entity, name in match.bearers:
-                key = Bearer(entity, normalise_name(name))
+                key = EntityAlias(entity, normalise_name(name))
                 if key not in seen and lowercase(core(name)) == found:
                     seen.add(key)
                     yield _mention(key, chunk_id, match.start, match.end)
 
 
-def _mention(bearer: Bearer, chunk_id: UUID, start: int, end: int) -> MentionRow:
+def _mention(alias: EntityAlias, chunk_id: UUID, start: int, end: int) -> MentionRow:
     return MentionRow(
-        bearer.entity_id, chunk_id, MentionKind.ALIAS, bearer.name, start=start, end=end
+        alias.entity_id, chunk_id, MentionKind.ALIAS, alias.name, start=start, end=end
     )
 
 

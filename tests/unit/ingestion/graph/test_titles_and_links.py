@@ -9,7 +9,7 @@ import pytest
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.chunk_evidence import (
-    Bearer,
+    EntityAlias,
     links,
     name_trie,
     title_evidence,
@@ -109,7 +109,7 @@ def test_chunks_stand_under_the_title_and_under_every_heading_above_them() -> No
 
 
 def found(text: str, *names: str) -> dict[str, str]:
-    trie = name_trie(Bearer(uuid5(SPACE, name), name) for name in names)
+    trie = name_trie(EntityAlias(uuid5(SPACE, name), name) for name in names)
     return {row.name: text[row.start : row.end] for row in links(trie, [(SPACE, text)])}
 
 
@@ -129,6 +129,6 @@ def test_latin_names_are_whole_words_with_their_capitals_and_chinese_ones_any_pa
 
 
 def test_two_spellings_of_one_name_give_one_mention() -> None:
-    trie = name_trie([Bearer(SPACE, "Sextant"), Bearer(SPACE, "sextant")])
+    trie = name_trie([EntityAlias(SPACE, "Sextant"), EntityAlias(SPACE, "sextant")])
     [row] = links(trie, [(SPACE, "The sextant and the Sextant.")])
     assert (row.name, row.start) == ("sextant", 4)
