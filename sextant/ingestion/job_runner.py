@@ -33,7 +33,7 @@ from sextant.domain.warnings import CodedWarning, attachments_not_read
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.metadata.offline_descriptions import Described, describe_in_parts
+from sextant.ingestion.metadata.offline_descriptions import DescribedDocument, describe_in_parts
 from sextant.ingestion.ocr import OcrReader
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.draft import DocumentDraft
@@ -217,7 +217,9 @@ class JobRunner:
         await self._extractor.extract(job.scope, document_id=job.document_id, on_progress=show)
         return await self._extractor.remarks(job.scope, job.document_id)
 
-    async def _store(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> Described:
+    async def _store(
+        self, job: Job, parsed: ParsedDocument, report: OnProgress
+    ) -> DescribedDocument:
         """Describe the document and make it searchable; the job stays open."""
         described = await describe_in_parts(parsed)
         small = min(_SMALL, self._settings.ingestion.embed_batch)

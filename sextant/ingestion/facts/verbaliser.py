@@ -84,7 +84,7 @@ class EntityFacts(NamedTuple):
         return is_stored and (self.subject, self.passages) == (now.subject, now.passages)
 
 
-class Stored(NamedTuple):
+class StoredFacts(NamedTuple):
     """The facts of an entity and the document that states them, if any."""
 
     facts: EntityFacts
@@ -181,11 +181,13 @@ class FactVerbaliser:
             names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
         return names
 
-    async def _store(self, entities: Sequence[EntityFacts], report: FactsReport) -> list[Stored]:
+    async def _store(
+        self, entities: Sequence[EntityFacts], report: FactsReport
+    ) -> list[StoredFacts]:
         """Update the documents; those that cannot be stored are left out, with a warning."""
         fresh = [one for one in entities if one.passages and not one.unchanged]
         results = dict(zip((one.id for one in fresh), await self._ingest(fresh), strict=True))
-        stored = list[Stored]()
+        stored = list[StoredFacts]()
         for one in entities:
             result = results.get(one.id)
             error = result.error if result else None
@@ -196,7 +198,7 @@ class FactVerbaliser:
                 await self._upkeep.fail(error)
             else:
                 document_id = result.document_id if result else one.stored and one.stored.id
-                stored.append(Stored(one, document_id, result is None or result.unchanged))
+                stored.append(StoredFacts(one, document_id, result is None or result.unchanged))
         for one in entities:
             gone = [*one.others, *([one.stored] if one.stored and not one.passages else [])]
             for document in gone:
@@ -211,7 +213,7 @@ class FactVerbaliser:
         )
         return await self._ingestor.ingest_uploads(self._scope, uploads)
 
-    async def _state(self, stored: Sequence[Stored], report: FactsReport) -> list[EntityFacts]:
+    async def _state(self, stored: Sequence[StoredFacts], report: FactsReport) -> list[EntityFacts]:
         """Add the evidence of the passages to the graph; return the entities that have changed meanwhile.
 
         The facts are read again under the writer's lock, since another import may have changed them or the passages.
@@ -251,7 +253,7 @@ def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
     return [name for norm, name in names if norm != subject_name]
 
 
-def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
+def _evidence(stored: Sequence[StoredFacts]) -> GraphEvidence:
     """Return the relations that passages state, and the entities that they mention."""
     mentions, relations = list[MentionRow](), list[RelationRow]()
     for one, document, _ in stored:

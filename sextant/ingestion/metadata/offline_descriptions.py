@@ -37,7 +37,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedDocument:
     """A document with descriptions, and the terms of its chunks."""
 
     parsed: ParsedDocument
@@ -76,7 +76,7 @@ class _Worths:
 
 def describe(
     parsed: ParsedDocument, terms: Mapping[UUID, Sequence[Term]] | None = None
-) -> Described:
+) -> DescribedDocument:
     """Add extracted descriptions to chunks and sections; existing ones stay.
 
     Chunks get `summary` (the sentence with the largest weight), `keywords`, `entities` (names and codes among
@@ -113,10 +113,10 @@ def describe(
     )
     keywords = {chunk_id: worths.best(found, KEYWORDS) for chunk_id, found in by_section.items()}
     sections = _sections(parsed, chunks, summaries, keywords, above)
-    return Described(replace(parsed, chunks=chunks, sections=sections), terms)
+    return DescribedDocument(replace(parsed, chunks=chunks, sections=sections), terms)
 
 
-async def describe_in_parts(parsed: ParsedDocument) -> Described:
+async def describe_in_parts(parsed: ParsedDocument) -> DescribedDocument:
     """Describe a document in a thread, in parts, so that a cancelled call ends soon."""
     terms = dict[UUID, Sequence[Term]]()
     for start in range(0, len(parsed.chunks), _CHUNKS_AT_ONCE):

@@ -31,11 +31,11 @@ from sextant.ingestion.transfer.spool import Numbered
 from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.evidence import entity_id
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.transfer import Known
+from sextant.stores.graph.transfer import KnownEntity
 from sextant.text.characters import estimate_tokens, language_of
 
 
-class Identified(NamedTuple):
+class IdentifiedLine(NamedTuple):
     """A line as given and as completed from the stored entity; `entity_id` is None if another name has its id."""
 
     number: int
@@ -48,9 +48,9 @@ def identify_entities(
     scope: Scope,
     named: UUID,
     group: Sequence[Numbered[EntityLine]],
-    owners: Mapping[UUID, Known],
-    known: Mapping[str, Known],
-) -> Iterator[Identified]:
+    owners: Mapping[UUID, KnownEntity],
+    known: Mapping[str, KnownEntity],
+) -> Iterator[IdentifiedLine]:
     """Identify the entities of the lines of one name.
 
     The first entity of the name has the id that follows from the name alone; further ones are homonyms.
@@ -68,14 +68,14 @@ def identify_entities(
         before = known.get(line.id) if line.id else None
         entity = _entity_of(scope, named, line, owner, before)
         if before is not None and before.id != entity:
-            yield Identified(number, given, line, None)
+            yield IdentifiedLine(number, given, line, None)
             continue
         if entity == named and not (owner and owner.external_id):
-            owner = Known(entity, line.id, line.name, line.entity_type, line.description)
-        yield Identified(number, given, line, entity)
+            owner = KnownEntity(entity, line.id, line.name, line.entity_type, line.description)
+        yield IdentifiedLine(number, given, line, entity)
 
 
-def id_taken(known: Mapping[str, Known], line: EntityLine) -> CodedWarning:
+def id_taken(known: Mapping[str, KnownEntity], line: EntityLine) -> CodedWarning:
     """Return the problem of a line whose id another entity has."""
     before = known[line.id or ""]
     params = {
@@ -86,7 +86,7 @@ def id_taken(known: Mapping[str, Known], line: EntityLine) -> CodedWarning:
     return CodedWarning(WarningCode.LINE_ID_TAKEN, params)
 
 
-def _complete(line: EntityLine, owner: Known | None) -> EntityLine:
+def _complete(line: EntityLine, owner: KnownEntity | None) -> EntityLine:
     """Complete a line without an id from the stored entity of its name."""
     if line.id or owner is None or owner.external_id is None:
         return line
@@ -102,7 +102,11 @@ def _complete(line: EntityLine, owner: Known | None) -> EntityLine:
 
 
 def _entity_of(
-    scope: Scope, named: UUID, line: EntityLine, owner: Known | None, before: Known | None
+    scope: Scope,
+    named: UUID,
+    line: EntityLine,
+    owner: KnownEntity | None,
+    before: KnownEntity | None,
 ) -> UUID:
     taken = owner is not None and owner.external_id not in (None, line.id)
     if not line.id or not (taken or before):

@@ -36,7 +36,7 @@ from sextant.stores.graph.extraction import read_names
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_pairs_two
 from sextant.stores.graph.transfer import (
-    Known,
+    KnownEntity,
     chunks_by_external_id,
     entities_by_external_id,
     find_entities_by_name,
@@ -177,8 +177,8 @@ class EvidenceWriter:
         self,
         groups: Sequence[Sequence[Numbered[EntityLine]]],
         plain: Sequence[UUID],
-        owners: Mapping[UUID, Known],
-        known: Mapping[str, Known],
+        owners: Mapping[UUID, KnownEntity],
+        known: Mapping[str, KnownEntity],
     ) -> tuple[GraphEvidence, list[UUID], list[LineProblem]]:
         """Return the evidence of entities, and the entities whose line lists all their aliases."""
         problems, mentions, aliases = list[LineProblem](), list[MentionRow](), list[AliasRow]()

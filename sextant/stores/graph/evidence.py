@@ -151,7 +151,7 @@ def one_line(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Accepted:
+class EvidenceRows:
     """Evidence as rows for COPY, in the column order of the temporary tables; texts are cleaned.
 
     `ordinal` numbers the rows: of two with the same key the later one counts.

@@ -18,9 +18,9 @@ from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import NIL
 from sextant.stores.graph.evidence import (
-    Accepted,
     Added,
     AliasRow,
+    EvidenceRows,
     GraphEvidence,
     name_digest,
     name_tokens,
@@ -77,7 +77,7 @@ class GraphWriter:
         Evidence of unknown chunks or documents, and mentions of unknown aliases, is dropped: their
         document was deleted meanwhile.
         """
-        accepted = Accepted(self._ordinal)
+        accepted = EvidenceRows(self._ordinal)
         await asyncio.to_thread(accepted.add, evidence)
         self._ordinal = accepted.ordinal
         new_names = accepted.names - self._names

@@ -48,7 +48,7 @@ class GraphReading(NamedTuple):
     scope_id: int
 
 
-class Known(NamedTuple):
+class KnownEntity(NamedTuple):
     """An entity that exists already."""
 
     id: UUID
@@ -60,10 +60,10 @@ class Known(NamedTuple):
 
 async def entities_by_external_id(
     graph: GraphTransaction, external_ids: Sequence[str]
-) -> dict[str, Known]:
+) -> dict[str, KnownEntity]:
     """Return the entities with these external ids, by external id."""
     rows = await _rows(graph, _SQL["entities_by_external_id"], external_ids=[*external_ids])
-    return {row["external_id"]: Known(**row) for row in rows}
+    return {row["external_id"]: KnownEntity(**row) for row in rows}
 
 
 async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, str]:
@@ -82,10 +82,12 @@ async def find_stated_mentions(
     return {(row["entity_id"], row["chunk_id"]) for row in rows}
 
 
-async def find_user_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, Known]:
+async def find_user_entities(
+    graph: GraphTransaction, ids: Sequence[UUID]
+) -> dict[UUID, KnownEntity]:
     """Return those of these entities that the user has asserted."""
     rows = await _rows(graph, _SQL["owners"], ids=[*ids])
-    return {row["id"]: Known(**row) for row in rows}
+    return {row["id"]: KnownEntity(**row) for row in rows}
 
 
 async def find_entities_by_name(

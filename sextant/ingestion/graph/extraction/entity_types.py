@@ -152,7 +152,7 @@ class EntityKind(NamedTuple):
     end: int
 
 
-class Defined(NamedTuple):
+class EntityDefinition(NamedTuple):
     """A name with its definition; `description` is the sentence."""
 
     name: str
@@ -162,7 +162,7 @@ class Defined(NamedTuple):
     description: str
 
 
-def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
+def find_defined(text: str, names: Iterable[str]) -> Iterator[EntityDefinition]:
     """Find the definitions of `names`: sentences that begin with the name and "is a" or 是一种.
 
     Only a bracket may stand between the name and the verb. A plain 是 suffices before a known class.
@@ -178,7 +178,7 @@ def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
                 break
 
 
-def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined | None:
+def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> EntityDefinition | None:
     """Return the definition of the name at `at` that a sentence gives, if any."""
     start, end = sentence
     verb = _behind_aside(text, at + len(name))
@@ -194,7 +194,7 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined
     if entity_type == UNTYPED and _is_concept(text, name, at, kind):
         entity_type = CONCEPT
     description = one_line(text[start:end])[:_LONGEST_DESCRIPTION]
-    return Defined(name, at, kind, entity_type, description)
+    return EntityDefinition(name, at, kind, entity_type, description)
 
 
 def _behind_aside(text: str, at: int) -> int:

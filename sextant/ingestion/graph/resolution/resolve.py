@@ -37,7 +37,7 @@ from sextant.prompts import SAME, as_data
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.comparison import (
-    Decided,
+    CurrentMerge,
     NamedEntity,
     Names,
     Pair,
@@ -62,7 +62,7 @@ _PAIRS_A_CALL, _CALLS = 20, 10  # for the chat model in one run
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolutionOutcome:
     """The numbers of automatic merges made and undone, candidates found, and pairs that the model judged."""
 
     merged: int = 0
@@ -78,7 +78,7 @@ async def resolve(
     chat: ChatModel | None = None,
     *,
     on_progress: OnStage | None = None,
-) -> Resolved:
+) -> ResolutionOutcome:
     """Update the automatic merges of a graph; do nothing if it has not changed.
 
     Args:
@@ -95,7 +95,7 @@ async def resolve(
     version, compared_version = await store.versions(scope)
     undecided = chat is not None and await store.candidates(scope, 1, both_owned=False)
     if not version or (version == compared_version and not undecided):
-        return Resolved()
+        return ResolutionOutcome()
     report = on_progress or silent
     report("names", 0, 0)
     names = await store.names(scope)
@@ -119,7 +119,9 @@ async def resolve(
         report("merges", len(new), len(new))
     lasting = {merge.from_id for merge in new}
     unmerged = sum(one not in lasting for one in old)
-    return Resolved(len(new), unmerged, len(compared.found), len(judged.fresh), judged.warnings)
+    return ResolutionOutcome(
+        len(new), unmerged, len(compared.found), len(judged.fresh), judged.warnings
+    )
 
 
 def _version_of(writer: GraphWriter, scope: Scope) -> int:
@@ -137,7 +139,7 @@ def _by_ids(pairs: Iterable[Pair]) -> dict[tuple[UUID, UUID], Pair]:
 
 
 def _difference(
-    decided: Sequence[Decided], wanted: Sequence[Merge]
+    decided: Sequence[CurrentMerge], wanted: Sequence[Merge]
 ) -> tuple[list[UUID], list[Merge]]:
     """Return the entities whose automatic merges are no longer wanted, and the merges that are new."""
     there = {one.from_id: one.into_id for one in decided if one.automatic}

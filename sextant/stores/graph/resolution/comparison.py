@@ -83,7 +83,7 @@ class CandidateCursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class CurrentMerge:
     """A current merge; `root_id` is the end of its chain."""
 
     from_id: UUID
@@ -101,7 +101,7 @@ class Names:
     named: list[NamedEntity] = field(default_factory=list[NamedEntity])
     definitions: list[tuple[UUID, UUID]] = field(default_factory=list[tuple[UUID, UUID]])
     user_aliases: list[tuple[UUID, str]] = field(default_factory=list[tuple[UUID, str]])
-    merges: list[Decided] = field(default_factory=list[Decided])
+    merges: list[CurrentMerge] = field(default_factory=list[CurrentMerge])
     distinctions: list[tuple[UUID, UUID]] = field(default_factory=list[tuple[UUID, UUID]])
     pairs: list[Pair] = field(default_factory=list[Pair])
     compared: dict[UUID, int] = field(default_factory=dict[UUID, int])
@@ -132,7 +132,7 @@ class ResolutionStore:
                 await _rows(connection, "names", NamedEntity, key),
                 await _tuples(connection, "definitions", key),
                 await _tuples(connection, "own_aliases", key),
-                await _rows(connection, "merges", Decided, key),
+                await _rows(connection, "merges", CurrentMerge, key),
                 await _tuples(connection, "distinctions", key),
                 await _rows(connection, "pairs", Pair, key),
                 dict(await _tuples(connection, "compared", key)),

@@ -9,7 +9,7 @@ from uuid import UUID
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.resolution.name_merger import automatic_merges
 from sextant.stores.graph.evidence import entity_id
-from sextant.stores.graph.resolution.comparison import Decided, NamedEntity, Names, Pair
+from sextant.stores.graph.resolution.comparison import CurrentMerge, NamedEntity, Names, Pair
 
 SCOPE = Scope("user", "graph")
 
@@ -93,7 +93,7 @@ def test_what_the_user_told_apart_stays_apart_also_by_a_third() -> None:
 
 def test_merges_of_the_user_are_joined_as_one() -> None:
     berlin, capital, spelled = named("Berlin (city)"), named("The Capital"), named("Berlin city")
-    decided = Decided(berlin.id, capital.id, capital.id, automatic=False)
+    decided = CurrentMerge(berlin.id, capital.id, capital.id, automatic=False)
     names = Names(named=[berlin, capital, spelled], merges=[decided])
     (merge,) = automatic_merges(SCOPE, names)
     assert {merge.from_id, merge.into_id} == {capital.id, spelled.id}
