@@ -57,7 +57,7 @@ def stays(
     sources = _sources_of(evidence)
     leading = [*sources[0]][:_LEADING]
     existing = {*map(_passage_key, chunks.values())}.union(*sources)
-    content, then = set(known.told), set(known.sources)
+    content, then = set(known.content), set(known.sources)
     return (
         content <= existing
         and content.issuperset(leading)
@@ -97,7 +97,7 @@ def note_sources(
     names, statements, _ = sources
     cited = [_passage_key(chunks[one]) for one in report.cited if one in chunks]
     content = [*[*names][:NAMED], *statements, *cited]
-    return replace(report, told=content, sources=[key for kind in sources for key in kind])
+    return replace(report, content=content, sources=[key for kind in sources for key in kind])
 
 
 def _passage_key(chunk: StoredChunk) -> UUID:

@@ -41,7 +41,7 @@ class KnownReport:
     writer: str
     evidence: UUID
     cited: Sequence[UUID]
-    told: Sequence[UUID]
+    content: Sequence[UUID]
     sources: Sequence[UUID]
 
 
@@ -54,7 +54,7 @@ class StoredReport:
         writer: the chat model's name; empty for a report assembled from sentences.
         note: why the report is not what was requested; empty if it is.
         evidence: a hash of its material.
-        told: hashes of the names, statements and passages that it may mention.
+        content: hashes of the names, relations and passages that it may mention.
         sources: hashes of all that it was made from.
     """
 
@@ -66,7 +66,7 @@ class StoredReport:
     writer: str = ""
     note: str = ""
     evidence: UUID | None = None
-    told: Sequence[UUID] = ()
+    content: Sequence[UUID] = ()
     sources: Sequence[UUID] = ()
 
     @property
@@ -131,7 +131,7 @@ class CommunityStore:
                 key
                 | _report_values(one)
                 | {"writer": one.writer, "note": one.note, "hash": one.evidence}
-                | {"told": [*one.told], "sources": [*one.sources]}
+                | {"told": [*one.content], "sources": [*one.sources]}
                 for one in reports
             ]
             async with connection.cursor() as cursor:

@@ -23,7 +23,7 @@ where scope_id = %(scope_id)s and id = any(%(ids)s) and exists (select from grap
 select c.id, c.writer, c.evidence, array(
     select distinct chunk::uuid from jsonb_array_elements(c.findings) as finding,
       jsonb_array_elements_text(finding -> 'chunk_ids') as chunk) as cited,
-  c.told, c.sources
+  c.told as content, c.sources
 from communities c
 where c.scope_id = %(scope_id)s and c.id = any(%(ids)s::uuid[]) and c.evidence is not null;
 

@@ -37,7 +37,7 @@ def known(of: CommunityEvidence) -> KnownReport:
     """Return the report that is written of a community: it cites the first passage and the third."""
     stored = StoredReport(OWN, "T", "S", (Finding("It is so.", CITED),), 5.0, evidence=OWN)
     noted = note_sources(stored, of, found(of))
-    return KnownReport(OWN, "", OWN, noted.cited, noted.told, noted.sources)
+    return KnownReport(OWN, "", OWN, noted.cited, noted.content, noted.sources)
 
 
 def is_kept(then: CommunityEvidence, now: CommunityEvidence) -> bool:
