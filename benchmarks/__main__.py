@@ -1,4 +1,4 @@
-"""Every benchmark in turn, each in a process of its own: `python -m benchmarks`.
+"""Run all benchmarks, each in a process of its own: `python -m benchmarks`.
 
 What they measure goes into docs/reports/speed.json and docs/speed.md.
 """

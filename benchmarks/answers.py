@@ -1,4 +1,4 @@
-"""What an answer adds to the chat model's own time: first token, tokens a second, checks of a sentence.
+"""Measure what an answer adds to the chat model's own time: first token, tokens a second, checks of a sentence.
 
     python -m benchmarks.answers
 

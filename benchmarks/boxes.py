@@ -1,4 +1,4 @@
-"""How many quotes from PDFs are boxed right: `python -m benchmarks.boxes [FOLDER] [--quotes N] [--longer N]`.
+"""Count the quotes from PDFs whose boxes are right: `python -m benchmarks.boxes [FOLDER] [--quotes N] [--longer N]`.
 
 Takes sentences and rows of tables at random from the chunks of each PDF, finds their boxes, and asks PDFium which
 text stands under them, without the parser. A quote is boxed right if its letters and figures are there and hardly any

@@ -1,4 +1,4 @@
-"""What communities cost: the hierarchy of a large graph, its reports, and one more batch.
+"""Measure the cost of communities: the hierarchy of a large graph, its reports, and one more batch.
 
     python -m benchmarks.communities [ENTITIES] [RELATIONS] [SEED]
 

@@ -1,4 +1,4 @@
-"""What the packaged embedding model costs, and how near it is to the package's own engine.
+"""Measure the cost of the packaged embedding model, and its similarity to the package's own engine.
 
     python -m benchmarks.embedding [EVALUATION_SET_FOLDER ...]
 

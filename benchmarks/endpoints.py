@@ -1,4 +1,4 @@
-"""What becomes of one question at slow endpoints: simulated ones, whose time is not waited for.
+"""Simulate slow model endpoints in virtual time, and report when a question is answered.
 
     python -m benchmarks.endpoints
 

@@ -1,4 +1,4 @@
-"""What a benchmark measures: printed, and kept for docs/speed.md where `make bench` wants it.
+"""Figures of benchmarks: printed, and stored for docs/speed.md by `make bench`.
 
 Rows of `docs/reports/speed.json` that have the name of a figure take its value; all others stay.
 """

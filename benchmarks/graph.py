@@ -1,4 +1,4 @@
-"""What the graph costs beside the bare tables: import, reading it whole, two hops, one more document.
+"""Measure the graph against bare tables: import, reading it whole, two hops, one more document.
 
     python -m benchmarks.graph [ENTITIES] [RELATIONS] [SEED]
 

@@ -1,4 +1,4 @@
-"""What a question in the graph modes takes as its knowledge base grows: a small and a large one by turns.
+"""Measure how the time of the graph modes grows with the knowledge base: a small and a large one by turns.
 
     python -m benchmarks.growth [SMALL LARGE] [--data FOLDER] [--rounds N]
 

@@ -1,4 +1,4 @@
-"""How fast files become searchable, embedding left out, and what memory that takes.
+"""Measure how fast files become searchable, without embedding, and the memory that takes.
 
     python -m benchmarks.ingestion
 

@@ -1,4 +1,4 @@
-"""What the workflow's loop finds beyond one search: `python -m benchmarks.loop FOLDER NAME…`.
+"""Measure what the workflow's loop finds beyond one search: `python -m benchmarks.loop FOLDER NAME…`.
 
 FOLDER has a folder for each question set. The database is `DATABASE_URL`'s; a set is loaded unless it is there.
 """

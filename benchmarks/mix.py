@@ -1,4 +1,4 @@
-"""What the walk of `mix` costs on a large graph: `python -m benchmarks.mix [SEED]`.
+"""Measure the cost of the walk of `mix` on a large graph: `python -m benchmarks.mix [SEED]`.
 
 Limits: PageRank on 100,000 entities with 600,000 relations ≤ 60 ms CPU; 2-hop expansion from five seeds in memory
 ≤ 1 ms median. Times are CPU of this process, the least and the median of several runs, so they hold on a loaded

@@ -1,4 +1,4 @@
-"""A walk with a real chat model through what people do with one, over the sample documents.
+"""Run the common tasks with a real chat model over the sample documents.
 
     make model            # at the endpoint that the settings name; or: python -m benchmarks.model_walk
 

@@ -1,4 +1,4 @@
-"""What following a graph in Neo4j costs: taking it over whole, a batch more, two hops.
+"""Measure the cost of the Neo4j copy: building it, one more batch, two hops.
 
     python -m benchmarks.projection [ENTITIES] [RELATIONS] [SEED]
 

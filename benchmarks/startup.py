@@ -1,4 +1,4 @@
-"""How long the command line lets a person wait.
+"""Measure how long the command line takes until its first output.
 
     python -m benchmarks.startup
 

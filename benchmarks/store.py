@@ -1,4 +1,4 @@
-"""What storing chunks costs: `python -m benchmarks.store [CHUNKS] [SEED]`.
+"""Measure the cost of storing chunks: `python -m benchmarks.store [CHUNKS] [SEED]`.
 
 Limit: insert ≥ 5,000 rows/s without embedding. Texts and vectors are made up from a seed: words by Zipf's law, half of
 them Chinese; vectors in clouds around topics.

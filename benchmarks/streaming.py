@@ -1,4 +1,4 @@
-"""Streamed answers over TCP: a server process, a hundred clients, a model that talks at a steady pace.
+"""Measure streamed answers over TCP: a server process, a hundred clients, and a model with a steady pace.
 
     python -m benchmarks.streaming
 

@@ -1,4 +1,4 @@
-"""How well it is told whether a passage supports a statement.
+"""Measure how well the support of a statement by a passage is recognized.
 
     python -m benchmarks.support FOLDER xquad cmrc2018 …
 

@@ -1,4 +1,4 @@
-"""Sextant beside LightRAG's published package: ingesting and retrieving one made-up corpus.
+"""Compare Sextant with LightRAG's published package: ingestion and retrieval of one made-up corpus.
 
     python -m benchmarks.versus_lightrag [PASSAGES or CORPUS]
 

@@ -1,4 +1,4 @@
-"""What the workflow itself costs: CPU per run and per token, with models and store that take no time.
+"""Measure the cost of the workflow itself: CPU per run and per token, with instant models and store.
 
     python -m benchmarks.workflow
 

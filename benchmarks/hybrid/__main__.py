@@ -1,4 +1,4 @@
-"""Chunk search of a hundred tenants beside plain designs: `python -m benchmarks.hybrid`.
+"""Compare chunk search of a hundred tenants with plain designs: `python -m benchmarks.hybrid`.
 
     python -m benchmarks.hybrid [CHUNKS] [SEED] [--queries N] [--gate N] [--vectors PASSAGES QUESTIONS]
         [--database URL] [--json FILE]

@@ -1,4 +1,4 @@
-"""Ours and the rivals over one library, each a search of a question by its number; and what each finds."""
+"""Our searches and those of the rivals over one library, by the number of a question; and their recall."""
 
 from __future__ import annotations
 

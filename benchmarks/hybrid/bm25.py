@@ -1,4 +1,4 @@
-"""The BM25 rerank of forty candidates beside cutting and counting them for every question.
+"""Compare the BM25 rerank of forty candidates with tokenizing and counting them for every question.
 
 The plain design is a reranking layer without an index: the candidates are cut and BM25 is computed over them alone,
 whose idf is wrong; with the same tokeniser, and with jieba where it is installed. The gate comes first: the index gives

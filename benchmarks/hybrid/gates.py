@@ -1,4 +1,4 @@
-"""Gates: what a design must find for its times to count."""
+"""Gates: the recall that a design must have for its times to count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goals: how many times as much a rival takes, and what that says once gates and noise are heard.
+"""Goals: the ratio of a rival's cost to ours, and the verdict in view of gates and noise.
 
 A gate that fails voids the ratio, and an A/A pair (one design measured twice) gives the noise floor, within which no
 ratio decides anything.

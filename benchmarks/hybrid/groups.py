@@ -1,4 +1,4 @@
-"""The groups that ask the database: their designs, gates and goals.
+"""The groups of searches in the database: their designs, gates and goals.
 
 Ours is measured twice (an A/A pair), half a turn apart, so that either comes first equally often, and right after a
 rival, which leaves the caches cold.

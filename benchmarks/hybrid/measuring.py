@@ -1,4 +1,4 @@
-"""Designs side by side: query by query, in turns, wall time and the CPU time of client and server."""
+"""Measure designs query by query, in turns: wall time, and CPU time of client and server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a run: what every design took, every goal's verdict, and whether a goal is void."""
+"""The report of a run: times of all designs, and the verdict of every goal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the product is measured beside: plain tables of the same rows in the same server, and LanceDB.
+"""The rivals: plain tables of the same rows in the same server, and LanceDB.
 
 The naive build N2 is ours, not anybody's product: one table with an HNSW index and a b-tree of tenants,
 ILIKE counts, jieba and BM25Okapi over the candidates of each query, three queries one after the other.

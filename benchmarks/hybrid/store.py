@@ -1,4 +1,4 @@
-"""The library as our store keeps it: every tenant's chunks are one document of its knowledge base."""
+"""Store the library in our tables: the chunks of a tenant are one document of its knowledge base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A served store under load: `python -m benchmarks.load`.
+"""Measure a server under load: `python -m benchmarks.load`.
 
     python -m benchmarks.load [CHUNKS] [--seconds N] [--workers N] [--data FOLDER]
 

@@ -1,4 +1,4 @@
-"""A client that costs little, since it shares the two cores with what it measures."""
+"""A cheap client, since it shares two cores with the server that it measures."""
 
 from __future__ import annotations
 

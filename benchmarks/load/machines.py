@@ -1,4 +1,4 @@
-"""The processes that are measured: `sextant serve`, PostgreSQL, and what they take."""
+"""The measured processes: `sextant serve` and PostgreSQL, with their CPU time and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fifty tenants with documents, entities and keys, and the questions that are put to them."""
+"""Fifty tenants with documents, entities and keys, and their questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A made-up corpus that two systems can ingest alike, and an instant model that reads it.
+"""A made-up corpus for two systems, and an instant model that reads it.
 
 Names, verbs and subjects come from a seed; names are frequent by Zipf's law within their topic. Needs
 nothing but the standard library and numpy, because the peer runs in an environment of its own.

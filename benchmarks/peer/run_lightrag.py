@@ -1,4 +1,4 @@
-"""LightRAG's published package on the made-up corpus: chunks per CPU-second, milliseconds per mode.
+"""Measure LightRAG's published package on the made-up corpus: chunks per CPU-second, milliseconds per mode.
 
     python -m benchmarks.peer.run_lightrag CORPUS SIZES FOLDER
 

@@ -1,4 +1,4 @@
-"""How faithfully files are read, beside other tools: `python -m benchmarks.reading CORPORA`.
+"""Compare how faithfully files are read with other tools: `python -m benchmarks.reading CORPORA`.
 
     python -m benchmarks.reading CORPORA [--formats pdf,docx] [--peers PYTHON] [--tools markitdown,kreuzberg]
         [--files FILE] [--write]

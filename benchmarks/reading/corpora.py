@@ -1,4 +1,4 @@
-"""Files with ground truth in folders that a caller names."""
+"""Find files with ground truth in folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown and table annotations as what is compared: plain text, headings and tables."""
+"""Read Markdown and table annotations as plain text, headings and tables, which are compared."""
 
 from __future__ import annotations
 

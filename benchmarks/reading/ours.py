@@ -1,4 +1,4 @@
-"""What Sextant stores of a file, in the form that is compared."""
+"""Read a file with Sextant, in the form that is compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How near a reading is to the truth, in parts of one; None where the truth has nothing to compare."""
+"""Score a reading against the truth, 0..1; None if the truth has nothing to compare."""
 
 from __future__ import annotations
 

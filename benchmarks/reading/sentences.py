@@ -1,4 +1,4 @@
-"""Where sentences end, beside other cutters: `python -m benchmarks.reading.sentences TREEBANKS`.
+"""Compare the ends of sentences with other cutters: `python -m benchmarks.reading.sentences TREEBANKS`.
 
     python -m benchmarks.reading.sentences TREEBANKS [--write]
 
