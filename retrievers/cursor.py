@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -63,6 +63,19 @@ class ListingKey:
         """Return the cursor after an entry with this sort key: JSON values, times and ids."""
         body = orjson.dumps(key)
         return base64.urlsafe_b64encode(self._sealed(body) + body).decode().rstrip("=")
+
+    def page(
+        self, found: Sequence[T], limit: int, key: Callable[[T], object]
+    ) -> tuple[tuple[T, ...], str | None]:
+        """Return the first `limit` entries and the cursor after them; None if there are no more.
+
+        Args:
+            found: the entries of the page, and one more if there is one.
+            limit: entries on a page.
+            key: returns what an entry sorts by.
+        """
+        page = tuple(found[:limit])
+        return page, self.cursor(key(page[-1])) if len(found) > limit else None
 
     def after(self, cursor: str, kind: type[T]) -> T:
         """Return the sort key of a cursor.

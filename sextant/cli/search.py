@@ -215,9 +215,6 @@ def evaluate(
         int | None, typer.Option(min=1, help="Ask only this many, the first ones.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the report here, as JSON.")] = None,
-    answers: Annotated[
-        bool, typer.Option("--answers", help="Check extractive answers too.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
@@ -226,7 +223,7 @@ def evaluate(
     if out is not None:
         _check_folder(out)
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
-    options = EvalOptions(corpus, queries, mode, chosen, answers, limit, triples)
+    options = EvalOptions(corpus, queries, mode, chosen, limit, triples)
     report = run_interruptible(_evaluate(options, quiet=as_json))
     if out is not None:
         out.write_bytes(terminal.encode_json(report))

@@ -1,23 +1,23 @@
-"""How well answers without a chat model cite: do their quotations lie in the passages that answer?
+"""Measure answers without a chat model: are their quotations in the passages that answer?
 
     python -m sextant.evals.answers FOLDER mix drcd hotpotqa …
 
 FOLDER has one folder per question set (`sextant.evals.sets`). Each question is searched once in the mode, ten
 passages, and answered by quotation (`sextant.nodes.answers.quotations`). Columns, over the questions that the corpus answers:
 
-- answered: share that is answered at all.
-- first in gold: of the answers, those whose first quotation lies in a gold passage; in brackets, of those
-  with a gold passage among the ten.
-- known answer in first | in any: of the answers with a known answer, those that quote it letter for letter.
-- quotations: how many an answer has.
-- further astray: of the quotations behind the first, those that lie in no gold passage and hold no known
-  answer.
-- declined, gold removed | unanswerable: share of questions declined when the gold passages are taken out of the
-  ten, and of those that the corpus does not answer.
+- answered: share of the questions that are answered.
+- first in gold: share of the answers whose first quotation is in a gold passage; in brackets, of those with a gold
+  passage among the ten.
+- known answer in first | in any: share of the answers that quote the known answer literally, in the first or in any
+  quotation.
+- quotations: mean number in an answer.
+- further astray: share of the quotations after the first that are in no gold passage and hold no known answer.
+- declined, gold removed | unanswerable: share of the questions declined without the gold passages, and of those that
+  the corpus does not answer.
 
-Of a set with `public.jsonl.gz`, NoMIRACL, the questions bring their passages: nothing is searched, no database is opened,
-and a line for each language has the share answered of those that can be, the share declined of the others, and the mean
-of both; a coin has 50 %.
+The questions of NoMIRACL (`public.jsonl.gz`) come with their passages, so nothing is searched. A line for each language
+has the share answered of the answerable questions, the share declined of the others, and the mean of both; chance is
+50 %.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _MOST_QUESTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class AnswerOutcome:
-    """What one question was answered with.
+    """The result of one question.
 
     Attributes:
-        question: as the set has it.
+        question: the question.
         found: whether a gold passage was among the ten.
-        in_gold: for each quotation of the answer, in its order, whether it lies in a gold passage.
-        holds: likewise, whether it holds a known answer. Both are empty where the answer declines.
-        declined_without: whether it declines with the gold passages taken out; None: none were in.
+        in_gold: for each quotation, whether it is in a gold passage; empty if the answer declines.
+        holds: for each quotation, whether it holds a known answer.
+        declined_without: whether it declines without the gold passages; None if none were found.
     """
 
     question: EvalQuestion
@@ -66,7 +66,7 @@ class AnswerOutcome:
 
 
 async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
-    """Measure each set and print a line of it."""
+    """Measure each set and print its line."""
     judged = [name for name in names if (folder / name / JUDGED).exists()]
     for name in judged:
         await _measure_judged(read_judged(folder / name / JUDGED))
@@ -107,7 +107,7 @@ def judged_line(language: str, outcomes: Sequence[tuple[bool, bool]]) -> str:
 async def outcome_of(
     question: EvalQuestion, scope: Scope, dependencies: Dependencies, mode: str
 ) -> AnswerOutcome:
-    """Search once, quote, and quote again from what is left without the gold passages."""
+    """Search once, answer, and answer again without the gold passages."""
     items = await search_passages(question, scope, dependencies, mode)
     others = [item for item in items if _id(item) not in question.gold_ids]
     answer = await _answer_question(dependencies.answerer, question, items)
@@ -155,7 +155,7 @@ async def _answer_question(
 
 
 def line(name: str, outcomes: Sequence[AnswerOutcome]) -> str:
-    """Return a row of the table over what became of the questions of one set."""
+    """Return the row of a set."""
     answerable = [one for one in outcomes if one.question.gold_ids]
     answers = [one for one in answerable if one.in_gold]
     known = [one for one in answers if one.question.answers]
@@ -175,7 +175,7 @@ def line(name: str, outcomes: Sequence[AnswerOutcome]) -> str:
 
 
 def astray(outcomes: Sequence[AnswerOutcome]) -> list[bool]:
-    """Of each quotation behind the first, whether it neither lies in gold nor holds an answer."""
+    """Return for each quotation after the first whether it is in no gold passage and holds no known answer."""
     return [
         not (gold or holds)
         for one in outcomes
@@ -184,7 +184,7 @@ def astray(outcomes: Sequence[AnswerOutcome]) -> list[bool]:
 
 
 def share(hits: Sequence[bool]) -> str:
-    """Return the share in percent; a dash for none."""
+    """Return the share in percent; a dash without values."""
     return f"{100 * fmean(hits):.0f} %" if hits else "–"
 
 

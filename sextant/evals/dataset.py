@@ -24,7 +24,7 @@ class CorpusPassage:
 
     @property
     def unit(self) -> str:
-        """Return what is embedded and searched: title, newline, text; the text alone without a title."""
+        """Return the text that is embedded and searched: title, newline, text; only the text if there is no title."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
@@ -44,7 +44,7 @@ class EvalQuestion:
 
 
 class TripleEntity(NamedTuple):
-    """An entity as a triple names it; `kind` is empty where the set does not say."""
+    """An end of a triple; `kind` is empty if the set does not give it."""
 
     name: str
     kind: str
@@ -52,7 +52,7 @@ class TripleEntity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """What a passage states."""
+    """A fact that a passage states."""
 
     passage_id: str
     subject: TripleEntity
@@ -74,7 +74,7 @@ def read_set(corpus: Path, queries: Path) -> tuple[list[CorpusPassage], list[Eva
 
 
 def read_triples(path: Path) -> list[Triple]:
-    """Read `chunk_id, subject, relation, object`, and types of both ends where given.
+    """Read `chunk_id, subject, relation, object`, and the types of both ends if given.
 
     Raises:
         OptionInvalid: the file is missing, or a line is not such an object; names the line.
@@ -94,7 +94,7 @@ def read_triples(path: Path) -> list[Triple]:
 def read_passages(path: Path) -> list[CorpusPassage]:
     """Read `id, title, text` from JSON lines, plain or gzip-compressed.
 
-    Lines of no title and no text are left out: nothing can be found in them.
+    Lines without title and text are left out.
 
     Raises:
         OptionInvalid: the file is missing, or a line is not such an object; names the line.
@@ -109,7 +109,7 @@ def read_passages(path: Path) -> list[CorpusPassage]:
 def read_questions(path: Path) -> list[EvalQuestion]:
     """Read `id, query, gold_ids, answers, type, graded` from JSON lines, plain or gzip-compressed.
 
-    Among `answers` may be lists of spellings, as rgb has them; every spelling counts as an answer.
+    `answers` may contain lists of spellings, as in rgb; every spelling counts as an answer.
 
     Raises:
         OptionInvalid: the file is missing, or a line is not such an object; names the line.
@@ -165,7 +165,7 @@ JUDGED = "public.jsonl.gz"
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question with about ten passages that a person has judged, and whether one of them answers it."""
+    """A question with about ten passages and a human judgement whether one of them answers it."""
 
     id: str
     language: str
@@ -175,7 +175,7 @@ class JudgedQuestion:
 
 
 def read_judged(path: Path) -> list[JudgedQuestion]:
-    """Read questions that bring their passages from JSON lines, plain or gzip-compressed.
+    """Read questions with their passages from JSON lines, plain or gzip-compressed.
 
     Raises:
         OptionInvalid: as for `read_questions`.

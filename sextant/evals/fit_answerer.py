@@ -1,18 +1,18 @@
-"""Fit the weights of the answerer without a chat model, and say what they are worth on questions they were not fitted on.
+"""Fit the weights of the answerer without a chat model, and evaluate them on questions that they were not fitted on.
 
     python -m sextant.evals.fit_answerer FOLDER mix drcd xquad … [--write sextant/models/offline/weights.json]
 
 FOLDER has one folder per question set, and `nomiracl`. Each question is searched once in the mode,
-ten passages. It is answered twice: from the ten, and from what is left without the gold passages, where declining is
-right. NoMIRACL's questions come with their passages.
+ten passages. It is answered twice: from the ten, and without the gold passages, where declining is right. NoMIRACL's
+questions come with their passages.
 
 - Sentences are ranked by a conditional logistic regression (McFadden 1974): the chosen sentence is one of a gold passage,
   with a known answer where the passages hold one.
-- Whether the best sentence answers is a logistic regression over all questions, each set and outcome weighing the same
-  but for those in `EMPHASIS`.
+- Whether the best sentence answers is a logistic regression over all questions; sets and outcomes have equal weight,
+  except for those in `EMPHASIS`.
 
-Printed are, for each set: answered, first quotation in gold, and declined without gold, with weights fitted on the other
-four fifths of all questions, and with weights fitted on the other sets alone. With bootstrap intervals.
+For each set it prints answered, first quotation in gold, and declined without gold, with bootstrap intervals: once with
+weights fitted on the other four fifths of all questions, once with weights fitted on the other sets.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from sextant.text.characters import language_of
 
 NOMIRACL, ACROSS, FEW = "nomiracl", "across languages", "few passages"
 BAR = 0.35
-# What counts more than its share: a set, or the questions of a set that are answered (True) or not.
+# Weights of sets, or of a set's questions that are answered (True) or not; all others weigh 1.
 EMPHASIS: Mapping[object, float] = {
     f"{NOMIRACL} en": 8.0,
     f"{NOMIRACL} zh": 2.0,
@@ -59,7 +59,7 @@ EMPHASIS: Mapping[object, float] = {
     ("lihua", True): 1.5,
     FEW: 0.2,
 }
-# What the sentences to compare are chosen with before anything is fitted, and what is not fitted here.
+# The weights that choose candidate sentences before the fit, and parameters that are not fitted.
 START: Mapping[str, Any] = {
     "sentence": {
         "overlap": 1.0,
@@ -100,10 +100,10 @@ class FittingExample:
         set: the question set, of NoMIRACL with the language.
         question: the question's id.
         ranking: the sentences, scored with `START`.
-        answers: whether the passages answer; None: the right one was not found, which tells nothing.
-        is_asked: the question counts among those that the corpus answers.
-        in_gold: which sentences lie in a gold passage, shape (sentences,).
-        wanted: which of them a reader would choose, shape (sentences,).
+        answers: whether the passages answer; None: the gold passage was not found.
+        is_asked: whether the corpus answers the question.
+        in_gold: which sentences are in a gold passage, shape (sentences,).
+        wanted: which of them hold a known answer, or all in gold if none does, shape (sentences,).
     """
 
     set: str
@@ -148,7 +148,7 @@ async def _collect_judged(
 
 
 def _read_parallel(path: Path) -> dict[str, Sequence[str]]:
-    """Return for each question the passages in the other language that answer it, where a set names them."""
+    """Return by question the passages in the other language that answer it, if the set names them."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = map(json.loads, lines)
         return {row["id"]: row["parallel_gold_ids"] for row in rows if row.get("parallel_gold_ids")}
@@ -161,10 +161,10 @@ async def make_examples(
     items: Sequence[RetrievedItem],
     parallel: Sequence[str],
 ) -> list[FittingExample]:
-    """Return the examples that one question of a set gives.
+    """Return the examples of one question.
 
-    With all passages and without the gold ones; with the first one and the first three alone, as in a small
-    knowledge base; with those in the other language, where `parallel` of them answer.
+    They use all passages; all but the gold ones; only the first and only the first three, as in a small knowledge
+    base; and those in the other language, if `parallel` ones answer.
     """
     gold = question.gold_ids
     is_gold = [_id(item) in gold for item in items]
@@ -193,7 +193,7 @@ async def _rank_one(
     *,
     is_asked: bool = False,
 ) -> list[FittingExample]:
-    """Return one example, or none where nothing can be quoted."""
+    """Return one example, or none if nothing can be quoted."""
     ranking = await answerer.rank(question.query, items, language=language_of(question.query))
     if ranking is None:
         return []
@@ -245,7 +245,7 @@ def _measure(one: FittingExample, sentence: Numbers) -> list[float]:
 
 
 def _weigh(groups: Sequence[tuple[str, bool]]) -> Numbers:
-    """Return the weight of each example: sets and outcomes weigh the same, but for those that are emphasised."""
+    """Return the weight of each example: sets and outcomes weigh the same, except for `EMPHASIS`."""
     count = Counter(groups)
 
     def emphasise(name: str, answers: bool) -> float:
@@ -257,7 +257,7 @@ def _weigh(groups: Sequence[tuple[str, bool]]) -> Numbers:
 
 
 def _fit_ranking(examples: Sequence[FittingExample], steps: int = 400) -> Numbers:
-    """Return the weights under which the wanted sentences are the likeliest to be chosen, by Adam (Kingma 2015).
+    """Return the weights that maximise the likelihood of the wanted sentences, by Adam (Kingma 2015).
 
     The likelihood of a question is the sum over its wanted sentences; sets weigh the same.
     """
@@ -305,11 +305,11 @@ def _fit_logistic(values: Numbers, right: Numbers, share: Numbers) -> tuple[Numb
 
 
 def judge(examples: Sequence[FittingExample], fold_of: Callable[[FittingExample], object]) -> None:
-    """Print what weights are worth on the questions that they were not fitted on.
+    """Print the results on questions that the weights were not fitted on.
 
     Args:
-        examples: all of them.
-        fold_of: names the part that an example belongs to; weights come from those of all other parts.
+        examples: all examples.
+        fold_of: returns the fold of an example; its weights are fitted on all other folds.
     """
     outcomes = dict[str, dict[str, list[float]]]()
     for part in sorted({str(fold_of(one)) for one in examples}):
@@ -365,7 +365,7 @@ async def main(folder: Path, mode: str, names: Sequence[str], path: Path | None)
 
 
 def report(examples: Sequence[FittingExample], path: Path | None) -> None:
-    """Print what weights are worth on other questions and on other sets; write those fitted on all of them."""
+    """Print the results on other questions and on other sets; write the weights fitted on all examples."""
     print("| set | answered | first in gold | declined |\n| --- | ---: | ---: | ---: |")
     judge(examples, lambda one: zlib.crc32(one.question.encode()) % _FOLDS)
     print("\nEach set by weights of the others:")

@@ -1,4 +1,4 @@
-"""Measures of a ranked list against known relevant ids, and how sure a mean of them is.
+"""Measures of a ranked list against known relevant ids, and bootstrap intervals of their means.
 
 Definitions: recall, MRR and nDCG as in Manning, Raghavan and Schütze, "Introduction to Information
 Retrieval", chapter 8; nDCG with gain 2^grade - 1 (Burges et al. 2005).
@@ -24,7 +24,7 @@ class MetricEstimate:
 
 
 def recall(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Share of the relevant ids among the first `k`; `gold` must not be empty."""
+    """Return the share of the relevant ids among the first `k`; `gold` must not be empty."""
     return len(set(ranked[:k]) & set(gold)) / len(set(gold))
 
 
@@ -40,7 +40,7 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], k: int) -> flo
 
 
 def ndcg(ranked: Sequence[str], grades: Mapping[str, int], k: int) -> float:
-    """Discounted gain of the first `k` over that of the best order; ids without a grade gain 0."""
+    """Return the discounted gain of the first `k` divided by that of the best order; ids without a grade gain 0."""
     ideal = _gain(sorted(grades.values(), reverse=True)[:k])
     return _gain([grades.get(item, 0) for item in ranked[:k]]) / ideal if ideal else 0.0
 
@@ -52,7 +52,7 @@ def _gain(grades: Sequence[int]) -> float:
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return chance that a score of `positive` exceeds one of `negative`, ties half (Mann-Whitney U)."""
+    """Return the probability that a score of `positive` exceeds one of `negative`, ties count half (Mann-Whitney U)."""
     if not positive or not negative:
         return math.nan
     below = np.asarray(negative)[None, :]

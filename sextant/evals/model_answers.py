@@ -1,15 +1,14 @@
-"""How good the answers of a chat model are: of whichever the settings name, at any endpoint.
+"""Measure the answers of the chat model that the settings name.
 
     python -m sextant.evals.model_answers FOLDER [--questions 20] [--mode mix] [SET …]
 
 FOLDER has one folder per question set, as for `sextant.evals.answers`; a set with `public.jsonl.gz` is NoMIRACL, whose
-questions bring their passages. Questions are asked one after another. What became of each is kept in the data folder,
-so a run that was stopped goes on; with other settings, mode or code it begins anew. At the end the report
+questions come with their passages. Questions are asked one after another. Their results are stored in the data folder,
+so a stopped run goes on; other settings, another mode or other code begin a new run. At the end the report
 `answers-model` and the pages are written. Its columns:
 
 - by model: share of the answers that the model wrote; the others are quotations.
-- answer held: share with a known answer in them, letter for letter; quotations in the model's place, or below its
-  words, count.
+- answer held: share with a known answer in them, literally; quotations instead of or below the model's words count.
 - F1, exact: words shared with the nearest known answer (Chinese: characters), and whether both are equal. Answers are
   sentences and known answers are short, so these are lower than those of systems that extract.
 - citations right: of the cited sentences, those that are supported and cite a right passage.
@@ -57,8 +56,7 @@ COLUMNS = (
     "declined, answerable", "declined, unanswerable", "tokens in", "tokens out", "calls", "seconds",
 )  # fmt: skip
 _SETS = ("xquad", "cmrc2018", "hotpotqa", "nomiracl")
-# Failures of the model in a row after which no other question is asked.
-_MOST_FAILURES = 3
+_MOST_FAILURES = 3  # of the model in a row, before the run stops
 _MARKER = re.compile(r"\[\w+(?::\w+)?\]")
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]|[^\W_㐀-鿿豈-﫿]+")
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -66,16 +64,16 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """What one question was answered with.
+    """The result of one question.
 
     Attributes:
         id: of the question.
-        answerable: whether the corpus, or the passages that came with it, answers it.
-        declined: whether the answer says that the documents do not say.
-        by_model: whether the chat model wrote it.
-        held, f1, exact: against the known answers; None where there are none, or nothing was answered.
+        answerable: whether the corpus, or the question's own passages, answer it.
+        declined: whether the answer declines.
+        by_model: whether the chat model wrote the answer.
+        held, f1, exact: comparison with the known answers; None if there are none, or if the answer declines.
         cited: for each cited sentence, whether it is supported and cites a right passage.
-        gold_cited: for each right passage, whether it is cited; empty where none is known.
+        gold_cited: for each right passage, whether it is cited.
     """
 
     id: str
@@ -94,12 +92,12 @@ class AnswerScore:
 
 
 def answer_tokens(text: str) -> list[str]:
-    """Return the words of a text that count, Chinese by characters; without English articles."""
+    """Return the words of a text without English articles; of Chinese the characters."""
     return [word for word in _TOKEN.findall(text.casefold()) if word not in _ARTICLES]
 
 
 def overlap(text: str, known: str) -> float:
-    """Return F1 of the words of two texts, as SQuAD and CMRC measure it."""
+    """Return the F1 of the words of two texts, as in SQuAD and CMRC."""
     given, wanted = Counter(answer_tokens(text)), Counter(answer_tokens(known))
     shared = (given & wanted).total()
     return 2 * shared / (given.total() + wanted.total()) if shared else 0.0
@@ -108,7 +106,7 @@ def overlap(text: str, known: str) -> float:
 def score_answer(
     question: EvalQuestion, answer: Answer, *, answerable: bool, seconds: float = 0.0
 ) -> AnswerScore:
-    """Compare an answer with what is known of its question; without right passages citations are not judged."""
+    """Compare an answer with the known answers and passages; without known passages citations are not judged."""
     text = _MARKER.sub("", answer.answer)
     answered, known = not answer.declined, question.answers
     gold = frozenset(question.gold_ids) if answered else frozenset[str]()
@@ -137,18 +135,18 @@ def score_answer(
 
 
 class AnswerScoreLog:
-    """The outcomes of one set in a file of the data folder, a JSON line each.
+    """The results of one set in a file of the data folder, a JSON line each.
 
     Args:
-        file: where to; made when it is missing.
-        run: which model, settings, mode and code; lines of another run count as not there.
+        file: created if it is missing.
+        run: identifies model, settings, mode and code; lines of other runs are ignored.
     """
 
     def __init__(self, file: Path, run: str) -> None:
         self._file, self._run = file, run
 
     def read(self) -> dict[str, AnswerScore]:
-        """Return the outcomes of this run by question; a line that was cut off is asked again."""
+        """Return the results of this run by question; incomplete lines are ignored."""
         if not self._file.exists():
             return {}
         rows = filter(None, map(_read_line, self._file.read_bytes().splitlines()))
@@ -156,10 +154,10 @@ class AnswerScoreLog:
         return {one.id: one for one in scores}
 
     def add(self, score: AnswerScore) -> None:
-        """Add an outcome."""
+        """Append a result."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with self._file.open("ab") as lines:
-            # A run that was killed may have left half a line.
+            # A killed run may have left half a line, so a line break comes first.
             lines.write(b"\n" + orjson.dumps({"run": self._run, "score": asdict(score)}))
 
 
@@ -204,7 +202,7 @@ def _percent(values: Iterable[float]) -> Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A question, whether it can be answered, and what answers it."""
+    """A question, whether it can be answered, and the function that answers it."""
 
     question: EvalQuestion
     answerable: bool
@@ -220,13 +218,13 @@ async def measure_set(
     most: int,
     on_progress: OnCount = silent,
 ) -> list[AnswerScore]:
-    """Ask at most so many questions of a set, except what was asked already, and keep what becomes of each.
+    """Ask at most `most` questions of a set, skip those with a stored result, and store each result.
 
-    One that the model gives no answer to is left out, and asked again by the next run.
+    A question that the model does not answer is left out, and asked again in the next run.
 
     Raises:
-        SextantError: whatever reading, loading and asking raise, the model's failures when several follow each other;
-            what was asked until then is kept.
+        SextantError: reading, loading or asking failed, or the model failed several times in a row; earlier results
+            stay.
     """
     done, scores, failed = log.read(), list[AnswerScore](), 0
     tasks = await _read_tasks(folder, parts, mode)
@@ -301,7 +299,7 @@ def _chat_of(parts: Parts) -> ChatModel:
 
 
 def no_chat_model() -> SettingsInvalid:
-    """Return the error of a measurement that needs a chat model, where the settings name none."""
+    """Return the error about a missing chat model."""
     return SettingsInvalid(
         "No chat model is named.",
         next_step="Set SEXTANT_CHAT_MODEL and OPENAI_BASE_URL (docs/models.md).",
@@ -316,7 +314,7 @@ async def measure(
 
     Raises:
         SettingsInvalid: no chat model is named.
-        SextantError: whatever reading, loading and asking raise.
+        SextantError: reading, loading or asking failed.
     """
     settings, rows = await asyncio.to_thread(load_settings), list[list[Cell]]()
     sets = "" if tuple(names) == _SETS else f" ANSWER_SETS='{' '.join(names)}'"
@@ -341,7 +339,7 @@ async def measure(
 
 
 def _digest(settings: Settings) -> str:
-    """Return what tells runs with other endpoints, models or limits apart; no secret can be read from it."""
+    """Return a hash of the settings that identifies a run and reveals no secret."""
     settings_json = settings.model_dump_json(exclude={"data_dir", "database_url"})
     return hashlib.sha256(settings_json.encode()).hexdigest()[:16]
 

@@ -1,8 +1,8 @@
-"""Reports as JSON, and the tables of docs/quality.md and docs/speed.md that show them.
+"""Render the JSON reports of docs/reports as the tables of docs/quality.md and docs/speed.md.
 
     python -m sextant.evals.pages                  # write the tables of the pages from docs/reports
-    python -m sextant.evals.pages --collect FOLDER # first make docs/reports/retrieval.json of what
-                                                   # `sextant eval --out FOLDER/SET.MODE.json` wrote
+    python -m sextant.evals.pages --collect FOLDER # first make docs/reports/retrieval.json from the files
+                                                   # of `sextant eval --out FOLDER/SET.MODE.json`
 
 A page shows a report between `<!-- report: NAME -->` and `<!-- /report -->`.
 """
@@ -30,7 +30,7 @@ Cell = str | float | Sequence[float]
 
 
 def measured(command: str) -> dict[str, str]:
-    """Return when, with which code and on which machine something is measured."""
+    """Return date, commit, machine and command of a measurement."""
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--exclude=*"],  # noqa: S607
         cwd=DOCS,
@@ -51,7 +51,7 @@ def read_report(name: str, docs: Path = DOCS) -> dict[str, Any]:
     """Return a report by its name.
 
     Raises:
-        OptionInvalid: there is none of that name.
+        OptionInvalid: there is no report of that name.
     """
     file = docs / "reports" / f"{name}.json"
     try:
@@ -66,7 +66,7 @@ def read_report(name: str, docs: Path = DOCS) -> dict[str, Any]:
 
 
 def write_report(name: str, report: Mapping[str, Any], docs: Path = DOCS) -> None:
-    """Write a report, one row a line so that a change is readable."""
+    """Write a report, one row per line for readable diffs."""
     rows = ",\n".join("    " + orjson.dumps(row).decode() for row in report["rows"])
     head = {key: value for key, value in report.items() if key != "rows"}
     text = orjson.dumps(head, option=orjson.OPT_INDENT_2).decode().removesuffix("\n}")
@@ -74,7 +74,7 @@ def write_report(name: str, report: Mapping[str, Any], docs: Path = DOCS) -> Non
 
 
 def render_report(report: Mapping[str, Any]) -> str:
-    """Return a report as a table, with a line that says when and how it was measured."""
+    """Return a report as a Markdown table with a line about the measurement."""
     columns, rows = (
         report["columns"],
         [[format_cell(cell) for cell in row] for row in report["rows"]],
@@ -99,7 +99,7 @@ def _caption(how: Mapping[str, str]) -> str:
 
 
 def format_cell(cell: Cell) -> str:
-    """Return a figure as the pages write it: `96.6 (94.4–98.4)`."""
+    """Return a figure as text: `96.6 (94.4–98.4)`."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, int | float):
@@ -109,21 +109,21 @@ def format_cell(cell: Cell) -> str:
 
 
 def render_page(text: str, docs: Path = DOCS) -> str:
-    """Return a page with every report in it as it is now."""
+    """Return a page with its reports rendered."""
     return _MARKED.sub(
         lambda found: f"{found[1]}{render_report(read_report(found[2], docs))}{found[3]}", text
     )
 
 
 def write_pages(docs: Path = DOCS) -> None:
-    """Write the tables of all pages anew."""
+    """Render the reports of all pages."""
     for page in docs.glob("*.md"):
         text = page.read_text(encoding="utf-8")
         page.write_text(render_page(text, docs), encoding="utf-8")
 
 
 def collect_retrieval(folder: Path, docs: Path = DOCS) -> None:
-    """Make the report `retrieval` of the reports of `sextant eval` in `folder`, one of each set and mode."""
+    """Make the report `retrieval` from the files of `sextant eval` in `folder`, one of each set and mode."""
     found = {
         tuple(file.stem.rsplit(".", 1)): orjson.loads(file.read_bytes())
         for file in folder.glob("*.*.json")

@@ -1,4 +1,4 @@
-"""The core of `sextant eval`: a corpus in, questions over it, measures out."""
+"""`sextant eval`: loads a corpus, asks its questions, and measures retrieval."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from sextant.evals.metrics import (
 from sextant.evals.sets import add_triples, corpus_scope, load_corpus
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.embedding import build_embedder
-from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Embedder
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
@@ -39,7 +38,6 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import language_of
 
 _DEPTH = 10
 
@@ -48,15 +46,14 @@ _DEPTH = 10
 class EvalOptions:
     """What to measure.
 
-    `lanes` replaces the mode's own lanes; `answers` also writes extractive answers and checks them;
-    `limit` takes the first so many questions only; `triples` names what is known about the corpus.
+    `lanes` replaces the mode's own lanes; `limit` takes the first questions only; `triples` is a file of facts that the
+    passages state.
     """
 
     corpus: Path
     queries: Path
     mode: str = Mode.NAIVE
     lanes: tuple[str, ...] | None = None
-    answers: bool = False
     limit: int | None = None
     triples: Path | None = None
 
@@ -65,9 +62,8 @@ class EvalOptions:
 class EvalReport:
     """Measures over all answerable questions and per question type, each with its interval.
 
-    `refusal` says how well the first hit's score tells answerable from unanswerable questions
-    (`auroc`) and, with answers, which share of either kind was declined. `milliseconds` holds the
-    median and the 95th percentile of one retrieval.
+    `refusal` says how well the first hit's score separates answerable from unanswerable questions (`auroc`).
+    `milliseconds` holds the median and the 95th percentile of one retrieval.
     """
 
     corpus: str
@@ -86,14 +82,13 @@ class EvalReport:
 
 @dataclass(frozen=True, slots=True)
 class _QuestionOutcome:
-    """What became of one question."""
+    """The results of one question."""
 
     question: EvalQuestion
     ranked: tuple[str, ...]
     top_score: float
     milliseconds: float
     warnings: tuple[str, ...]
-    declined: bool | None
     measures: Mapping[str, float]
 
 
@@ -143,7 +138,7 @@ async def _ask_all(
     chunks = ChunkStore(database)
     settings = database.settings
     indexes = ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages)
-    await indexes.get(scope)  # built once, not in the time of the first questions
+    await indexes.get(scope)  # not in the time of the first questions
     retriever = GraphRetriever(
         chunks=chunks,
         embedder=embedder,
@@ -151,7 +146,6 @@ async def _ask_all(
         indexes=indexes,
         graph=PostgresGraph(database),
     )
-    answerer = ExtractiveAnswerer(embedder) if options.answers else None
     at_once = asyncio.Semaphore(4)
     done = 0
 
@@ -168,7 +162,7 @@ async def _ask_all(
                 found = Retrieval(
                     (), Mode.BYPASS, coded_warnings=(warning,), timings={"total": 0.0}
                 )
-            outcome = await _outcome(question, found, answerer)
+            outcome = _outcome(question, found)
         done += 1
         on_progress("questions", done, len(questions))
         return outcome
@@ -176,28 +170,16 @@ async def _ask_all(
     return list(await asyncio.gather(*map(ask, questions)))
 
 
-async def _outcome(
-    question: EvalQuestion, found: Retrieval, answerer: ExtractiveAnswerer | None
-) -> _QuestionOutcome:
+def _outcome(question: EvalQuestion, found: Retrieval) -> _QuestionOutcome:
     passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
     ranked = tuple(item.external_id or item.id for item in passages)
-    measures = _measures(question, ranked) if question.gold_ids else {}
-    declined = None
-    if answerer is not None:
-        language = language_of(question.query)
-        extracted = await answerer.extract(question.query, passages, language=language)
-        declined = not extracted.quotations
-        if question.gold_ids and question.answers:
-            quoted = " ".join(quote.sentence for quote in extracted.quotations)
-            measures["answer_quoted"] = float(holds_answer(quoted, question.answers))
     return _QuestionOutcome(
         question=question,
         ranked=ranked,
         top_score=found.results[0].score if found.results else 0.0,
         milliseconds=found.timings["total"],
         warnings=found.warnings,
-        declined=declined,
-        measures=measures,
+        measures=_measures(question, ranked) if question.gold_ids else {},
     )
 
 
@@ -212,7 +194,7 @@ def _measures(question: EvalQuestion, ranked: Sequence[str]) -> dict[str, float]
 
 
 def holds_answer(text: str, answers: Sequence[str]) -> bool:
-    """Return whether one of `answers` stands in `text`, letter case, spaces and punctuation aside."""
+    """Return whether `text` contains one of `answers`, without regard to case, spaces and punctuation."""
     bare = _bare(text)
     return any(wanted in bare for answer in answers if (wanted := _bare(answer)))
 
@@ -256,7 +238,7 @@ def _report(
 def _unknown_gold(
     passages: Sequence[CorpusPassage], outcomes: Sequence[_QuestionOutcome]
 ) -> Iterator[str]:
-    """Of questions that nothing can find, since the corpus is another one: they count as missed."""
+    """Yield a warning about questions whose gold passages are not in the corpus; they count as missed."""
     known = {passage.id for passage in passages}
     lost = [one.question for one in outcomes if not known.issuperset(one.question.gold_ids)]
     if lost:
@@ -275,18 +257,10 @@ def _estimates(outcomes: Sequence[_QuestionOutcome]) -> dict[str, MetricEstimate
 
 
 def _refusal(outcomes: Sequence[_QuestionOutcome]) -> dict[str, float]:
-    """Return how answerable and unanswerable questions are told apart; empty without either kind."""
+    """Return how well answerable and unanswerable questions are separated; empty without one of the kinds."""
     answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
     unanswerable = [outcome for outcome in outcomes if not outcome.question.gold_ids]
     if not answerable or not unanswerable:
         return {}
     scores = [[outcome.top_score for outcome in kind] for kind in (answerable, unanswerable)]
-    figures = {"auroc": auroc(*scores)}
-    if all(outcome.declined is not None for outcome in outcomes):
-        figures["declined_answerable"] = _share_declined(answerable)
-        figures["declined_unanswerable"] = _share_declined(unanswerable)
-    return figures
-
-
-def _share_declined(outcomes: Sequence[_QuestionOutcome]) -> float:
-    return sum(outcome.declined is True for outcome in outcomes) / len(outcomes)
+    return {"auroc": auroc(*scores)}

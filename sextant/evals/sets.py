@@ -1,8 +1,6 @@
-"""Question sets as knowledge bases: a corpus and its questions are loaded once, then measured.
+"""Question sets as knowledge bases, and the command line of measuring scripts.
 
 A set's folder has `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some, `triples.jsonl.gz`.
-
-Also here: what a measuring script is told on the command line.
 """
 
 from __future__ import annotations
@@ -41,14 +39,12 @@ from sextant.stores.graph.transfer import chunks_by_external_id
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 
-# Some ten seconds of embedding, well within a job's heartbeat.
-_BATCH = 128
-# Corpora are nobody's documents, so they have a user of their own.
+_BATCH = 128  # passages embedded at a time, some ten seconds of work
 EVAL_USER = "sextant-eval"
 
 
 def corpus_scope(corpus: Path, triples: Path | None = None) -> Scope:
-    """Return the knowledge base of a corpus; with triples it is another one than that of the text alone."""
+    """Return the knowledge base of a corpus; with triples it is another one than without."""
     content = corpus.read_bytes() + (triples.read_bytes() if triples is not None else b"")
     return Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
 
@@ -60,15 +56,15 @@ async def load_corpus(
     passages: Sequence[CorpusPassage],
     on_progress: OnCount | None = None,
 ) -> None:
-    """Store `passages` as one document: a section and a chunk for each, `external_id` its own id.
+    """Store `passages` as one document with a section and a chunk for each; `external_id` is the passage's id.
 
-    A corpus already there is left alone, and an interrupted load goes on where it stopped, since
-    embedding is what takes long (some ten passages a second and core with the packaged model).
+    A stored corpus is left as it is, and an interrupted load goes on, since embedding takes long (some ten passages a
+    second and core with the packaged model).
 
     Args:
-        database: where to.
-        embedder: makes the passages' vectors.
-        scope: the knowledge base, made when new.
+        database: stores the corpus.
+        embedder: makes the vectors.
+        scope: the knowledge base; created if it is new.
         passages: the corpus.
         on_progress: called with (passages stored, passages in all).
 
@@ -76,7 +72,7 @@ async def load_corpus(
         ConflictError: another process is loading this corpus.
         EmbeddingModelChanged: the database has vectors of another model.
     """
-    await embedder.warm_up()  # some learn their dimension by it
+    await embedder.warm_up()
     await check_space(database, embedder)
     documents, jobs = DocumentStore(database), JobStore(database)
     parsed = describe(as_document(passages)).parsed
@@ -133,10 +129,10 @@ def as_document(passages: Sequence[CorpusPassage]) -> ParsedDocument:
 
 
 def _without_title(chunk: Chunk) -> Chunk:
-    """Return the chunk with blanks for its title, which the graph has as a title and imports have apart.
+    """Return the chunk with blanks instead of its title, which the graph gets separately.
 
-    Else names within it ("Duke of Holstein" in "Adolf, Duke of Holstein") would be what the passage is
-    about: recall@5 of twowiki is 97 without and 94 with them.
+    Otherwise names within the title ("Duke of Holstein" in "Adolf, Duke of Holstein") would count as mentions: recall@5
+    of twowiki is 97 without and 94 with them.
     """
     heading = f"{chunk.title}\n"
     if not chunk.title or not chunk.text.startswith(heading):
@@ -145,9 +141,9 @@ def _without_title(chunk: Chunk) -> Chunk:
 
 
 async def add_triples(database: Database, scope: Scope, triples: Iterable[Triple]) -> None:
-    """Enter what is known about the passages of a loaded corpus, as an import would.
+    """Add the triples of a loaded corpus to its graph, as an import would.
 
-    Triples of passages that are not there, and those that join an entity to itself, are left out.
+    Triples of unknown passages, and those that join an entity to itself, are left out.
     """
     by_passage = defaultdict[str, list[Triple]](list)
     for triple in triples:
@@ -176,14 +172,14 @@ def _line(triples: Sequence[Triple]) -> ChunkLine:
 
 
 def parser_of(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser that shows a description as it is written."""
+    """Return a parser that prints its description unchanged."""
     return argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
 
 def numbers(description: str | None, **defaults: int) -> tuple[int, ...]:
-    """Return whole numbers, each in its place and with its default."""
+    """Parse optional whole numbers from the command line, each with its default."""
     parser = parser_of(description)
     for name, default in defaults.items():
         parser.add_argument(name, type=int, nargs="?", default=default, help=f"default {default:,}")
@@ -191,14 +187,14 @@ def numbers(description: str | None, **defaults: int) -> tuple[int, ...]:
 
 
 def parser_of_sets(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of `folder`, which has a folder for each question set."""
+    """Return a parser with the argument `folder`, which has a folder for each question set."""
     parser = parser_of(description)
     parser.add_argument("folder", type=Path, help="has a folder for each question set")
     return parser
 
 
 def names_of_sets(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Return the command line, `names` of question sets last."""
+    """Parse the command line, with the `names` of question sets at the end."""
     parser.add_argument("names", nargs="+", metavar="name", help="of a question set")
     return parser.parse_args()
 
@@ -210,7 +206,7 @@ _TRIPLES = "triples.jsonl.gz"
 
 @dataclass(frozen=True, slots=True)
 class SetFiles:
-    """The files of a set; `triples` names what is known about the corpus."""
+    """The files of a set; `triples` are facts that the passages state."""
 
     corpus: Path
     queries: Path
@@ -218,14 +214,14 @@ class SetFiles:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """Return the files of a set that lie in a folder."""
+        """Return the files of a set in its folder."""
         stated = folder / _TRIPLES
         return cls(folder / CORPUS, folder / QUERIES, stated if stated.exists() else None)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSet:
-    """A set that is loaded, and the workflow's parts to measure it with."""
+    """A loaded set, and the dependencies of the workflow."""
 
     scope: Scope
     questions: list[EvalQuestion]
@@ -238,7 +234,7 @@ Parts = tuple[Database, Embedder, Dependencies]
 
 @asynccontextmanager
 async def with_parts(settings: Settings) -> AsyncIterator[Parts]:
-    """Provide the database that the settings configure, and what works over it."""
+    """Open the database, the embedder and the dependencies of the workflow."""
     embedder = build_embedder(settings)
     async with (
         await Database.open(settings) as database,
@@ -248,7 +244,7 @@ async def with_parts(settings: Settings) -> AsyncIterator[Parts]:
 
 
 async def open_sets(folder: Path, names: Sequence[str]) -> AsyncGenerator[tuple[str, OpenSet]]:
-    """Yield each named set below `folder` in turn, in the database that the settings configure."""
+    """Yield each named set below `folder`, loaded into the database of the settings."""
     async with with_parts(load_settings()) as parts:
         for name in names:
             yield name, await open_set(*parts, SetFiles.of(folder / name))
@@ -261,7 +257,7 @@ async def open_set(
 
     Raises:
         OptionInvalid: a file cannot be read, or holds nothing.
-        SextantError: whatever loading raises.
+        SextantError: loading failed.
     """
     passages, questions = read_set(files.corpus, files.queries)
     scope = corpus_scope(files.corpus, files.triples)
@@ -272,5 +268,5 @@ async def open_set(
 
 
 def sample(questions: Sequence[T], about: int) -> Sequence[T]:
-    """Return every n-th question, so that about as many are left as are wanted, from all over the set."""
+    """Return every n-th question, about as many as wanted."""
     return questions[:: max(1, len(questions) // about)]

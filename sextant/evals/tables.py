@@ -1,4 +1,4 @@
-"""How well the numbers of tables are computed: TAT-QA's questions for arithmetic and counts.
+"""Measure computed answers over tables: TAT-QA's questions for arithmetic and counts.
 
     python -m sextant.evals.tables FOLDER [--errors build]
 
@@ -6,13 +6,13 @@ FOLDER has `tatqa/dev.json.gz`: financial tables, each with the paragraphs besid
 paragraphs as the caption; there is no chat model. Columns, over the questions for arithmetic or a count:
 
 - taken on: share of questions for which a number is presented as computed.
-- exact: of these, those with the known number, sign included, to two digits in the scale of the known answer, as
-  TAT-QA's own metric rounds. A number without a scale of its own is in that of the table.
-- wrong: of these, those with another number.
-- exact of all: of all questions, those with the known number.
+- exact: share of these with the known number, sign included, to two digits in the scale of the known answer, as
+  TAT-QA's metric rounds. A number without a scale is in that of the table.
+- wrong: share of these with another number.
+- exact of all: share of all questions with the known number.
 
-The tables are parted into two halves by their ids: rules are written with the errors of the half `build` in view,
-those of the half `held out` were seen only when the grammar was rebuilt.
+The tables are split into two halves by their ids: rules are written with the errors of `build` in view; those of
+`held out` were seen only when the grammar was rebuilt.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class TableQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a question was answered with; `number` is None where nothing was computed."""
+    """The result of a question; `number` is None if no number was computed."""
 
     question: TableQuestion
     number: Decimal | None
@@ -73,7 +73,7 @@ class Outcome:
 
 
 def main(folder: Path, errors: str) -> None:
-    """Measure both halves and print a line of each; with `errors`, what one half got wrong."""
+    """Measure both halves and print their lines; with `errors`, the wrong answers of one half."""
     outcomes = [_outcome(question) for question in read_table_questions(folder / _FILE)]
     print("| half | questions | taken on | exact | wrong | exact of all |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -124,17 +124,17 @@ def _outcome(question: TableQuestion) -> Outcome:
 
 
 def read_number(finding: ComputedFinding, scale: str) -> Decimal | None:
-    """Return the number that a finding says, in the scale of the known answer; None where it says none."""
+    """Return the number of a finding in the scale of the known answer; None if it has none."""
     value = read_value(finding.value)
     if value.kind is not ValueKind.NUMBER:
         return None
     if "%" not in value.unit:
-        return value.number  # in the table's own scale, as the known answer is
+        return value.number  # in the scale of the table, as the known answer
     return value.number.scaleb(_SCALES["percent"] - _SCALES.get(scale, 0))
 
 
 def line(name: str, outcomes: Sequence[Outcome]) -> str:
-    """Return a row of the table over what became of the questions of one half."""
+    """Return the row of one half."""
     taken = [one for one in outcomes if one.is_taken_on]
     cells = [
         f"{len(outcomes)}",

@@ -171,11 +171,7 @@ class Entities:
         listing = ListingKey.of("duplicates", self._scope.user_id, self._scope.graph_id)
         after = listing.after(cursor, CandidateCursor) if cursor is not None else None
         found = await self._names.candidates(self._scope, limit + 1, after=after)
-        page = found[:limit]
-        more = len(found) > len(page)
-        return Duplicates(
-            tuple(page), listing.cursor(CandidateCursor.of(page[-1])) if more else None
-        )
+        return Duplicates(*listing.page(found, limit, CandidateCursor.of))
 
     async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
         """Merge an entity into another and return it; `unmerge` undoes this.

@@ -169,15 +169,14 @@ async def list_documents(
     after = listing.after(options.cursor, tuple[datetime, UUID]) if options.cursor else None
     library = _library(request, principal)
     found = await library.page(options.graph_id, after, options.limit + 1)
-    page = found[: options.limit]
+    page, next_cursor = listing.page(found, options.limit, lambda one: [one.created_at, one.id])
     statuses = await library.statuses([one.id for one in page])
-    more = len(found) > len(page) and page[-1].created_at
     language = accepted_language(request)
     return DocumentPage(
         documents=tuple(
             DocumentBody.of(options.graph_id, one, statuses.get(one.id), language) for one in page
         ),
-        next_cursor=listing.cursor([more, page[-1].id]) if more else None,
+        next_cursor=next_cursor,
     )
 
 

@@ -73,11 +73,9 @@ async def list_graphs(
     after = listing.after(options.cursor, str) if options.cursor else ""
     known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
     rest = [one for one in known if one.graph_id > after]
-    page = rest[: options.limit]
-    return GraphPage(
-        graphs=tuple(GraphBody.of(one, accepted_language(request)) for one in page),
-        next_cursor=listing.cursor(page[-1].graph_id) if len(rest) > len(page) else None,
-    )
+    page, next_cursor = listing.page(rest, options.limit, lambda one: one.graph_id)
+    graphs = tuple(GraphBody.of(one, accepted_language(request)) for one in page)
+    return GraphPage(graphs=graphs, next_cursor=next_cursor)
 
 
 @router.get("/api/graphs/{graphId:path}/questions", responses=problems(404))

@@ -95,12 +95,10 @@ async def list_communities(
         parent_id=options.parent_id,
         after=after,
     )
-    page = found[: options.limit]
-    last = page[-1] if len(found) > len(page) else None
-    return CommunityPage(
-        communities=tuple(page),
-        next_cursor=last and listing.cursor(CommunityCursor(last.level, last.rating, last.id)),
+    page, next_cursor = listing.page(
+        found, options.limit, lambda one: CommunityCursor(one.level, one.rating, one.id)
     )
+    return CommunityPage(communities=page, next_cursor=next_cursor)
 
 
 search_router = new_router("search")

@@ -248,12 +248,10 @@ async def list_threads(
         last_at, thread_id = listing.after(options.cursor, tuple[datetime, str])
         after = Thread(thread_id, "", last_at, last_at)
     known = await rag_of(request, principal).conversations().known(options.limit + 1, after)
-    page = known[: options.limit]
-    more = len(known) > len(page)
-    return ThreadPage(
-        threads=tuple(page),
-        next_cursor=listing.cursor([page[-1].updated_at, page[-1].thread_id]) if more else None,
+    page, next_cursor = listing.page(
+        known, options.limit, lambda one: [one.updated_at, one.thread_id]
     )
+    return ThreadPage(threads=page, next_cursor=next_cursor)
 
 
 @threads_router.get("/{threadId:path}", responses=problems(404))
