@@ -73,7 +73,7 @@ def show_community(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show a report. Its findings, where each is written, and who is in the community."""
+    """Show a report. Its findings with their passages, and the members of the community."""
     view = _run_communities(graph, lambda communities: communities.show(community))
     terminal.show(view, _print_view, as_json=as_json)
 

@@ -1,4 +1,4 @@
-"""Limits on work at a time: slots that callers wait for in turn (`FairSemaphore`), and shares nobody waits for."""
+"""Limits on concurrent work: slots that callers wait for in turn (`FairSemaphore`), and quotas without waiting (`Shares`)."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ class _Slot:
             self._queue.leave(self, _State.RELEASED)
 
     def reclaim(self) -> asyncio.Event:
-        """Queue for the slot again once nobody has it released any more; return the event that it is held."""
+        """Queue for the slot again once all releases have ended; return the event that is set when it is held."""
         self._releases -= 1
         if not self._releases and self.state is _State.RELEASED:
             self._turn.clear()
@@ -221,11 +221,11 @@ async def release_slot() -> AsyncIterator[None]:
     await turn.wait()
 
 
-_NEVER = Wording("")  # without a total nobody reads it
+_NEVER = Wording("")  # without a total it is never raised
 
 
 class Shares:
-    """The slots of one kind of work, for which nobody waits.
+    """The slots of one kind of work; a caller gets one at once or is refused.
 
     Args:
         per_caller: slots of one caller at most.

@@ -56,9 +56,9 @@ _NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 @lru_cache(1024)
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address, without port, is one of this machine's own.
+    """Return whether a host name or address, without port, is a loopback address of this machine.
 
-    A name that has to be looked up is none, whatever it resolves to: that may change (DNS rebinding).
+    Names that need a look-up are not, since their address may change (DNS rebinding).
     """
     try:
         address = ipaddress.ip_address(host.strip("[]"))

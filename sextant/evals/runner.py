@@ -106,7 +106,7 @@ async def evaluate(
 
     Raises:
         OptionInvalid: a file cannot be read, or holds nothing.
-        SextantError: whatever loading and searching raise.
+        SextantError: loading or searching failed.
     """
     passages, questions = await asyncio.to_thread(read_set, options.corpus, options.queries)
     triples = await asyncio.to_thread(read_triples, options.triples) if options.triples else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -235,16 +235,11 @@ class ChunkReader:
             return {}
         # The 50 rarest of each chunk, since entities that all chunks mention relate none.
         entities_in = await entities_of(self._database, self._scope, [chunk_id, *others], 50)
-        return dict(_in_common(chunk_id, others, entities_in))
-
-
-def _in_common(
-    chunk_id: UUID, others: Sequence[UUID], entities_in: Mapping[UUID, Sequence[ChunkEntity]]
-) -> Iterator[tuple[UUID, tuple[str, ...]]]:
-    names = [one.name for one in entities_in.get(chunk_id, ())]
-    for other in others:
-        theirs = {one.name for one in entities_in.get(other, ())}
-        yield other, tuple(name for name in names if name in theirs)
+        names = {id_: [one.name for one in entities_in.get(id_, ())] for id_ in (chunk_id, *others)}
+        return {
+            other: tuple(name for name in names[chunk_id] if name in names[other])
+            for other in others
+        }
 
 
 def _chunk_id(given: UUID | str) -> UUID:

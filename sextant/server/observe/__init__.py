@@ -1,1 +1,1 @@
-"""What the server tells of itself: metrics, logs, traces, and whether it is ready (docs/operations.md)."""
+"""Metrics, logs, traces and readiness of a server (docs/operations.md)."""
