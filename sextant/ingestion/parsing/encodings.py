@@ -101,7 +101,8 @@ def decode(content: bytes, declared: str | None = None) -> Decoded:
     Raises:
         FileTypeUnknown: the bytes are no text in any encoding we know.
     """
-    stated = _by_bom(content) or _by_declaration(content, declared)
+    marked = next((name for mark, name in _BOMS if content.startswith(mark)), None)
+    stated = marked or _by_declaration(content, declared)
     encoding, is_sure = (stated, True) if stated else _by_content(content)
     text = content.decode(encoding, errors="replace")
     return Decoded(text, encoding, text.count("\ufffd"), is_sure)
@@ -121,10 +122,6 @@ def is_binary(text: str) -> bool:
     sample = text[:_SAMPLE]
     found = len(_CONTROL.findall(sample))
     return found > 1 and found * 100 > len(sample)
-
-
-def _by_bom(content: bytes) -> str | None:
-    return next((name for bom, name in _BOMS if content.startswith(bom)), None)
 
 
 def _by_declaration(content: bytes, declared: str | None) -> str | None:

@@ -80,7 +80,8 @@ def format_value(value: float | str, code: str, first_day: int = 0) -> str:
         sections = _parse(code[:_LONGEST_CODE])
         if isinstance(value, str):
             return _format_text(value, sections)
-        section, number = _choose(sections, _decimal(value))
+        exact = value if isinstance(value, int) else f"{value:.{_SIGNIFICANT}g}"
+        section, number = _choose(sections, Decimal(exact))
         if section.is_date:
             return _format_date(float(number) + first_day * (not section.has("elapsed")), section)
         return _format_number(number, section)
@@ -155,10 +156,6 @@ def _choose(sections: Sequence[_Section], number: Decimal) -> tuple[_Section, De
         is_told_by_colour = signed[1].tokens == signed[0].tokens
         return signed[1], number if is_told_by_colour else -number
     return signed[2 if number == 0 and len(signed) == 3 else 0], number
-
-
-def _decimal(value: float) -> Decimal:
-    return Decimal(value) if isinstance(value, int) else Decimal(f"{value:.{_SIGNIFICANT}g}")
 
 
 def _general(number: Decimal) -> str:

@@ -29,11 +29,11 @@ class Numbering:
             one.get(qn("w:abstractNumId")): NumberedList(_levels(one)) for one in definitions
         }
         of_style = {
-            _value(one, "w:styleLink", ""): abstract[one.get(qn("w:abstractNumId"))]
+            value_of(one, "w:styleLink") or "": abstract[one.get(qn("w:abstractNumId"))]
             for one in definitions
         }
         for one in definitions:
-            if linked := of_style.get(_value(one, "w:numStyleLink", "-")):
+            if linked := of_style.get(value_of(one, "w:numStyleLink") or "-"):
                 abstract[one.get(qn("w:abstractNumId"))] = linked
         for element in root.findall(qn("w:num")):
             reference = element.find(qn("w:abstractNumId"))
@@ -49,10 +49,10 @@ class Numbering:
 def _levels(element: Element) -> dict[int, ListLevel]:
     levels: dict[int, ListLevel] = {}
     for node in element.findall(qn("w:lvl")):
-        start, restart = _value(node, "w:start", "0"), _value(node, "w:lvlRestart", "")
+        start, restart = value_of(node, "w:start") or "0", value_of(node, "w:lvlRestart") or ""
         levels[min(int(node.get(qn("w:ilvl"), "0")), _DEEPEST)] = ListLevel(
-            _value(node, "w:numFmt", "decimal"),
-            _value(node, "w:lvlText", ""),
+            value_of(node, "w:numFmt") or "decimal",
+            value_of(node, "w:lvlText") or "",
             int(start) if start.isdigit() else 0,
             node.find(qn("w:isLgl")) is not None,
             int(restart) if restart.isdigit() else None,
@@ -66,15 +66,10 @@ def _overridden(element: Element, shared: NumberedList) -> NumberedList:
     for override in element.findall(qn("w:lvlOverride")):
         levels |= _levels(override)
         depth = int(override.get(qn("w:ilvl"), "0"))
-        start = _value(override, "w:startOverride", "")
+        start = value_of(override, "w:startOverride") or ""
         if depth in levels and start.isdigit():
             levels[depth], begins_anew = replace(levels[depth], start=int(start)), True
     return NumberedList(levels, {} if begins_anew else shared.counts)
-
-
-def _value(node: Element, name: str, default: str) -> str:
-    found = node.find(qn(name))
-    return default if found is None else found.get(_VAL, default)
 
 
 _OFF = {"0", "false", "off"}

@@ -19,7 +19,7 @@ from sextant.ingestion.parsing.formats.html_tables import Visibility
 from sextant.ingestion.parsing.images import Load
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import Styled, infer_levels
-from sextant.ingestion.parsing.structure import Omissions, finish_blocks
+from sextant.ingestion.parsing.structure import Omissions, count_characters, finish_blocks
 
 # The internal subset of an XHTML document type, at whose first ">" an HTML parser would end.
 _SUBSET = re.compile(
@@ -29,7 +29,6 @@ _SUBSET = re.compile(
 )
 _ARIA_CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"
 _TEMPLATE = re.compile(r"\A<template[^>]*>|</template>\Z")
-_SPACE = re.compile(r"\s+")
 # How a page says of itself that it is one article (Open Graph, schema.org).
 _ARTICLE = "meta[property='og:type'][content='article' i], [itemtype$='Article'], [itemtype$='BlogPosting']"
 _LINKED_DATA = re.compile(r"\"@type\"\s*:\s*\[?\s*\"(?:\w*Article|BlogPosting)\"")
@@ -230,5 +229,5 @@ def _measure_prose(body: LexborNode, visibility: Visibility) -> Mapping[int, int
 def _prose_of(node: LexborNode, measured: Mapping[int, int]) -> int:
     if not node.is_text_node:
         return measured.get(node.mem_id, 0)
-    letters = len(_SPACE.sub("", node.text_content or ""))
+    letters = count_characters(node.text_content or "")
     return letters if letters >= _PROSE else 0

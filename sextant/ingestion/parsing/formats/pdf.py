@@ -5,7 +5,6 @@ Measured against pypdf and markitdown on a 300-page file: 0.35 s, 1.65 s and 51.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -53,7 +52,6 @@ from sextant.ingestion.parsing.recognised import OcrPage, page_ranges
 from sextant.ingestion.parsing.structure import Omissions
 from sextant.ingestion.parsing.tables import names_groups
 
-_SPACE = re.compile(r"\s+")
 _HEADS_SHOWN = 5
 _RECOGNISE = install_extra("ocr")
 _MOST_NAMED = 5
@@ -302,7 +300,7 @@ def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:
     for bookmark in document.get_toc(max_depth=10):
         destination = bookmark.get_dest()
         index = destination.get_index() if destination else None
-        title = _SPACE.sub(" ", bookmark.get_title() or "").strip()
+        title = " ".join((bookmark.get_title() or "").split())
         if index is not None and title:
             _, view = destination.get_view()
             top = view[1] if len(view) > 1 and view[1] is not None else float("inf")

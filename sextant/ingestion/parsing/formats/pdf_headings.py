@@ -116,7 +116,9 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
             right = partial(_column, lines, limits, place[above.lines[-1]])
             goes_on = _continues(above, item, right, pitch, usual)
         else:
-            goes_on = _is_below(above.lines[-1], item, pitch)
+            # Rows and lines of code belong together while they stand close below each other.
+            distance = above.lines[-1].box.bottom - item.box.bottom
+            goes_on = 0 < distance < _ROW_PITCH * pitch * max(item.size, 1)
         if goes_on and isinstance(above, PageParagraph):
             above.lines.append(item)
         else:
@@ -192,12 +194,6 @@ def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> fl
     lefts = sorted(limits[at] for at in near if limits[at] >= line.box.right)
     limit = lefts[COLUMN_LINES - 1] if len(lefts) >= COLUMN_LINES else inf
     return max(lines[at].box.right for at in near if at == index or lines[at].box.right <= limit)
-
-
-def _is_below(above: PdfLine, line: PdfLine, pitch: float) -> bool:
-    """Return whether a row or a line of code belongs to the block that ends above it."""
-    distance = (above.box.bottom - line.box.bottom) / max(line.size, 1)
-    return 0 < distance < _ROW_PITCH * pitch
 
 
 def _code(lines: Sequence[PdfLine]) -> str:

@@ -156,7 +156,8 @@ def _runs(
             singles = []
         elif run:
             singles.append(row)
-            if _reaches_across(row, run):
+            box = unite(line.box for each in run for line in each)
+            if row[0].box.right - row[0].box.left > _WIDE * (box.right - box.left):
                 yield from _long_enough(run)
                 run, singles = [], []
     yield from _long_enough(run)
@@ -175,11 +176,6 @@ def _heads(rows: Sequence[list[PdfLine]], at: int) -> list[list[PdfLine]]:
             break
         start -= 1
     return [*rows[start:at]]
-
-
-def _reaches_across(row: Sequence[PdfLine], run: Sequence[Sequence[PdfLine]]) -> bool:
-    box = unite(line.box for each in run for line in each)
-    return row[0].box.right - row[0].box.left > _WIDE * (box.right - box.left)
 
 
 def _near(strokes: Sequence[PdfBox], box: PdfBox, size: float) -> list[PdfBox]:

@@ -31,8 +31,6 @@ from sextant.ingestion.parsing.tables import MAX_COLUMNS
 
 _RANGE = re.compile(r"[A-Z]{1,3}\d{1,7}(?::[A-Z]{1,3}\d{1,7})?")
 
-Row = list[str]
-
 
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read an XLSX: the values that formulas had when it was last saved, shown as its number formats say.
@@ -129,9 +127,9 @@ def _cells(
 
 def _read_rows(
     book: Workbook, rows: Iterable[tuple[int, list[Cell]]], budget: CellBudget
-) -> dict[int, Row]:
+) -> dict[int, list[str]]:
     """Return the rows that hold anything, by row number from 1."""
-    found: dict[int, Row] = {}
+    found: dict[int, list[str]] = {}
     for number, cells in rows:
         shown = {cell.column: _show(cell, book.first_day) for cell in cells}
         width = max((column for column, text in shown.items() if text.strip()), default=0)
@@ -142,7 +140,7 @@ def _read_rows(
 
 
 def _add_addresses(
-    rows: dict[int, Row], part: PackagePart | None, links: Iterable[tuple[str, str]]
+    rows: dict[int, list[str]], part: PackagePart | None, links: Iterable[tuple[str, str]]
 ) -> None:
     """Set the addresses of links behind the words of their cells."""
     for cell, relationship_id in links:
