@@ -1,18 +1,15 @@
-"""Turns a model's text, piece by piece, into an answer whose citations hold.
+"""Turn the text of a chat model, piece by piece, into an answer with checked citations.
 
-The model cites passage n as `[n]`, or in another dress (`sextant.nodes.citing.markers`). What leaves here counts markers by
-first use, has no marker without a passage that speaks of what was said, and is followed, after each finished sentence,
-by its citations with the quoted span of the document. Whether passages support a sentence is told by what it says
-(`sextant.nodes.citing.assessment`); it gets the markers of those that do, and where none does, a note that nothing vouches for
-it. Nothing that was emitted is taken back here (`sextant.nodes.answers.revision` may begin anew), so the stream and the text
-are the same, however the text was cut.
+The model cites passage n as `[n]`, or in another form (`sextant.nodes.citing.markers`). The answer numbers markers by their
+first use and drops those whose passage says something else. Each finished sentence is judged
+(`sextant.nodes.citing.verdicts`). It gets the markers of the passages that support it, or a note that none does, and its
+citations follow it. Text that was emitted is never changed, and the answer does not depend on how the model's text was cut.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 import regex
 
@@ -20,8 +17,7 @@ from sextant.domain.answers import Cited, Token, Trust
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
-from sextant.nodes.citing.assessment import AnswerEvidence, supporting
-from sextant.nodes.citing.attached import tables_among
+from sextant.nodes.citing.assessment import AnswerEvidence
 from sextant.nodes.citing.citations import (
     Citations,
     DraftSentence,
@@ -32,43 +28,36 @@ from sextant.nodes.citing.citations import (
     is_head_row,
     label_of,
 )
-from sextant.nodes.citing.evidence_index import Support
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.nodes.citing.terms import numbers_in, terms_of
+from sextant.nodes.citing.verdicts import SentenceJudge
 from sextant.text.sentences import find_undecided, sentence_end
-from sextant.text.statements import is_abstention, states
-
-# Below this share of common terms a marker is dropped: the passage speaks of something else.
-MARKER_SUPPORT = 0.15
-SUPPORTED = 0.35
-"""From this support on a citation says what its sentence says."""
-_DOUBTED = 0.3
 
 UNVERIFIED = {"en": " (unverified)", "zh": "（未核实）"}
 
-# What code puts before an index: `owner[0]`, `rows()[0]`, `grid[1][2]`.
+# An index in code: `owner[0]`, `rows()[0]`, `grid[1][2]`.
 _SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
-# Rows of tables and lines of code take no note.
+# Rows of tables and lines of code get no note.
 _NO_NOTE = re.compile(r"\s*[|`]")
 _STOPS = "。！？；…"
 _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 
-
-_UNVOUCHED = {Verdict.PARTIAL, Verdict.UNSUPPORTED, Verdict.CONTRADICTED}
+_NOT_SUPPORTED = {Verdict.PARTIAL, Verdict.UNSUPPORTED, Verdict.CONTRADICTED}
 
 
 class CitedText:
-    """The answer in the making; `passages[n - 1]` is what the model calls `[n]`.
+    """An answer that is being written; `passages[n - 1]` is what the model calls `[n]`.
 
     Args:
         passages: what may be cited; without any, nothing is checked.
-        language: of the note behind sentences that nothing vouches for.
-        question: what was asked; what it says needs no support.
-        withheld: places of passages that are no longer to be cited.
-        rejected: texts of sentences, without markers, that a model found to be unsupported.
+        language: of the note behind sentences that are not supported.
+        question: what it says needs no support.
+        withheld: indexes of passages that may not be cited.
+        rejected: sentences, without markers, that a model found to be unsupported.
 
     Attributes:
         given: text, citations and sources given out so far.
+        finished: the sentences so far, with their verdicts.
     """
 
     def __init__(
@@ -81,17 +70,13 @@ class CitedText:
         rejected: Collection[str] = (),
     ) -> None:
         self._passages = passages
-        self.evidence = AnswerEvidence(passages, question)
-        self._tables = tables_among(passages)
+        self._judge = SentenceJudge(passages, question, withheld, rejected)
         self._labels = {
             label: index for index, item in enumerate(passages) if (label := label_of(item))
         }
-        self._checked = bool(passages)
         self.language = language
-        self._note = UNVERIFIED.get(language, UNVERIFIED["en"])
-        self._withheld = frozenset(withheld)
-        self._rejected = frozenset(rejected)
         self.given = Citations(passages)
+        self.finished: list[Finished] = []
         self._begun = False
         self._buffer = ""
         self._left = ""  # the gap before a marker that was dropped, for one that follows it
@@ -99,20 +84,24 @@ class CitedText:
         self._fenced = False
         self._was_row = False
         self._sentence = DraftSentence()
-        self._emitted = 0
+        self._emitted = 0  # characters of the sentence
         self._searched = 0
-        self._claim = ""
+        self._clause = ""  # the words that the last marker stood behind
         self._claimed = 0
-        self.finished: list[Finished] = []
+
+    @property
+    def evidence(self) -> AnswerEvidence:
+        """Return the evidence that sentences are judged by."""
+        return self._judge.evidence
 
     @property
     def grounded(self) -> bool:
-        """Return whether there are citations and every statement is carried by one."""
+        """Return whether there are citations, and every statement is supported."""
         return self.trust is Trust.SUPPORTED
 
     @property
     def trust(self) -> Trust:
-        """Return what stands behind the sentences so far, as they were checked against what they cite."""
+        """Return how far the sentences so far are supported."""
         verdicts = {one.verdict for one in self.finished}
         if not self.given.citations:
             return Trust.UNSUPPORTED
@@ -145,7 +134,7 @@ class CitedText:
         self._sentence = DraftSentence()
 
     def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
-        """Emit what is held, but for white space and what may belong to a marker."""
+        """Emit the buffer, except white space and what may belong to a marker."""
         while self._buffer:
             marker = markers.MARKER.search(self._buffer)
             begun = None if final else markers.find_marker_start(self._buffer)
@@ -168,11 +157,13 @@ class CitedText:
                 if not (final or _is_whole(rest)):
                     self._buffer, self._left = own + rest, ""
                     return
+                self._buffer = rest[marker.end() :]
                 if _LINE_END.match(rest, marker.end()):  # it stands alone on its line
                     yield from self._mark(marker, gap)
+                elif marker["bracket"] and not (self._sentence.text + gap).strip():
+                    self._buffer = _move_behind(marker[0], self._buffer)
                 else:
                     yield from self._lead(marker, gap, rest)
-                self._buffer = rest[marker.end() :]
             else:
                 yield from self._mark(marker, gap)
                 self._buffer = rest[marker.end() :]
@@ -183,10 +174,10 @@ class CitedText:
         return line.lstrip().startswith("|") and not self._fenced
 
     def _is_no_marker(self, found: regex.Match[str], gap: str) -> bool:
-        """Return whether it is code, the name of nothing that came with the question, or of no passage there is."""
+        """Return whether it is an index in code, a label that a passage has, or a mention of no passage that there is."""
         named = markers.read(found)
         if markers.is_label(named.names):
-            return not self._labels
+            return not self._labels and any(found[0] in item.text for item in self._passages)
         if named.word and not any(
             0 <= index < len(self._passages)
             for index, _ in markers.find_targets(named.names, self._labels)
@@ -196,7 +187,7 @@ class CitedText:
         return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
 
     def _leads(self, gap: str) -> bool:
-        """Return whether a marker comes ahead of what it stands for: "According to passage 1, …"."""
+        """Return whether a marker stands ahead of its statement: "According to passage 1, …"."""
         said = self._sentence.text + gap
         return (
             not self._sentence.marks
@@ -205,14 +196,11 @@ class CitedText:
         )
 
     def _lead(self, found: regex.Match[str], gap: str, rest: str) -> Iterator[Token | Cited]:
-        """Emit a marker ahead of its sentence: that of the passage which says it."""
+        """Emit a marker ahead of its sentence, for a passage that supports it."""
         named = markers.read(found)
         sentence = markers.statement_text(rest[found.end() : sentence_end(rest)].lstrip(" ,，:："))
         cited = [index for index, _ in markers.find_targets(named.names, self._labels)]
-        assessed = self.evidence.assess(sentence, preferred=cited, withheld=self._withheld)
-        quotes = (
-            dict(supporting(self.evidence, assessed)) if assessed.support >= Support.FOREIGN else {}
-        )
+        quotes = self._judge.find_quotes(sentence, cited)
         yield from self._write(gap, ends_line="\n" in gap)
         yield from self._write(named.word)
         index = next((one for one in cited if one in quotes), next(iter(quotes), None))
@@ -255,13 +243,13 @@ class CitedText:
             yield self.given.token(text)
 
     def _mark(self, found: regex.Match[str], gap: str) -> Iterator[Token | Cited]:
-        """Emit those markers whose passage carries the words since the last marker."""
+        """Emit those markers whose passage has the words since the last marker."""
         if "\n" in gap:
             yield from self._write(gap, ends_line=True)
             gap = ""
         since = self._sentence.text[self._claimed :]
         if terms_of(since) or numbers_in(since):
-            self._claim = since
+            self._clause = since
         self._claimed = len(self._sentence.text)
         sentence, end, shown = self._sentence, self._emitted, []
         bars, gap = (gap.rstrip(), " ") if "|" in gap else ("", gap)  # the end of a row of a table
@@ -272,7 +260,7 @@ class CitedText:
         is_head = self._line.lstrip().startswith("|") and not self._was_row
         targets = [] if is_head else markers.find_targets(named.names, self._labels)
         for index, place in targets:
-            if quote := self._quote(index, place):
+            if quote := self._judge.quote(index, place, sentence.text, self._clause):
                 sentence.marks.append((end + len(gap), index, quote))
                 shown.append(self.given.shown(index, quote.place))
             else:
@@ -287,16 +275,8 @@ class CitedText:
             self._left = "" if bars else gap
         yield from self._write(bars)
 
-    def _quote(self, index: int, place: str) -> SupportedQuote | None:
-        if not 0 <= index < len(self._passages) or index in self._withheld:
-            return None
-        if table := self._tables.get(index):
-            return table.quote(place, self._sentence.text)
-        quote = self.evidence.find_quote(index, self._claim)
-        return quote if quote and (quote.foreign or quote.support >= MARKER_SUPPORT) else None
-
     def _close(self, sentence: DraftSentence) -> Iterator[Token | Cited]:
-        """Emit the rest of a finished sentence, what it still needs, and its citations."""
+        """Emit the rest of a finished sentence, further markers or a note, and its citations."""
         text, emitted = sentence.text, self._emitted
         self._emitted = 0
         self._claimed = max(0, self._claimed - len(text))
@@ -305,73 +285,21 @@ class CitedText:
         if text.lstrip().startswith("|") and not self._fenced:
             place = max(emitted, len(text.rstrip().rstrip("| \t")))
         yield from self._emit(text[emitted:place])
-        verdict, found = self._judge_sentence(sentence)
+        before = self.finished[-1].text if self.finished else ""
+        verdict, found = self._judge.judge(
+            sentence,
+            is_head=not self._fenced and is_head_row(text, before),
+            opens=not self._has_stated,
+        )
         at = place
-        for index, quote in found:
+        for index, quote in found.items():
             yield self._add(sentence, at, index, quote)
             at = sentence.marks[-1][0]
         yield from self._emit(text[place:seen])
-        if verdict in _UNVOUCHED and not self._is_code(text):
-            yield self.given.token(self._note)
+        if verdict in _NOT_SUPPORTED and not self._is_code(text):
+            yield self.given.token(UNVERIFIED.get(self.language, UNVERIFIED["en"]))
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
-
-    def _judge_sentence(
-        self, sentence: DraftSentence
-    ) -> tuple[Verdict, list[tuple[int, SupportedQuote]]]:
-        """Return what becomes of a finished sentence, and the passages that say it though it does not cite them.
-
-        Its own citations get the spans that say it.
-        """
-        said = markers.statement_text(sentence.text)
-        before = self.finished[-1].text if self.finished else ""
-        is_head = not self._fenced and is_head_row(sentence.text, before)
-        if not self._checked or is_head or not states(said):
-            silent = self._checked and is_abstention(said)
-            return (Verdict.SILENT if silent else Verdict.STATES_NOTHING), []
-        if " ".join(sentence.text.split()) in self._rejected:
-            return Verdict.UNSUPPORTED, []
-        if cells := self._of_cells(sentence):
-            return cells
-        cited = [index for _, index, _ in sentence.marks]
-        assessed = self.evidence.assess(said, preferred=cited, withheld=self._withheld)
-        verdict = Verdict[assessed.support.name]
-        if verdict is Verdict.SUPPORTED and not self._has_stated and self.evidence.is_outdone(said):
-            verdict = Verdict.PARTIAL
-        foreign = bool(cited) and all(quote.foreign for _, _, quote in sentence.marks)
-        if foreign:  # of words in another language nobody can tell, of numbers one can
-            foreign = self.evidence.has_only_numbers(said, cited)
-        if verdict is Verdict.FOREIGN and not foreign:
-            verdict = Verdict.PARTIAL if cited else Verdict.UNSUPPORTED
-        if verdict not in {Verdict.SUPPORTED, Verdict.FOREIGN}:
-            speaks = verdict is not Verdict.CONTRADICTED and not self.evidence.invents(said)
-            if foreign and speaks:
-                return Verdict.FOREIGN, []
-            weak = verdict is Verdict.UNSUPPORTED and bool(cited)
-            sentence.marks = [
-                (at, index, replace(quote, support=min(quote.support, _DOUBTED)))
-                for at, index, quote in sentence.marks
-            ]
-            return (Verdict.PARTIAL if weak else verdict), []
-        quotes = dict(supporting(self.evidence, assessed))
-        sentence.marks = [
-            (at, index, quotes.get(index, quote)) for at, index, quote in sentence.marks
-        ]
-        return verdict, [(index, quote) for index, quote in quotes.items() if index not in cited]
-
-    def _of_cells(
-        self, sentence: DraftSentence
-    ) -> tuple[Verdict, list[tuple[int, SupportedQuote]]] | None:
-        """Return the same where a table that came with the question says it: by value; None: it does not."""
-        quotes = [quote for _, index, quote in sentence.marks if index in self._tables]
-        if quotes:
-            supported = any(quote.support >= SUPPORTED for quote in quotes)
-            invented = self.evidence.invents(sentence.text)
-            return (Verdict.SUPPORTED if supported and not invented else Verdict.PARTIAL), []
-        for index, table in self._tables.items():
-            if quote := table.found(sentence.text):
-                return Verdict.SUPPORTED, [(index, quote)]
-        return None
 
     def _add(
         self, sentence: DraftSentence, offset: int, index: int, quote: SupportedQuote
@@ -405,6 +333,14 @@ class CitedText:
 
 
 def _is_whole(text: str) -> bool:
-    """Return whether a text has a whole sentence in it, whatever comes behind."""
+    """Return whether a text begins with a whole sentence."""
     end = sentence_end(text)
     return end is not None and (text[end - 1] == "\n" or bool(text[end:].strip()))
+
+
+def _move_behind(marker: str, text: str) -> str:
+    """Return a text whose first sentence has the marker behind it, if it has none."""
+    end = sentence_end(text) or len(text)
+    sentence = text[:end].strip()
+    own = "" if markers.MARKER.search(sentence) else marker
+    return f"{sentence}{own}{text[len(text[:end].rstrip()) :]}"

@@ -48,7 +48,7 @@ from sextant.graph.workflow import create_query_workflow
 from sextant.ingestion.progress import OnCount, silent
 from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.citing.cited_text import SUPPORTED
+from sextant.nodes.citing.verdicts import SUPPORTED
 
 REPORT = "answers-model"
 COLUMNS = (

@@ -15,7 +15,8 @@ from sextant.domain.answers import Answer, Cited, Done, Effort, Event, Failed, R
 from sextant.domain.errors import NotFound, OptionInvalid, QuestionInvalid, error_of
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.domain.scope import DEFAULT_GRAPH
-from sextant.nodes.citing.cited_text import SUPPORTED, UNVERIFIED
+from sextant.nodes.citing.cited_text import UNVERIFIED
+from sextant.nodes.citing.verdicts import SUPPORTED
 from sextant.server.openai.schemas import About, ChatMessage
 from sextant.server.problems import openai_error
 from sextant.server.schemas.answers import on_wire

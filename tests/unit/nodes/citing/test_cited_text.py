@@ -274,3 +274,26 @@ def test_the_answer_does_not_depend_on_how_the_text_was_cut(
     assert answer.given.sources == whole.given.sources
     assert {citation.marker for citation in citations} == {s.marker for s in answer.given.sources}
     assert all(citation.sentence in text for citation in citations)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[1]Each value has one owner.", "Each value has one owner.[1]"),
+        ("[1] Each value has one owner. It is dropped.", "Each value has one owner.[1]"),
+        ("[1] Each value has one owner [1].", "Each value has one owner [1]."),
+    ],
+)
+def test_a_marker_that_opens_an_answer_moves_behind_its_sentence(text: str, shown: str) -> None:
+    answer = CitedText([passage("Each value has one owner.")])
+    for char in text:
+        list(answer.feed(char))
+    list(answer.finish())
+    assert answer.given.text.startswith(shown)
+
+
+def test_a_label_of_nothing_that_came_with_the_question_goes() -> None:
+    answer = CitedText([passage("Each value has one owner.")])
+    for _ in (*answer.feed("Each value has one owner [T1]."), *answer.finish()):
+        pass
+    assert answer.given.text == "Each value has one owner. [1]"
