@@ -1,1 +1,1 @@
-"""Citations: their markers, what they quote of passages and tables, and whether that carries the sentence."""
+"""Citations of an answer: read markers, find quotes in passages and tables, and check that these support each sentence."""

@@ -1,8 +1,8 @@
-"""Whether passages support a sentence: by what it says, not by how much it shares with them.
+"""Assess whether passages support a sentence.
 
-A sentence is cut into facts. Of each, its numbers (as values) and the terms that the question does not have must
-stand in one part of a passage, a clause or a cell, that speaks of the same subject at least as much as any other
-part with a number of that kind. What the question says needs no support.
+A sentence is cut into facts. The numbers of a fact, compared as values, and its terms that the question lacks must stand in
+one part of a passage: a clause or a cell of a table. That part must be about the fact's subject at least as much as any
+other part with a number of the same kind.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from sextant.nodes.citing.evidence_index import (
     language_of_sentence,
 )
 from sextant.nodes.citing.evidence_part import EvidencePart
-from sextant.nodes.citing.sentence_look import OF_ASKED, SHORT
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.nodes.citing.terms import numbers_in, terms_of
-from sextant.nodes.citing.value_look import ValueLook
+from sextant.nodes.citing.value_check import ValueCheck
+from sextant.nodes.citing.word_check import OF_ASKED, SHORT
 
-# So many sentences or rows that say nothing of it may lie between those that are quoted together.
+# The most other sentences or rows between parts that are quoted together.
 _BETWEEN = 3
 
 
 class AnswerEvidence(EvidenceIndex):
-    """The passages of an answer, in which sentences are looked up."""
+    """The passages of an answer, which sentences are assessed against."""
 
     def assess(
         self,
@@ -37,28 +37,28 @@ class AnswerEvidence(EvidenceIndex):
         preferred: Collection[int] = (),
         withheld: Collection[int] = (),
     ) -> Assessment:
-        """Return how the passages support a sentence.
+        """Return how far the passages support a sentence.
 
         Args:
             sentence: without markers.
-            preferred: passages that it cites: of several that say it, one of these.
-            withheld: passages that may no longer be cited.
+            preferred: indexes of passages that it cites, which are chosen before others that support it.
+            withheld: indexes of passages that may not be cited.
         """
         facts = self.find_facts(sentence)
         if not facts:
             return Assessment(Support.UNSUPPORTED, 0.0)
         hidden, chosen = frozenset(withheld), frozenset(preferred)
-        found = ValueLook(self, sentence, facts, hidden, chosen).assessed()
+        found = ValueCheck(self, sentence, facts, hidden, chosen).assess()
         passages = dict.fromkeys(part.passage for part in found.parts)
         if found.support is not Support.SUPPORTED or (
             len(passages) == 1 and chosen.issuperset(passages)
         ):
             return found
-        # The fewer passages are cited, the better; of these those that the model cites.
+        # Cite as few passages as support it, those that the model cites first.
         every = frozenset(range(len(self.items)))
         for few in dict.fromkeys([chosen - hidden, *(frozenset({one}) for one in passages)]):
             if few and (len(passages) > 1 or few == chosen - hidden):
-                alone = ValueLook(self, sentence, facts, every - few, chosen).assessed()
+                alone = ValueCheck(self, sentence, facts, every - few, chosen).assess()
                 if alone.support is Support.SUPPORTED:
                     return alone
         return found
@@ -82,7 +82,7 @@ class AnswerEvidence(EvidenceIndex):
         return Competitors(self.question, self.items)
 
     def denies(self, sentence: str, passages: Collection[int]) -> bool:
-        """Return whether these passages, in its language, lack a number of a sentence or say the opposite."""
+        """Return whether these passages contradict a sentence in their language, or lack one of its numbers."""
         others = frozenset(range(len(self.items))).difference(passages)
         if any(self.languages[index] != language_of_sentence(sentence) for index in passages):
             return False
@@ -115,7 +115,7 @@ class AnswerEvidence(EvidenceIndex):
         *,
         foreign: bool = False,
     ) -> SupportedQuote:
-        """Return the span of a passage that holds these parts of it, or the part alone where they lie far apart."""
+        """Return the span of a passage that holds these parts; where they lie far apart, the span of `part` alone."""
         item = self.items[part.passage]
         offset = int(item.metadata.get("start") or 0)
         start, end = min(one.span[0] for one in parts), max(one.span[1] for one in parts)
@@ -130,7 +130,7 @@ class AnswerEvidence(EvidenceIndex):
 
 
 def supporting(evidence: AnswerEvidence, found: Assessment) -> Iterator[tuple[int, SupportedQuote]]:
-    """Yield the quotes that support a sentence, one a passage."""
+    """Yield the indexes of passages that support a sentence, each with its quote."""
     by_passage: dict[int, list[EvidencePart]] = {}
     for part in found.parts:
         by_passage.setdefault(part.passage, []).append(part)

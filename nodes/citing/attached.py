@@ -1,4 +1,4 @@
-"""Images and tables that came with a question, as passages of an answer, and the cells that markers name: `[I1]`, `[T1:r3c2]`."""
+"""Images and tables that came with a question, as passages of an answer, and their markers: `[I1]`, `[T1:r3c2]`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TEXTS = {
 def attachment_items(
     attachments: Sequence[Attachment], language: str, tokens: int
 ) -> list[RetrievedItem]:
-    """Return the attachments that say something, as passages that a prompt shows in at most `tokens`."""
+    """Return the attachments with content as passages, which take at most `tokens` of a prompt."""
     telling = [one for one in attachments if one.text or one.rows]
     budget = tokens // max(1, len(telling))
     return [_item(one, language, budget) for one in telling]
@@ -51,24 +51,24 @@ def _item(attachment: Attachment, language: str, budget: int) -> RetrievedItem:
 
 
 def header_cells(table: Attachment) -> list[str]:
-    """Return the first line: the names of the columns, each with its number, which a nameless one is called by."""
+    """Return the cells of the first line: the numbers and names of the columns."""
     numbered = ((f"c{n}", name) for n, name in enumerate(table.names, start=1))
     return ["", *(" ".join(dict.fromkeys(filter(None, both))) for both in numbered)]
 
 
 def row_cells(table: Attachment, row: int) -> list[str]:
-    """Return the line of a row (from 0), with its number (from 1) ahead."""
+    """Return the cells of a row (counted from 0), with its number (from 1) ahead."""
     return [f"r{row + 1}", *table.rows[row]]
 
 
 def table_lines(table: Attachment) -> list[str]:
-    """Return a table as text, into which offsets of citations point: a line a row."""
+    """Return the lines of a table as text, which the offsets of citations refer to."""
     rows = (row_cells(table, row) for row in range(len(table.rows)))
     return [BETWEEN.join(cells) for cells in (header_cells(table), *rows)]
 
 
 def _display_value(table: Attachment, language: str, budget: int) -> Iterator[str]:
-    """Yield what of a table a prompt has room for: computed values, the rows they rest on, then the others."""
+    """Yield the lines of a table in a prompt: rows that computed values rest on before others, and the computed values."""
     title, counted = _TEXTS[language]
     header, *lines = table_lines(table)
     computed = [
@@ -107,14 +107,14 @@ _NAMED_ROWS = 5000
 
 
 class TableCells:
-    """One table that a question came with, as citations point into its `text`."""
+    """A table that came with a question, in whose `text` citations are quoted."""
 
     def __init__(self, table: Attachment, text: str) -> None:
         self._table = table
         self._text = text
 
     def quote(self, place: str, sentence: str) -> SupportedQuote | None:
-        """Return what `place` says, if it carries `sentence`; None where it is nowhere or says otherwise.
+        """Return the text of `place` if it supports `sentence`; None if it does not, or does not exist.
 
         Args:
             place: `r3c2`, `c2`, `r3`, or "" for the whole table; counted from 1.
@@ -161,7 +161,7 @@ class TableCells:
         return None
 
     def _speaks_of_another(self, row: int, sentence: str) -> bool:
-        """Return whether a sentence names rows by their first words, and this is none of them."""
+        """Return whether a sentence names other rows by their first words, and not this one."""
         said = normalise(sentence)
         own = self._label(row)
         if own and find_whole(said, normalise(own)):
@@ -175,7 +175,7 @@ class TableCells:
         return next((cell for cell in cells if read_value(cell).kind is ValueKind.TEXT), "")
 
     def _support(self, row: int, sentence: str) -> float:
-        """Share of the numbers in a sentence that its row, or what was computed, has."""
+        """Return the share (0..1) of a sentence's numbers that the row or the computed values have."""
         stated = numbers_in(sentence)
         known = {number for cell in self._table.rows[row] for number in _numbers_of(cell)}
         known |= {number for name in self._table.names for number in numbers_in(name)}
@@ -190,7 +190,7 @@ class TableCells:
         return self._text.split("\n")
 
     def _span(self, row: int | None, column: int | None) -> tuple[int, int]:
-        """Return where a cell, a row, a column's name or the header stands in the table's text."""
+        """Return the span of a cell, row, column's name or header in the table's text."""
         line = 0 if row is None else row + 1
         start = sum(len(before) + 1 for before in self._lines[:line])
         if column is None:

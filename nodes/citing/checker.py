@@ -1,8 +1,7 @@
-"""Checks citations while the answer goes on: by the store, and by a model where one is configured.
+"""Check citations while the answer is written: in the store, and by a cross-encoder if one is configured.
 
-`sextant.nodes.citing.cited_text` finds a quote by words in the passage that the search returned. Whether the stored
-document still has these characters at these places, and whether a cross-encoder finds that they carry
-the sentence, is asked here, as soon as a sentence is finished; the tokens behind it do not wait.
+The checks of a sentence start when it is finished: whether the stored document still has the quoted text at its offsets,
+and whether the cross-encoder finds that the quote supports the sentence. The next tokens do not wait for them.
 """
 
 from __future__ import annotations
@@ -26,23 +25,22 @@ from sextant.nodes.citing.citations import Finished, StillThere, Verdict
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.context import Dependencies
 
-# The store answers within this time, so that a citation follows its sentence; a model may take longer,
-# and the next tokens do not wait for it.
+# Seconds that tokens wait for a check, so that a citation of a fast store comes right behind its sentence.
 _PATIENCE = 0.05
 
-# What a judge may give at most to a sentence that the passages deny.
+# The highest score of a sentence that the passages deny.
 _MOST_DENIED = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """How citations are checked beyond the words they share with their sentence.
+    """How citations are checked besides by rules.
 
     Attributes:
-        check_quotes: asks the store; None: the passages given are the record themselves.
-        judge: a cross-encoder that scores how a quote carries a sentence; None: words decide.
-        least: its score from which a sentence counts as carried.
-        until: the event loop's time up to which the judge is waited for; None: as long as it takes.
+        check_quotes: asks the store; None: nothing is stored.
+        judge: a cross-encoder that scores how far a quote supports a sentence; None: rules decide.
+        least: its score from which a sentence is supported.
+        until: the event loop's time at which the judge is given up; None: never.
     """
 
     check_quotes: StillThere | None = None
@@ -55,7 +53,7 @@ class Checks:
 
 
 def checks_of(deps: Dependencies, scope: Scope) -> Checks:
-    """Return how citations of a knowledge base are checked, by what the system has for it."""
+    """Return the checks that the system has for a knowledge base."""
     return Checks(
         partial(deps.quotes.check_quotes, scope) if deps.quotes else None,
         deps.judge,
@@ -64,7 +62,7 @@ def checks_of(deps: Dependencies, scope: Scope) -> Checks:
 
 
 class Checking:
-    """The checks of one text in the making; `close` it.
+    """The checks of one text that is being written; `close` it.
 
     Attributes:
         gone: indexes of cited passages that the store no longer has.
@@ -87,7 +85,7 @@ class Checking:
         self.warnings: list[CodedWarning] = []
 
     async def through(self, events: Iterable[Token | Cited]) -> AsyncIterator[Token | Cited]:
-        """Pass tokens on at once; citations when, and if, their checks are through, in order."""
+        """Yield tokens at once, and citations in order once their checks have passed."""
         for event in events:
             if isinstance(event, Token) or not self._checks:
                 yield event
@@ -108,7 +106,7 @@ class Checking:
         await stop(*self._running)
 
     def _start(self) -> bool:
-        """Begin the checks of sentences that were finished since the last time, if any were."""
+        """Start the checks of newly finished sentences; return whether there are any."""
         new = range(self._known, len(self._answer.finished))
         self._known = len(self._answer.finished)
         cited = [index for index in new if self._answer.finished[index].citations]
@@ -116,7 +114,7 @@ class Checking:
         return bool(cited)
 
     async def _check_sentence(self, index: int) -> list[Cited]:
-        """Return the citations of a sentence that hold, with the support that the judge gives."""
+        """Return the citations of a sentence that are still stored, with the judge's score as their support."""
         sentence = self._answer.finished[index]
         cited = [self._answer.given.citations[number] for number in sentence.citations]
         there, scores = await asyncio.gather(
@@ -132,15 +130,15 @@ class Checking:
                 replace(citation, support=round(min(max(score, 0.0), 1.0), 3))
                 for citation, score in zip(cited, scores, strict=True)
             ]
-            self._note(index, sentence, carried=max(scores) >= self._checks.least)
+            self._note(index, sentence, supported=max(scores) >= self._checks.least)
         for number, citation in zip(sentence.citations, cited, strict=True):
             self._answer.given.citations[number] = citation
         return [Cited(citation) for citation, holds in zip(cited, there, strict=True) if holds]
 
-    def _note(self, index: int, sentence: Finished, *, carried: bool) -> None:
-        verdict = Verdict.SUPPORTED if carried else Verdict.UNSUPPORTED
+    def _note(self, index: int, sentence: Finished, *, supported: bool) -> None:
+        verdict = Verdict.SUPPORTED if supported else Verdict.UNSUPPORTED
         self._answer.finished[index] = replace(sentence, verdict=verdict)
-        if not carried:
+        if not supported:
             self.rejected.add(plain(sentence.text))
 
     async def _still_there(self, sentence: Finished, cited: Sequence[Citation]) -> Sequence[bool]:
@@ -161,7 +159,7 @@ class Checking:
         return [next(found) if document else True for document in documents]
 
     def _warn(self, code: WarningCode, **params: object) -> None:
-        """Say it once, however many sentences meet with it."""
+        """Add a warning once."""
         warning = CodedWarning(code, params)
         if warning not in self.warnings:
             self.warnings.append(warning)
@@ -169,7 +167,7 @@ class Checking:
     async def _judge_cited(
         self, sentence: Finished, cited: Sequence[Citation]
     ) -> Sequence[float] | None:
-        # A cell is no sentence to be judged: its value was compared.
+        # The values of cells were compared, which a judge of sentences cannot.
         if self._checks.judge is None or any(citation.cell for citation in cited):
             return None
         texts = [citation.quote for citation in cited]
@@ -182,7 +180,7 @@ class Checking:
         except TimeoutError:
             self._warn(WarningCode.JUDGE_TIMED_OUT)
             return None
-        # Judges of relevance let another number and a "not" pass, which words tell for certain.
+        # Cross-encoders overlook other numbers and a "not", which the rules find for certain.
         most = min(_MOST_DENIED, self._checks.least - 0.01)
         if self._answer.evidence.denies(markers.statement_text(sentence.text), sentence.passages):
             return [min(score, most) for score in scores]

@@ -1,6 +1,6 @@
-"""An answer in the making: its sentences, their markers and what these quote, its sources and its end.
+"""The sentences, citations and sources of an answer that is being written, and the events that end it.
 
-An item may stand for what came with the question, which is cited by a label of its own.
+An item may be an attachment of the question, which is cited by a label instead of a number.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _STOP = re.compile(r"[.!?…。！？]*[\"'”’」』）》)\]]*\s*")
 
 
 class Verdict(StrEnum):
-    """What became of a finished sentence."""
+    """The result of checking a finished sentence."""
 
     STATES_NOTHING = "states nothing"
-    SILENT = "says that the documents do not tell"
+    SILENT = "says that the documents do not say"
     SUPPORTED = "a citation says so"
     FOREIGN = "cited to a passage in another language"
     PARTIAL = "some of it is said"
@@ -46,9 +46,12 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished sentence: its text as the model may write it again, and what was cited for it.
+    """A finished sentence.
 
-    `citations` are the places in the answer's citations, `passages` those of the passages they cite.
+    Attributes:
+        text: with markers as the model writes them.
+        citations: indexes in the answer's citations.
+        passages: indexes of the passages that they cite.
     """
 
     text: str
@@ -59,7 +62,7 @@ class Finished:
 
 @dataclass(slots=True)
 class DraftSentence:
-    """The sentence being written: its text without markers, and where its markers stand."""
+    """The sentence that is being written: its text without markers, and its markers as offset, passage and quote."""
 
     text: str = ""
     marks: list[tuple[int, int, SupportedQuote]] = field(
@@ -67,7 +70,7 @@ class DraftSentence:
     )
 
     def shown(self, marker: Callable[[int, str], str]) -> str:
-        """Return the sentence with its markers, as `marker` writes that of a passage and its part."""
+        """Return the sentence with its markers, which `marker` formats from passage and place."""
         pieces, position = [], 0
         for offset, index, quote in self.marks:
             pieces += [self.text[position:offset], marker(index, quote.place)]
@@ -75,7 +78,7 @@ class DraftSentence:
         return "".join([*pieces, self.text[position:]])
 
     def has_marker_at(self, offset: int) -> bool:
-        """Return whether the last marker stands there, with nothing but a stop behind it."""
+        """Return whether the last marker stands at an offset with only a stop behind it."""
         last = self.marks[-1][0] if self.marks else None
         return last == offset and _STOP.fullmatch(self.text, offset) is not None
 
@@ -93,34 +96,34 @@ class DraftSentence:
 
 
 ATTACHMENT, SHOWN = "attachment", "shown"
-"""Keys of an item's metadata: the attachment itself, and what a prompt shows of it."""
+"""Keys of an item's metadata: the attachment, and its text in a prompt."""
 
 
 def attachment_of(item: RetrievedItem) -> Attachment | None:
-    """Return the attachment that an item stands for, if it is none of a document."""
+    """Return the attachment that an item stands for; None for a passage of a document."""
     found = item.metadata.get(ATTACHMENT)
     return found if isinstance(found, Attachment) else None
 
 
 def label_of(item: RetrievedItem) -> str:
-    """Return what markers call an attachment; "" for a passage of a document."""
+    """Return the label of an attachment in markers; "" for a passage of a document."""
     attachment = attachment_of(item)
     return attachment.label if attachment else ""
 
 
 def is_table(item: RetrievedItem) -> bool:
-    """Return whether an item stands for a table that came with the question."""
+    """Return whether an item is a table that came with the question."""
     attachment = attachment_of(item)
     return attachment is not None and attachment.kind is AttachmentKind.TABLE
 
 
 def is_answered(item: RetrievedItem) -> bool:
-    """Return whether what the question asks was computed of this table."""
+    """Return whether the answer was computed from this table."""
     attachment = attachment_of(item)
     return attachment is not None and bool(attachment.findings)
 
 
-# A document's own reference numbers would look like our markers.
+# Reference numbers of a document that look like our markers.
 _LIKE_A_MARKER = re.compile(rf"[\[【](\d+|{LABEL})[\]】]")
 
 
@@ -135,12 +138,12 @@ def format_label(label: str, place: str = "") -> str:
 
 
 def escape_markers(text: str) -> str:
-    """Return `text` with what looks like one of our markers in round brackets."""
+    """Return `text` with round brackets around what looks like one of our markers."""
     return _LIKE_A_MARKER.sub(r"(\1)", text)
 
 
 def is_head_row(text: str, before: str) -> bool:
-    """Return whether a sentence is the row of a table that names its columns, or the rule below it.
+    """Return whether a sentence is the header row of a table, or the rule below it.
 
     Args:
         text: the sentence.
@@ -153,7 +156,7 @@ def is_head_row(text: str, before: str) -> bool:
 
 
 class Citations:
-    """Counts markers by first use over `passages`, and keeps all text and citations given out."""
+    """Numbers markers by first use, and keeps all text and citations given out."""
 
     def __init__(self, passages: Sequence[RetrievedItem]) -> None:
         self._passages = passages
@@ -182,7 +185,7 @@ class Citations:
         return Token(text)
 
     def marker(self, index: int) -> int:
-        """Return the number of `passages[index]`, the next one when it has none yet; 0: an attachment."""
+        """Return the number of `passages[index]`, a new one if it has none; 0 for an attachment."""
         if label_of(self._passages[index]):
             self._attached += [index] * (index not in self._attached)
             return 0
@@ -253,7 +256,7 @@ def ending(
     warnings: Sequence[CodedWarning] = (),
     language: str = "en",
 ) -> Iterator[Sources | Done]:
-    """Yield the sources of what was given out, then the whole of it."""
+    """Yield the sources of an answer, then the whole answer."""
     whole = Answer(
         answer=given.text,
         mode="",
@@ -272,13 +275,13 @@ def ending(
 
 
 StillThere = Callable[[Sequence[Quoted]], Awaitable[Sequence[bool]]]
-"""Says of each quote whether the stored document has it; raises DependencyError."""
+"""Tells for each quote whether the stored document has it; raises DependencyError."""
 
 
 async def still_stored(
     still_there: StillThere | None, items: Sequence[RetrievedItem]
 ) -> list[RetrievedItem]:
-    """Return those passages that the stored documents still have as they were found.
+    """Return the passages that the stored documents still have.
 
     Raises:
         DependencyError: the store does not answer.

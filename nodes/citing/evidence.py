@@ -1,4 +1,4 @@
-"""What passages say, cut into the smallest parts that speak of one thing: clauses, and cells of rows."""
+"""Cut passages into parts that are about one thing: sentences, clauses with a value, and cells of tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sextant.nodes.citing.evidence_part import (
 )
 from sextant.nodes.citing.evidence_rows import ROW, cut_rows
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
-from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
+from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.units import ORDINAL
@@ -30,27 +30,27 @@ MARKED = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|(?:al)?though|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
 )
 _REFERS_BACK = re.compile(r"\b(?:it|them|they|this|these)\b|[该其此]")
-# 二级: behind a number that is a name.
+# A number ahead of these is a name: 二级.
 _GRADES = {"级", "档", "审", "期"}
 _ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
 _OPENS = re.compile(r"\s*(?:[-*+•·#|>]|\d{1,2}[.)、：]|[A-Z]\d\s|\d\d:\d\d\s)")
 _LEADS_IN = re.compile(r"[:：]\W*\Z")
-# A text that begins by saying what a thing is speaks of that thing: 帕特纳赫峡谷（…）是一座…, Jacksonville is the ….
+# A definition at the beginning tells what the whole passage is about: 帕特纳赫峡谷（…）是一座…, Jacksonville is the ….
 _TOPIC = re.compile(
     r"\W*([^，。,.;；:：、\d\n]{1,40}?)\s*(?:[（(]|是(?![否由])|\b(?:is|was|are|were) (?:an?|the|one)\b)"
 )
-_WRAPPED_CHARS = 40
+_WRAPPED_CHARS = 40  # shorter lines were not broken to a width
 
 
 def parts_of(index: int, item: RetrievedItem) -> list[EvidencePart]:
-    """Return the parts of a passage; none of a table that came with the question, whose cells are checked by value."""
+    """Return the parts of a passage. A table that came with the question has none: its cells are checked apart."""
     if is_table(item):
         return []
     return [*_parts_of_computation(index, item), *cut_rows(index, item), *_clauses(index, item)]
 
 
 def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
-    """Yield what was computed of the table that a passage is of; it rests on a line of that."""
+    """Yield the computed sentences of a table as parts, with the line that each rests on."""
     computed: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
     offset = int(item.metadata.get("start") or 0)
     for one in computed:
@@ -82,8 +82,8 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     topic = _TOPIC.match(item.text)
     above = Text(f"{headings(item)} {topic[1] if topic else ''}")
     spans = [span for span in _sentence_spans(item.text) if not ROW.match(item.text[slice(*span)])]
-    lead = ""
     pieces = [_value_clauses(item.text[slice(*span)]) for span in spans]
+    lead = ""
     for at, span in enumerate(spans):
         near = Text(
             " ".join(
@@ -100,7 +100,7 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
 
 
 def _lead_of(lead: str, sentence: str) -> str:
-    """Return the lead-in of a list that a sentence is an item of, or is itself; "" for none."""
+    """Return the lead-in of a list (`Grade 3:`) that a sentence belongs to or is itself; "" for none."""
     if _LEADS_IN.search(sentence):
         return sentence
     return lead if _OPENS.match(sentence) else ""
@@ -113,13 +113,13 @@ def _of_sentence(
     clauses: Sequence[str],
     around: tuple[Text, Text, Text, Text],
 ) -> Iterator[EvidencePart]:
-    """Yield the sentence, and each of its clauses that has a number; both below headings, near others, in a list.
+    """Yield a sentence and each of its clauses with a number, with the texts around them as layers.
 
-    One that refers back, and names nothing itself, has the subject of the sentence before it.
+    A sentence that refers back ("It weighs 3 kg") has the subject of the sentence before it.
     """
     above, near, lead, before = around
     whole = Text(sentence)
-    found = values_of_pieces(sentence, clauses)
+    found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
     every = tuple(value for some in found for value in some)
     texts = tuple(map(Text, clauses))
     several = len(clauses) > 1
@@ -136,7 +136,6 @@ def _of_sentence(
         every,
         inherits=refers_back,
         clauses=tuple(map(Text, cut(MARKED, sentence))),
-        wording=sentence,
     )
     if not several:
         return
@@ -157,7 +156,6 @@ def _of_sentence(
             (NEAR, near),
             (INHERITED, lead),
         )
-        wording = f"{clauses[nearest or 0] if inherits else ''} {clauses[position]}"
         yield EvidencePart(
             index,
             span,
@@ -167,43 +165,42 @@ def _of_sentence(
             every,
             is_clause=True,
             inherits=inherits,
-            wording=wording,
         )
 
 
 def _value_clauses(sentence: str) -> list[str]:
-    """Return the clauses of a sentence, each of which may say a value of its own."""
+    """Return the clauses of a sentence that may each have a value."""
     return [piece for clause in cut(CLAUSE, sentence) for piece in _split_counts(clause)]
 
 
 def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
-    """Return what stands ahead of a clause and is said of it, too: of items behind a colon only what leads in to them."""
+    """Return the subjects ahead of a clause; of items behind a colon only those up to the colon."""
     lead_in = [at for at, clause in enumerate(clauses, start=1) if _LEADS_IN.search(clause)]
     shared = ahead[: lead_in[-1] if lead_in else len(clauses)]
     return " ".join(text.plain for text in shared)
 
 
 def _split_counts(clause: str) -> list[str]:
-    """Return a list whose every item has a number is that many clauses: 干粉灭火器36具、二氧化碳灭火器8具."""
+    """Cut a list whose items all have a number into these: 干粉灭火器36具、二氧化碳灭火器8具."""
     pieces = cut(_LISTED, clause)
     return pieces if all(map(numbers_in, pieces)) else [clause]
 
 
 def _ahead_of_value(clause: str) -> str:
-    """Return what a clause says before its first number, no label: the next one may leave out that much."""
+    """Return the text of a clause before its first number, which the next clause may leave out."""
     plain = plain_of(clause)
     found = [
         one
         for one in normalise_values(clause)
         if one.value.unit != ORDINAL and plain[one.end : one.end + 1] not in _GRADES
     ]
-    # "Until 2023 the fee was 20 EUR": a date ahead of another value is no value.
+    # A date ahead of another value is not what the clause is about: "Until 2023 the fee was 20 EUR".
     first = next((one for one in found if one.value.date is None), next(iter(found), None))
     return plain[: first.start] if first else clause
 
 
 def _sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of sentences; lines of a text that was broken to a width are one."""
+    """Return the spans of sentences, with lines joined that were broken to a width."""
     joined = list[tuple[int, int]]()
     for start, end in sentence_spans(text):
         if joined and _is_wrapped(text, joined[-1], start):

@@ -1,4 +1,4 @@
-"""The passages of an answer as evidence: their parts, how telling their terms are, and what the question says."""
+"""The parts of an answer's passages, the weights of their terms, and the facts of sentences."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sextant.models.offline.distractors import Siblings
 from sextant.nodes.citing.evidence import all_parts
 from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import ITEM, headings, letters_of
-from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of, values_of_pieces
+from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.statements import states
-from sextant.text.units import WEEKDAY, TextValue
+from sextant.text.units import TextValue
 from sextant.text.values import normalise_values
 
 _LEAST_STEM = 5
@@ -33,11 +33,11 @@ _LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{
 
 
 ENOUGH = 0.5
-"""So much of a sentence's own words must stand where its facts are said."""
+"""The least share of a sentence's own words that its supporting parts must have."""
 
 
 class Support(IntEnum):
-    """How far passages say what a sentence says, worst first."""
+    """How far passages support a sentence, worst first."""
 
     CONTRADICTED = 0
     UNSUPPORTED = 1
@@ -48,7 +48,7 @@ class Support(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What became of a sentence, how much of it is supported, and the parts that say it."""
+    """How far a sentence is supported, by which share of its words (0..1), and the parts that support it."""
 
     support: Support
     share: float
@@ -57,7 +57,7 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """One thing that a sentence says: its terms, those of them that the question lacks, and its values."""
+    """One statement of a sentence: its terms, those that the question lacks (`new`), and the values that it lacks."""
 
     text: str
     terms: tuple[str, ...]
@@ -66,7 +66,7 @@ class StatedFact:
 
 
 def _cut_facts(sentence: str) -> list[str]:
-    """Return the pieces of a sentence between its marks and conjunctions, none of which cuts a value: a year and a half."""
+    """Cut a sentence at marks and conjunctions, but not within a value: a year and a half."""
     pieces, start, is_open = list[str](), 0, False
     edges = [mark.span() for mark in find_separators(_FACTS, sentence)]
     for end, behind in [*edges, (len(sentence), len(sentence))]:
@@ -81,7 +81,7 @@ def _cut_facts(sentence: str) -> list[str]:
 
 
 class EvidenceIndex:
-    """The parts of an answer's passages, in which sentences are looked up.
+    """The parts of an answer's passages.
 
     Args:
         items: the passages.
@@ -102,11 +102,14 @@ class EvidenceIndex:
 
     @cached_property
     def _siblings(self) -> Siblings:
-        """Return the siblings of what the question names; each sentence is looked up several times."""
+        """Return the siblings of what the question names."""
         return Siblings(self.question, self.items)
 
     def parts_about(self, sentence: str) -> list[EvidencePart]:
-        """Return the parts that are not of a sibling of what the question names, or the sentence where it names another."""
+        """Return the parts that are not about a sibling of what is named: "unit 3" is one of "unit 4".
+
+        What counts is named by the sentence where it names another sibling than the question does.
+        """
         named = self._siblings
         if named.are_stated(sentence):
             named = Siblings(sentence, self.items)
@@ -127,16 +130,15 @@ class EvidenceIndex:
         return [language_of(item.text) for item in self.items]
 
     def find_facts(self, sentence: str) -> list[StatedFact]:
-        """Return what a sentence says, one thing after the other."""
+        """Return the facts of a sentence in their order."""
         facts = list[StatedFact]()
         whole = ITEM.sub("", sentence)
         pieces = _cut_facts(whole)
-        for text, found in zip(pieces, values_of_pieces(whole, pieces), strict=True):
+        for text in pieces:
             if not text or not states(text):
                 continue
             terms = terms_of(text)
-            # A day of the week stays a word of a statement; where the question names one, it tells clauses apart.
-            values = tuple(value for value in found if value.unit != WEEKDAY)
+            values = tuple(numbers_in(text))
             unasked = tuple(value for value in values if value not in self.asked_values)
             new = tuple(term for term in terms if not self.is_asked(term))
             if terms or values:
@@ -145,7 +147,7 @@ class EvidenceIndex:
         return telling or facts
 
     def is_asked(self, term: str) -> bool:
-        """Return whether the question has a term, or a longer word of it: who supplies, asked for suppliers; 药物, for 药."""
+        """Return whether the question has a term, or a longer word that begins with it: suppliers for supplies, 药 for 药物."""
         longer = term.isascii() and len(term) >= _LEAST_STEM
         return (
             term in self.asked
@@ -154,18 +156,18 @@ class EvidenceIndex:
         )
 
     def weight(self, term: str) -> float:
-        """Return how telling a term is: rarer ones are more so, single ideographs less."""
+        """Return the weight of a term, as of an inverse document frequency; single ideographs weigh less."""
         if term not in self._frequencies:
             self._frequencies[term] = sum(
                 part.layers[0][1].has(term) > 0 for part in self.parts if not part.is_clause
             )
-        # What no passage has may be another word for what one has.
+        # A term that no passage has may be a synonym, and weighs like a rather common one.
         seen = self._frequencies[term] or len(self.parts) // 8
         rare = log(1 + (len(self.parts) + 1) / (seen + 1))
         return rare * (0.4 if len(term) == 1 else 1.0)
 
     def quoted(self, sentence: str, parts: Sequence[EvidencePart]) -> tuple[EvidencePart, ...]:
-        """Return the part that a sentence repeats word for word; nothing for a part of it."""
+        """Return the part that a sentence repeats word for word, if there is one."""
         letters = letters_of(sentence)
         whole = (part for part in parts if not part.is_clause and not part.is_row)
         return tuple(islice((p for p in whole if letters_of(p.sentence) == letters), 1))
@@ -189,7 +191,7 @@ class EvidenceIndex:
         return any(name not in known for name in names) or bool(find_unmentioned(sentence, [known]))
 
     def has_numbers(self, sentence: str, passages: Collection[int]) -> bool:
-        """Return whether these passages, in whatever language, have all numbers of a sentence but the question's."""
+        """Return whether these passages have all numbers of a sentence that the question lacks."""
         there = [v for part in self.parts if part.passage in passages for v in part.values]
         return all(
             any(one.value.matches(value) for value in (*there, *self.asked_values))
@@ -197,7 +199,7 @@ class EvidenceIndex:
         )
 
     def has_only_numbers(self, sentence: str, passages: Collection[int]) -> bool:
-        """Return whether these passages have all numbers of a sentence, and to no fact of it one that could be meant instead."""
+        """Return whether these passages have all numbers of a sentence, and no others of their kinds."""
         there = [v for part in self.parts if part.passage in passages for v in part.values]
         return self.has_numbers(sentence, passages) and not any(
             value.dimension == other.dimension and not any(map(other.matches, fact.values))

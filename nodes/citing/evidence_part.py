@@ -1,4 +1,4 @@
-"""The smallest part of a passage that speaks of one thing: a clause or a cell, with what it is said under."""
+"""A part of a passage that is about one thing: a sentence, a clause or a cell, with the texts around it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,31 @@ from sextant.nodes.citing.terms import Text
 from sextant.text.units import TextValue
 from sextant.text.values import normalise_values
 
-# How much a term says for a part: in itself; ahead of it in its sentence, where the part has a subject of its own or
-# none; in its headings; elsewhere in its sentence; in the next ones.
+# The level of a term: how much it counts for a part by where it stands. In the part itself; in the subject that it takes
+# from another clause; ahead of it in its sentence; in its headings; behind it in its sentence; in the next sentences.
 OWN, INHERITED, AHEAD, HEADING, BEHIND, NEAR = 1.0, 0.92, 0.65, 0.7, 0.45, 0.3
-# Every row has the names of all columns, and a cell first that of its own.
+# In the names of a table's other columns.
 COLUMNS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class EvidencePart:
-    """A clause or a cell with what it is said under.
+    """A sentence, clause or cell, with the texts around it.
 
     Attributes:
         passage: the index of its passage.
         span: where its sentence or row stands in the passage's text.
         sentence: the text of that.
-        layers: texts by how much a term in them says for this part, most first.
-        values: what its numbers say.
-        conditions: what else its row or sentence says in numbers, in which a question's numbers may lie.
-        is_row: whether it is of a table.
-        is_clause: whether it is one of several clauses of a sentence, which is a part, too.
-        inherits: whether it has no subject of its own.
-        label: the words that name the row and the column, of which a statement should have most.
-        row: of a cell the first one of its row.
-        column: of a cell the name of its column.
-        clauses: of a sentence, between its marks.
-        wording: the part as it is written, with the clause that it takes its subject from.
+        layers: texts with the level of their terms, the part itself first.
+        values: its numbers.
+        conditions: all numbers of its row or sentence.
+        is_row: whether it is a cell of a table.
+        is_clause: whether it is a clause of a sentence or cell that is another part.
+        inherits: whether it takes its subject from another clause, its second layer.
+        label: the terms of a cell's row and column.
+        row: the first cell of a cell's row.
+        column: the name of a cell's column.
+        clauses: of a sentence, as its marks cut it.
     """
 
     passage: int
@@ -52,10 +51,9 @@ class EvidencePart:
     row: str = ""
     column: str = ""
     clauses: tuple[Text, ...] = ()
-    wording: str = ""
 
     def speaks_of(self, mark: str) -> bool:
-        """Return whether a term or a phrase stands in a clause or before it in its sentence."""
+        """Return whether a term stands in a clause or ahead of it in its sentence."""
         return self.owns(mark) or any(
             mark in text.plain or text.has(mark) == 1.0
             for level, text in self.layers
@@ -63,17 +61,17 @@ class EvidencePart:
         )
 
     def owns(self, mark: str) -> bool:
-        """Return whether a term or a phrase stands in the part itself, or in what it takes its subject from."""
+        """Return whether a term stands in the part itself, or in the clause that it takes its subject from."""
         first = self.layers[: 2 if self.inherits else 1]
         return any(mark in text.plain or text.has(mark) == 1.0 for _, text in first)
 
     def is_called(self, value: TextValue) -> bool:
-        """Return whether a value stands in the name of a cell's row or column."""
+        """Return whether a value is in the name of a cell's row or column."""
         named = normalise_values(f"{self.row} | {self.column}") if self.is_row else ()
         return any(value.matches(one.value) for one in named)
 
     def level(self, term: str) -> float:
-        """Return how much a term says for this part: 0 where it stands nowhere near."""
+        """Return the level of a term, 0..1; 0 where it does not stand near."""
         return max((level * text.has(term) for level, text in self.layers), default=0.0)
 
     def measure(self, terms: Sequence[str], values: Sequence[TextValue]) -> float:
@@ -83,24 +81,24 @@ class EvidencePart:
         return (found + stated) / (len(terms) + len(values) or 1)
 
     def level_of(self, pattern: re.Pattern[str]) -> float:
-        """Return the same for other words of the same meaning."""
+        """Return the level of words that match a pattern."""
         found = (level for level, text in self.layers if pattern.search(text.plain))
         return next(found, 0.0)
 
 
 def has_value(values: Sequence[TextValue], asked: TextValue) -> bool:
-    """Return whether the very value is among these."""
+    """Return whether a value itself is among these, and not only a range that it lies in."""
     return any(is_exactly(asked, value) for value in values)
 
 
 def is_exactly(asked: TextValue, value: TextValue) -> bool:
-    """Return whether a value is the one that is asked for; what is less than ten is not said of ten."""
+    """Return whether a value is the one asked for; "less than ten" is not ten."""
     is_below = value.bound == "max" and asked.bound != "max"
     return asked.matches(value) and not asked.opposes(value) and not is_below
 
 
 def holds_value(values: Sequence[TextValue], asked: TextValue) -> bool:
-    """Return whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
+    """Return whether one of these values is the same, or a range of two or a bound has it within."""
     if any(asked.matches(value) and not asked.opposes(value) for value in values):
         return True
     alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]

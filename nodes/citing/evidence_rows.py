@@ -1,4 +1,4 @@
-"""The cells of the tables in a passage as evidence, with the names and scales of their rows and columns."""
+"""Cut the tables in a passage into cells, with the names, units and scales of their rows and columns."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _values_in(cell: str, unit: str, scale: tuple[int, str] | None) -> tuple[Tex
 
 
 def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
-    """Return what a number of a column in thousands or millions says: as it is written, without a unit, and as it is meant."""
+    """Return the values of a number in a column of thousands or millions: multiplied, and as it is written."""
     if value.unit and value.dimension != "money":
         return (value,)
     meant = replace(value, number=value.number * 10**power, unit=value.unit or unit)
@@ -121,7 +121,7 @@ def _scale(value: TextValue, power: int, unit: str) -> tuple[TextValue, ...]:
 
 
 def _has_words(cell: str) -> bool:
-    """Return whether a cell says something beside its numbers."""
+    """Return whether a cell has several words beside its numbers."""
     return len(terms_of(cell)) > 1
 
 
@@ -172,7 +172,7 @@ def _head(
 
 
 def _measures(cell: str) -> bool:
-    """Return whether a cell has a number that is no date and no year."""
+    """Return whether a cell has a number other than a date or a year."""
     return any(
         not value.date and (value.unit or not _YEARS[0] <= value.number <= _YEARS[1])
         for value in numbers_in(cell)

@@ -1,15 +1,13 @@
-"""The grammar of markers: how an answer points at what a statement rests on.
+"""The grammar of markers, by which an answer cites passages and attachments.
 
 `[2]`, `[2, 4]`, `[2-4]` and `【2】` name passages by number, and so do mentions: "as stated in passage 2", 根据段落2.
 `[I1]` names an image that came with the question, `[T1]` a table, `[T1:r3c2]` a cell of it and `[T1:c2]` a column.
-What a number or label means is the business of `sextant.nodes.citing.cited_text`.
 
-Models also bring the citations of the products and papers that they have read: `[2†source]` and `【4:2†source】`
+Models also write citations like products and papers do: `[2†source]` and `【4:2†source】`
 (OpenAI), `[^2^]`, `^2^`, `$^{[2]}$`, `²`, `<sup>2</sup>`, `[[2]](https://…)` (search engines), `[ID:2]`, `##2$$` (RAGFlow),
-`[Document 2: title]`, `⟦2⟧`, `:contentReference[oaicite:2]`, `<cite>2</cite>`, `{2}`, `(2)`, `②`. `MarkerReader` writes each
-as `[2]`, ahead of what makes a text safe, which would take tags and links apart. Some of these mean something else as
-well, a power, a list item, a figure of the text: they are markers only where one could stand, behind a word, ahead of
-what ends a clause, and for a passage that there is.
+`[Document 2: title]`, `⟦2⟧`, `:contentReference[oaicite:2]`, `<cite>2</cite>`, `{2}`, `(2)`, `②`. `MarkerReader` rewrites each
+as `[2]`, before the text is sanitized, which would remove tags and links. Some forms may also be a power, a list item or
+a number of the text. They are markers only behind a word, at the end of a clause, and for a passage that exists.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _AND = re.compile(r"\s*(?:and|&|和|及)\s*", re.IGNORECASE)
 LABEL = r"[IT]\d{1,2}(?::(?:r\d{1,6})?(?:c\d{1,5})?)?"
 _LABELS = rf"{LABEL}(?:\s*[,，、;；]\s*{LABEL})*"
 NUMBERS = r"\d{1,3}(?:\s*(?:[,，、;；–&和及-]|and)\s*\d{1,3})*"
-# Passages that one marker may name: more is a slip of the model, or an attack.
+# The most passages that one marker may name.
 _MOST_NAMED = 50
 # No marker is longer.
 _MARKER_LONGEST = 80
@@ -54,7 +52,7 @@ _MAY_BEGIN = re.compile(r"[\[【［]|(?<![A-Za-z])[pe]|段|片", re.IGNORECASE)
 _WITH_GAP = regex.compile(rf"[ \t]*(?:{MARKER.pattern})", regex.IGNORECASE)
 _BY_NUMBERS = r"(?:[\[【［(（\s]*\d[\d\s,，、和\]】］)）]*)"
 _OF_FILE = r"(?:\s+(?:of|from|in)\s+(?:the\s+)?[\w .-]{1,40}?)?"
-# "According to passage 1, …", 根据文档内容，…, "…, as stated in passage 3 of the handbook": who says it, not what.
+# "According to passage 1, …", 根据文档内容，…, "…, as stated in passage 3 of the handbook".
 _ATTRIBUTION = re.compile(
     r"\A\W*(?:according to|based on|as (?:stated|described|mentioned|noted|said|given) in|per)\s+(?:the\s+|your\s+)?(?:provided\s+|given\s+)?"
     rf"(?:[\w-]+\s+){{0,4}}?(?:passages?|sources?|excerpts?|documents?|context|text|handbook|manual|information|policy|contract)?\s*{_BY_NUMBERS}?{_OF_FILE}\s*[,，:：]\s*"
@@ -72,7 +70,7 @@ _LEADING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a marker names, and of a mention the word that stays in the text: "passage", 段落."""
+    """The passages or labels that a marker names, and the word of a mention, which stays in the text: "passage", 段落."""
 
     names: str
     word: str = ""
@@ -87,7 +85,7 @@ def read(found: regex.Match[str]) -> Named:
 
 
 def find_marker_start(text: str) -> int | None:
-    """Return where, at the end of a text, something begins that may become a marker; None: nowhere."""
+    """Return the offset of what may become a marker at the end of a text; None if nothing may."""
     for begun in _MAY_BEGIN.finditer(text, max(0, len(text) - _MARKER_LONGEST)):
         found = MARKER.fullmatch(text, begun.start(), partial=True)
         if found and (found.partial or found["bare"]):
@@ -96,7 +94,7 @@ def find_marker_start(text: str) -> int | None:
 
 
 def leads(text: str) -> bool:
-    """Return whether a sentence that goes so far says no more than that it is from what comes next."""
+    """Return whether a beginning only introduces a source: "According to", 根据."""
     return _LEADING.fullmatch(text) is not None
 
 
@@ -131,7 +129,7 @@ def strip_markers(text: str) -> str:
 
 
 def statement_text(text: str) -> str:
-    """Return what a sentence says, without its markers and without who says it: "According to passage 1, …"."""
+    """Return a sentence without its markers and without its attribution ("According to passage 1, …")."""
     return strip_markers(_ATTRIBUTION.sub("", text)).strip()
 
 
@@ -205,7 +203,7 @@ _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹˒", "0123456789,")
 
 
 class MarkerReader:
-    """Passes a text on with its markers as `[2]`.
+    """Rewrites the markers of a text as `[2]`, piece by piece.
 
     Args:
         passages: the texts that may be cited; the first is number 1.
@@ -220,7 +218,7 @@ class MarkerReader:
         self._has_markers = False  # that are certain
 
     def feed(self, piece: str) -> str:
-        """Return the part of the text up to the end of `piece` in which every marker is known."""
+        """Return what of the text so far is certain."""
         self._buffer += piece
         return self._pass(final=False)
 
@@ -275,7 +273,7 @@ class MarkerReader:
         return format_markers(named, self._count)
 
     def _ends_a_clause(self, text: str, named: str, before: str) -> bool:
-        """Return whether a number in round brackets behind a text is a passage's, and no item of a passage's list."""
+        """Return whether a number in round brackets is a marker, and not a list item of a passage."""
         is_joined = not self._has_markers and _JOINED_TO.search(before[-_KEPT:])
         return (
             bool(is_joined or _SPACED_OFF.search(before[-_KEPT:]))
@@ -297,7 +295,7 @@ def _digits(named: str) -> str:
 
 
 def format_markers(named: str, count: int) -> str:
-    """Return the marker of what a model names, ¹² as `[1][2]` where there is no passage 12."""
+    """Return the marker of the numbers that a model wrote; ¹² is `[1][2]` where there is no passage 12."""
     digits = _digits(named)
     if digits != named and digits.isdigit() and int(digits) > count:
         return "".join(f"[{digit}]" for digit in digits)

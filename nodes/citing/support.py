@@ -1,4 +1,4 @@
-"""How far a passage carries a statement, by the words they share."""
+"""How much of a statement a text has by words, whether one denies the other, and the quotes of passages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, si
 from sextant.text.statements import (
     clauses,
     complete_denials,
-    find_denied,
     negates,
     without_ban,
 )
@@ -28,22 +27,17 @@ _LETTER = rf"[^\W\d_{IDEOGRAPHS}]"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
 # Thousands apart and leading zeros: 1,000 and 1000, 03 and 3 are one number.
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
-# The number of an item is not part of what it says.
+# The mark or number of a list item.
 ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
-# The share of a denied clause's terms that the other side must have, so that both speak of the same:
-# of the statement's in the quote, of the quote's in the statement. docs/experiments/citing.md has what they tell.
+# The share of a denied clause's terms that the other side must have, so that both are about the same: a clause of the
+# statement, and one of the quote (docs/experiments/citing.md).
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
-_ALL_BUT_ONE = 0.8
-_TOKEN_OF_CLAIM = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a statement speaks of, without stop words: numbers and words, and pairs of ideographs, simplified.
-
-    `statement` has its words as they stand.
-    """
+    """The terms of a statement without stop words: words and numbers, and pairs of ideographs, simplified."""
 
     words: frozenset[str]
     pairs: frozenset[str]
@@ -67,7 +61,7 @@ class Claim:
 
 @lru_cache(maxsize=256)
 def claim_of(statement: str) -> Claim:
-    """Return the terms of `statement`; of unrelated statements they have (almost) none in common."""
+    """Return the terms of `statement`."""
     text = plain_of(ITEM.sub("", statement))
     words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
     pairs = (pair for run in _HAN_RUN.findall(without_question_words(text)) for pair in _pairs(run))
@@ -86,7 +80,7 @@ def _pairs(run: str) -> list[str]:
 
 
 class TermLookup:
-    """A text in which terms are looked up; many times cheaper than taking its own terms."""
+    """A text in which terms are looked up."""
 
     def __init__(self, text: str) -> None:
         self._text = plain_of(text)
@@ -108,10 +102,12 @@ class TermLookup:
 
 @dataclass(frozen=True, slots=True)
 class SupportedQuote:
-    """A span of a passage: `text == document.text[start:end]`, carrying `support` (0..1) of a claim.
+    """A span of a document: `text == document.text[start:end]`.
 
-    `foreign`: claim and passage are in different languages, so that words tell little. `place` is the
-    part of a table that says so: `r3c2`, `c2`.
+    Attributes:
+        support: the share (0..1) of a statement that it has.
+        foreign: whether it is in another language than the statement, so that words tell little.
+        place: the part of a table that was quoted: `r3c2`, `c2`.
     """
 
     text: str
@@ -123,7 +119,7 @@ class SupportedQuote:
 
 
 COMPUTED = "computed"
-"""Key of an item's metadata: what was computed of the table that it is a part of (`ComputedSentence`)."""
+"""Key of an item's metadata: the sentences computed from its table (`ComputedSentence`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +139,20 @@ class ComputedSentence:
 
 
 def is_opposed(statement: str, quote: str) -> bool:
-    """Return whether one of the two denies what the other says without a word of denial.
+    """Return whether one of two texts denies what the other says without a word of denial (not, 不).
 
-    Only words are compared: what denies by other words ("ceased", 拒绝) is not seen.
+    Denials without such a word ("ceased", 拒绝) are not found.
     """
     if not (negates(statement) or negates(quote)):
         return False
     said, quoted = _Denials(statement), _Denials(quote)
-    return (
-        said.turn_round(quoted, _DENIED_BY_STATEMENT)
-        or quoted.turn_round(said, _DENIED_BY_QUOTE)
-        or quoted.deny_all_of(said)
+    return said.turn_round(quoted, _DENIED_BY_STATEMENT) or quoted.turn_round(
+        said, _DENIED_BY_QUOTE
     )
 
 
 class _Denials:
-    """What a sentence says in clauses with a word of denial and in those without."""
+    """The clauses of a sentence with a word of denial, and those without."""
 
     def __init__(self, sentence: str) -> None:
         parts = clauses(sentence)
@@ -170,7 +164,7 @@ class _Denials:
         self._affirmed_clauses = [TermLookup(part) for part in self._affirmed_parts]
 
     def turn_round(self, other: _Denials, least: float) -> bool:
-        """Return whether `other` says something that is denied here."""
+        """Return whether `other` affirms what is denied here."""
         return any(
             letters_of(denied) not in other._letters
             and other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
@@ -181,24 +175,10 @@ class _Denials:
             for part, whole in self._complete.items()
         )
 
-    def deny_all_of(self, other: _Denials) -> bool:
-        """Return whether a long clause denies what a short one of `other` says, from its word of denial on."""
-        return any(
-            len(claim := claim_of(part)) >= _LEAST_TERMS
-            and not any(clause.covers(claim) >= _ALL_BUT_ONE for clause in self._affirmed_clauses)
-            and any(
-                TermLookup(denied).covers(claim) >= _ALL_BUT_ONE
-                and _first_denied(denied)
-                and TermLookup(part).common_terms(_first_denied(denied))
-                for denied in self._denied
-            )
-            for part in other._affirmed_parts
-        )
-
     def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
-        """Return whether `least` of a claim's terms stands where nothing is denied, and less of it where something is.
+        """Return whether clauses without denial have `least` of a claim's terms, and those with denial clearly fewer.
 
-        That is not half of it, or no more than a part of what one clause without denial has.
+        Fewer is less than half, or only a part of the terms that one clause without denial has.
         """
         affirmed = self._affirmed.covers(claim)
         if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
@@ -212,20 +192,13 @@ class _Denials:
         )
 
 
-def _first_denied(clause: str) -> Claim:
-    """Return the first word, or pair of ideographs, that a clause denies."""
-    _, denied = find_denied(clause)
-    words = [one[0] for one in _TOKEN_OF_CLAIM.finditer(plain_of(denied))]
-    return next((claim for word in words if len(claim := claim_of(word))), claim_of(""))
-
-
 def letters_of(text: str) -> str:
     """Return a text without its marks, normalised."""
     return "".join(filter(str.isalnum, plain_of(text)))
 
 
 def headings(item: RetrievedItem) -> str:
-    """Return where a passage stands: its file or title, and its sections."""
+    """Return the file or title of a passage and its sections."""
     named = item.metadata.get("filename") or item.metadata.get("title") or ""
     sections = item.metadata.get("section_path") or ()
     return " > ".join(str(part) for part in (named, *sections) if part)

@@ -1,10 +1,9 @@
-"""The terms of a text without its numbers: stems, codes, names and Chinese words, and where they stand."""
+"""The terms of a text, without its numbers: stems, codes, names and Chinese words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -28,7 +27,7 @@ _LETTERED = re.compile(rf"(?<![a-z0-9])[a-z](?![的是为和与或在有])[{IDEO
 _WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
-# What speaks of the answer or its sources, not of the world.
+# Words about the answer or its sources, and words that say little.
 _FILLER_EN_WORDS = """
 answer according passage document text source state mention provide describe follow include list note
 information question based context overall respectively specifically currently able also need must required
@@ -43,9 +42,9 @@ _FILLER_ZH_WORDS = """
 已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日 自 曾
 """
 _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
-# The segmenter joins what points back with the next word.
+# The segmenter joins pronouns with the next word.
 _POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
-# 工作满十年的，年假 10 天: what ends in 的 is the condition of what follows.
+# No cut behind 的, which ends a condition: 工作满十年的，年假 10 天.
 CLAUSE = re.compile(
     r"(?<!的)，|[;；]|：(?![^（）]*）)|(?=（(?:其中|包[括含]|含|[^（）]{1,20}：))|\s(?=\((?:(?:including|incl\.|of which)(?![a-z])|[^()]{1,20}:))|,(?!\d)|:(?!\d|[^()]*\))|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
@@ -54,8 +53,6 @@ _OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
 _OF_NAMES = ("nr", "ns", "nt", "nz")
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
 _SHORTEST_IN_PART = 3
-# Words that differ in their last two letters at most: pregnant and pregnancy.
-_OF_KIN, _LEAST_BEGUN = 0.9, 6
 
 
 def without_accents(plain: str) -> str:
@@ -65,7 +62,7 @@ def without_accents(plain: str) -> str:
 
 @lru_cache(maxsize=1024)
 def terms_of(text: str) -> tuple[str, ...]:
-    """Return the terms of a text without its numbers: stems, codes, pairs of ideographs; each once, in order."""
+    """Return the terms of a text without its numbers, each once, in order."""
     plain = without_accents(plain_of(text))
     capitals = [code.lower() for code in _CAPITAL_CODE.findall(text)]
     codes = [*capitals, *CODE.findall(plain), *_LETTERED.findall(plain)]
@@ -83,7 +80,7 @@ def terms_of(text: str) -> tuple[str, ...]:
 
 
 def _english_rates(text: str, plain: str) -> list[tuple[int, int]]:
-    """Return where "a year" and the like stand; 每年 is a word of its own, as 每次 is."""
+    """Return the spans of rates like "a year"; Chinese ones (每年) are words."""
     return [(start, end) for start, end in rates_in(text) if plain[start:end].isascii()]
 
 
@@ -104,7 +101,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1024)
 def names_in(text: str) -> frozenset[str]:
-    """Return the terms of a text that name a person, a place, an organisation."""
+    """Return the terms that name a person, a place or an organisation."""
     english = [
         found[0]
         for found in _CAPITALISED.finditer(text)
@@ -120,7 +117,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def wording_of(text: str) -> list[str]:
-    """Return the words of a text in their order, Chinese ones as they are segmented."""
+    """Return the words and numbers of a text in their order, Chinese ones as segmented."""
     runs = _WORD_OR_NUMBER.findall(without_accents(plain_of(text)))
     return [word for run in runs for word in ([run] if run.isascii() else words_of(run))]
 
@@ -130,31 +127,8 @@ def is_code(term: str) -> bool:
     return "-" in term or any(map(str.isdigit, term)) or _LETTERED.fullmatch(term) is not None
 
 
-@lru_cache(maxsize=1024)
-def phrases_of(text: str) -> frozenset[str]:
-    """Return what stands side by side in a text: two words or numbers, none of them a stop word: severity 2, 一般缺陷."""
-    plain = without_accents(plain_of(text))
-    runs = _WORD_OR_NUMBER.findall(without_question_words(plain))
-    words = [
-        f"{one} {two}"
-        for one, two in pairwise(runs)
-        if one.isascii()
-        and two.isascii()
-        and f"{one} {two}" in plain
-        and ENGLISH_STOP_WORDS.isdisjoint((one, two))
-    ]
-    chinese = [
-        f"{one}{two}"
-        for run in runs
-        if not run.isascii()
-        for one, two in pairwise(words_of(run))
-        if not {one, two} & CHINESE_STOP_WORDS and min(len(one), len(two)) > 1
-    ]
-    return frozenset((*words, *chinese))
-
-
 def find_swapped(statement: str, question: str) -> frozenset[str]:
-    """Return the terms of a statement that stand ahead of a word where the question has another: the notice period, asked for the probation period."""
+    """Return the terms of a statement ahead of a word that the question has behind another: notice period for probation period."""
     mine, its = (
         list(filter(None, map(_term_of, wording_of(text)))) for text in (statement, question)
     )
@@ -178,21 +152,19 @@ def _spelt(code: str) -> re.Pattern[str]:
 class Text:
     """A text in which terms are looked up."""
 
-    __slots__ = ("_begun", "_words", "plain")
+    __slots__ = ("_words", "plain")
 
     def __init__(self, text: str) -> None:
         self.plain = without_accents(plain_of(text))
         self._words = {_stem(word) for word in _WORD.findall(self.plain)}
-        self._begun = {begun for word in self._words for begun in _beginnings(word)}
 
     def has(self, term: str) -> float:
-        """Return whether the term stands in it: 1; of a longer Chinese word less, by the share of its pairs."""
+        """Return 1 where the text has a term, less where it has part of a longer Chinese word, 0 where not."""
         if is_code(term):
             is_there = _spelt(term).search(self.plain) if term.isascii() else term in self.plain
             return float(bool(is_there))
         if term[0].isascii() or term in self._words:
-            known = term in self._words
-            return 1.0 if known else _OF_KIN * (not self._begun.isdisjoint(_beginnings(term)))
+            return float(term in self._words)
         if term in self.plain:
             return 1.0
         if len(term) < _SHORTEST_IN_PART:
@@ -201,12 +173,8 @@ class Text:
         return share**2 if share >= 0.5 else 0.0
 
 
-def _beginnings(word: str) -> list[str]:
-    return [word[:end] for end in (len(word) - 2, len(word) - 1, len(word)) if end >= _LEAST_BEGUN]
-
-
 def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
-    """Return sets of terms that may stand in other words, in either language, and where they do."""
+    """Return sets of terms that have synonyms, in either language, with the pattern of these."""
     return [
         (frozenset(terms), pattern)
         for word, pattern in name_synonyms(text)
@@ -215,7 +183,7 @@ def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
 
 
 def find_separators(separator: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """Return where a text is cut, which is never within a value: October 8, 2015."""
+    """Return the separators of a text that are not within a value: October 8, 2015."""
     found = list(separator.finditer(text))
     # Offsets of values are those of the normalised text.
     values = normalise_values(text) if found and len(plain_of(text)) == len(text) else ()
@@ -227,22 +195,9 @@ def find_separators(separator: re.Pattern[str], text: str) -> list[re.Match[str]
 
 
 def cut(separator: re.Pattern[str], text: str) -> list[str]:
-    """Return the pieces of a text, each up to and with its separator."""
+    """Cut a text behind its separators."""
     edges = [0, *(match.end() for match in find_separators(separator, text)), len(text)]
     return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
-
-
-def values_of_pieces(text: str, pieces: Sequence[str]) -> list[tuple[TextValue, ...]]:
-    """Return the values of the pieces of a text, with units that they share over its marks: every four years, … every three."""
-    found = [[one.value for one in normalise_values(piece)] for piece in pieces]
-    whole = [one.value for one in normalise_values(text)]
-    if len(whole) != sum(map(len, found)):
-        return [tuple(some) for some in found]
-    units = (one.unit for one in whole)
-    return [
-        tuple(replace(one, unit=one.unit or unit) for one, unit in zip(some, units, strict=False))
-        for some in found
-    ]
 
 
 def numbers_in(text: str) -> list[TextValue]:

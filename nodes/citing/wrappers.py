@@ -1,9 +1,6 @@
-"""Takes off what models put around an answer: tags, fences, JSON, "Answer:", courtesies, lists of sources.
+"""Remove what models put around an answer: tags, fences, JSON, "Answer:", courtesies, lists of sources, repetitions.
 
-It is no part of what was asked, and no passage could support it. The text passes piece by piece; what comes out does
-not depend on how it was cut. What may still become something that goes, as partial matches tell, is held back.
-
-Also here: leaving out what a model says twice.
+Text comes in pieces, and the result does not depend on how it was cut: what may still be removed is held back.
 """
 
 from __future__ import annotations
@@ -81,10 +78,10 @@ _LEAST_REPEATED = 10
 
 
 class Unwrapped:
-    """The text of a model without what it stands in."""
+    """Removes what stands around the text of a model, piece by piece."""
 
     def __init__(self, *, keeps_courtesies: bool = False) -> None:
-        """Take `keeps_courtesies` for small talk, where a greeting is the answer."""
+        """Keep courtesies for small talk, where a greeting is the answer."""
         self._keeps_courtesies = keeps_courtesies
         self._opening = _OPENING if keeps_courtesies else _OPENING_OR_COURTESY
         self._buffer = ""
@@ -96,7 +93,7 @@ class Unwrapped:
         self._begins_line = True
 
     def feed(self, piece: str) -> str:
-        """Return what of the text up to the end of `piece` is known to be the answer."""
+        """Return what of the text so far certainly belongs to the answer."""
         if self._over:
             return ""
         self._buffer += piece
@@ -123,7 +120,7 @@ class Unwrapped:
         return "".join(passed)
 
     def _open(self, *, final: bool) -> bool:
-        """Take off what stands ahead of the answer; return whether that is known by now."""
+        """Remove what stands ahead of the answer; return False while more text must come to decide."""
         while True:
             text = self._buffer.lstrip()
             if text.startswith("{"):
@@ -153,7 +150,7 @@ class Unwrapped:
         return True
 
     def _next(self, *, final: bool) -> str | None:
-        """Return the next of what is held that passes, "" for what goes; None: more must be known."""
+        """Return the next piece of the buffer, "" where it is removed; None while more text must come to decide."""
         if self._sentence:
             return self._rest_of_sentence()
         body = self._buffer.lstrip()
@@ -183,7 +180,7 @@ class Unwrapped:
         return not self._keeps_courtesies and _CHATTER.match(body, partial=True) is not None
 
     def _is_left_out(self, sentence: str) -> bool:
-        """Return whether a sentence is a courtesy, or says what the answer is made of; one that cites is neither."""
+        """Return whether a sentence without a citation is a courtesy or about the answer itself."""
         bare = sentence.rstrip(")）*_ ")
         is_chatter = not _CITES.search(sentence) and _CHATTER.fullmatch(bare) is not None
         return is_chatter and not self._keeps_courtesies
@@ -210,7 +207,7 @@ class Unwrapped:
         return passed
 
     def _line(self, gap: str, body: str, *, final: bool) -> str | None:
-        """Return a line that may be of a list of sources, once it is whole."""
+        """Return a whole line, "" if it belongs to a list of sources; None while it is not whole."""
         line, newline, rest = body.partition("\n")
         if not (newline or final or len(line) > _LINE_CHARS):
             return None
@@ -226,7 +223,7 @@ class Unwrapped:
 
 
 class Unrepeated:
-    """Leaves out sentences that were written before, as a small model does that turns in circles.
+    """Leaves out repeated sentences; small models may write in circles.
 
     Attributes:
         circles: how many sentences in a row were left out.
@@ -239,7 +236,7 @@ class Unrepeated:
         self._passed = self._searched = 0  # characters of the sentence
 
     def feed(self, piece: str) -> str:
-        """Return what of the text up to the end of `piece` is known to be new."""
+        """Return what of the text so far is certainly new."""
         self._sentence += piece
         passed = list[str]()
         while end := sentence_end(self._sentence, since=self._searched):
@@ -276,12 +273,12 @@ class Unrepeated:
 
 
 def _letters_of(sentence: str) -> str:
-    """Return what a sentence says without marks and markers, which may differ."""
+    """Return the letters and digits of a sentence, without its markers."""
     return _NO_LETTERS.sub("", sentence).casefold()
 
 
 def _answer_in(value: object) -> str | None:
-    """Return the answer that a JSON object holds; None: it holds none."""
+    """Return the answer in a JSON object; None if it has none."""
     if not isinstance(value, dict):
         return None
     fields = cast("dict[str, object]", value)
@@ -307,6 +304,6 @@ def _unescape(text: str) -> str:
 
 
 def unwrap(text: str) -> str:
-    """Return a whole text without what it stands in."""
+    """Return a whole text without what stands around it."""
     one = Unwrapped()
     return one.feed(text) + one.finish()

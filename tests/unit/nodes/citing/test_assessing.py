@@ -151,7 +151,6 @@ PROBATION = "合同期限一年以上不满三年的，试用期不得超过二�
         ("May parcels exceed 8 kg?", "Yes, parcels may exceed 8 kg.", HEAVY, False),
         ("How heavy may a parcel be?", "At most 8 kg.", HEAVY, True),
         ("Should geese be fed with bread?", "No, geese should not be fed with bread.", BREAD, True),
-        ("Should geese be fed with bread?", "Yes, geese should be fed with bread.", BREAD, False),
         ("非全日制用工可以约定试用期吗？", "可以，非全日制用工可以约定试用期。", PART_TIME, False),
         ("非全日制用工可以约定试用期吗？", "不可以，非全日制用工不得约定试用期。", PART_TIME, True),
         ("被派遣司机与谁订立合同？", "被派遣司机与租赁公司订立两年以上的合同。", OFFICES, True),
@@ -175,7 +174,6 @@ def test_scales_units_parts_and_denials_are_told_apart(
 
 FEES = "The day ticket costs €12 and the monthly ticket €48. The trial period is two weeks, the notice period four weeks."
 COVER = "甲方购买的意外险保额为50万元，医疗险保额为20万元。1 级高血压首选氨氯地平，2 级高血压首选缬沙坦。"
-SIZES = "| Property | Crane 2 | Crane 2 L |\n| --- | --- | --- |\n| Weight | 310 kg | 470 kg |"
 DOSES = "| 药物 | 剂量 |\n| --- | --- |\n| 缬沙坦 | 起始80毫克，最大320毫克 |"
 PRICE = "合同总价为860,000元。"
 ORDER = "第一次检查在安装后15天，第二次检查在安装后30天。一级柜的风速为0.4米/秒，二级柜的风速为0.5米/秒。每亩施有机肥1.5吨。"
@@ -198,8 +196,6 @@ ROUTES = "| Route | Length |\n| --- | --- |\n| Ridge 20 | 41 km |\n| Ridge 20 XL
         ("意外险的保额是多少？", "重疾险的保额是50万元。", COVER, False),
         ("1 级高血压首选什么药？", "首选药物是氨氯地平。", COVER, True),
         ("1 级高血压首选什么药？", "3级高血压首选氨氯地平。", COVER, False),
-        ("How heavy is the Crane 2 L?", "The Crane 2 L weighs 470 kg.", SIZES, True),
-        ("How heavy is the Crane 2 L?", "It weighs 470 kg.", SIZES, True),
         ("缬沙坦的最大剂量是多少？", "缬沙坦的最大剂量是320毫克。", DOSES, True),
         ("缬沙坦的最大剂量是多少？", "缬沙坦的起始剂量是320毫克。", DOSES, False),
         ("第二次检查在什么时候？", "第2次检查在安装后30天。", ORDER, True),
@@ -526,7 +522,6 @@ def test_a_fact_joins_only_what_its_passage_joins(
 FEE = "Until the end of 2022 the berth fee was 40 EUR. Since March 2023 it is 55 EUR."
 FERRY = "The opening of the pier is moved from 3 April to 20 June 2026, since the piles are late."
 POOL_TIMES = "Special leave: wedding 4 days, moving house 1 day, death of a relative 6 days."
-TOOLS = "Drills are checked every five years, ladders every two."
 MEMBERS = "| Ticket | Adult | Senior (65+) |\n| --- | --- | --- |\n| Day | 9 EUR | 7 EUR |\n| Evening (after 19:00) | 5 EUR | 4 EUR |"
 WEIGHTS = "The P-30 weighs 8 kg, the P-50 12 kg."
 SUPPLIER = "原定供应商为恒达公司，因报价过高改为远航公司。预算由80万元追加到95万元。"
@@ -541,7 +536,6 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
         ("预算是多少？", SUPPLIER, "预算为95万元。", "预算为80万元。"),
         ("How much is the berth fee?", FEE, "The berth fee was 40 EUR until 2022; since March 2023 it has been 55 EUR.", "The berth fee is now 40 EUR."),
         ("How many days off for my wedding?", POOL_TIMES, "You get 4 days of special leave.", "You get 6 days of special leave."),
-        ("How often are ladders checked?", TOOLS, "Every two years.", "Every five years."),
         ("What does an evening ticket cost?", MEMBERS, "Seniors (65+): 4 EUR", "Seniors (65+): 5 EUR"),
         ("How heavy is the P-50?", WEIGHTS, "The P-50 weighs 12 kg.", "The P-50 weighs 8 kg."),
         ("Is the sauna open on Mondays?", SAUNA, "The sauna is closed on Mondays.", "Yes, the sauna is open on Mondays."),

@@ -1,4 +1,4 @@
-"""Whether the part of the passages that speaks most of a fact's subject has its numbers."""
+"""Check a sentence by its numbers: the part of the passages that speaks most of a fact's subject must have them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,19 @@ from sextant.nodes.citing.evidence_part import (
     holds_value,
     is_exactly,
 )
-from sextant.nodes.citing.sentence_look import OF_CITED, SentenceLook
-from sextant.nodes.citing.terms import phrases_of, terms_of
+from sextant.nodes.citing.terms import terms_of
+from sextant.nodes.citing.word_check import OF_CITED, WordCheck
 from sextant.text.characters import plain_of
 from sextant.text.units import ORDINAL, WEEKDAY, TextValue
 from sextant.text.values import normalise_values
 
-# A part that speaks of the subject by so much more than the one with the number makes the number another's.
+# How much more another part must be about the subject, so that the number is not of it.
 _LEAD = 0.1
-# A part that has so much of it speaks of it for certain.
+# The share of a subject from which a part is about it for certain.
 _SURELY = 0.5
-# Of two rows that have as much of the subject the one with fewer other words is meant: the Heron 3, not the Heron 3 XL.
+# What a row loses for each term that the subject lacks, and how many count: the Heron 3 is not the Heron 3 XL.
 _PER_EXTRA, _MOST_EXTRA = 0.008, 10
-# What stands side by side in it counts besides: Heron 3.
-_OF_PHRASES = 0.05
-# So much of the subject a part must have.
+# The least share of the subject that a part must have.
 _SUBJECT = 0.35
 _FORMERLY = re.compile(
     r"\b(?:until|till|formerly|previously|originally|initially|used to|was|were|had been)\b|原[定为价先本计]|曾|此前|以前"
@@ -41,23 +39,15 @@ _MOVED_FROM = re.compile(
 _CHANGED_TO = re.compile(
     r"[^，。；\d]{0,6}[改调变移延推升涨增降减缩提追][^，。；\d]{0,4}[为到至成][^，。；\d]{0,3}"
 )
-# So many of a fact's own words must stand where its numbers do.
+# The least share of a fact's own words that must stand with its numbers.
 _OF_STATED = 0.2
 _OTHERS = re.compile(
     r"其他|其它|其余|\bothers?\b|\belse\b|\bremaining\b|\ball other\b", re.IGNORECASE
 )
 
 
-class ValueLook(SentenceLook):
-    """Looks for the numbers of facts, bound to their subject; of facts without numbers, for their words."""
-
-    @cached_property
-    def _phrases(self) -> list[str]:
-        """Return what stands side by side in the question or the sentence, and in a passage."""
-        stated = {one for one in phrases_of(self._sentence) if not any(map(str.isdigit, one))}
-        every = phrases_of(self._evidence.question) | stated
-        there = [part.layers[0][1].plain for part in self._whole]
-        return [one for one in every if any(one in plain for plain in there)]
+class ValueCheck(WordCheck):
+    """Checks facts with numbers by these, and others by their words."""
 
     @cached_property
     def _days(self) -> list[TextValue]:
@@ -65,25 +55,24 @@ class ValueLook(SentenceLook):
         days = [one for one in stated if one.unit == WEEKDAY]
         return days or [one for one in self._evidence.asked_values if one.unit == WEEKDAY]
 
-    def _of_facts(self) -> list[Assessment]:
-        """Return what becomes of each fact: numbers that stand apart were exchanged."""
-        found = [(fact, self._of_numbers(fact)) for fact in self._facts]
+    def _check_facts(self) -> list[Assessment]:
+        found = [(fact, self._check_numbers(fact)) for fact in self._facts]
         if _is_scattered(found):
             parts = tuple(part for _, some in found for _, one in some for part in one.parts)
             return [Assessment(Support.CONTRADICTED, 0.0, parts)]
-        return _with_names([self._with_words(fact, some) for fact, some in found])
+        return _with_names([self._check_fact(fact, some) for fact, some in found])
 
-    def _of_numbers(self, fact: StatedFact) -> Sequence[tuple[TextValue, Assessment]]:
+    def _check_numbers(self, fact: StatedFact) -> Sequence[tuple[TextValue, Assessment]]:
         subject = self._subject_of(fact)
         numbered = [part for part in self._parts if part.values and fact.values]
         scores = {id(part): self._score(part, subject) for part in numbered}
-        return _without_names([(v, self._of_value(v, fact, scores)) for v in fact.values])
+        return _without_names([(v, self._check_value(v, fact, scores)) for v in fact.values])
 
-    def _with_words(
+    def _check_fact(
         self, fact: StatedFact, found: Sequence[tuple[TextValue, Assessment]]
     ) -> Assessment:
         if not found:
-            return self._of_words(fact)
+            return self._check_words(fact)
         parts = tuple(dict.fromkeys(part for _, one in found for part in one.parts))
         worst = min((one for _, one in found), key=lambda one: one.support)
         if worst.support is not Support.SUPPORTED:
@@ -97,25 +86,23 @@ class ValueLook(SentenceLook):
         return Assessment(Support.SUPPORTED, max(ENOUGH, worst.share), parts)
 
     def _lacks_words(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
-        """Return whether parts that have the numbers of a fact have next to none of its words."""
+        """Return whether parts with the numbers of a fact have hardly any of its words."""
         same = [part for part in parts if not self._is_foreign(part)]
         there = [any(self._level(part, term) >= NEAR for part in same) for term in fact.new]
         return bool(same) and len(there) > 1 and sum(there) < _OF_STATED * len(there)
 
     def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
-        """Return how much a part speaks of a subject, and of the numbers of the question."""
+        """Return how much a part is about a subject and has the numbers of the question."""
         covered = self._share_covered(part, subject)
         if asked := self._evidence.asked_values:
             covered += 0.3 * sum(self._share_of_asked(part, value) for value in asked) / len(asked)
-        if self._phrases:
-            covered += _OF_PHRASES * sum(map(part.owns, self._phrases)) / len(self._phrases)
         if part.is_row and part.label:
             extra = [term for term in part.label if term not in subject and self._level(part, term)]
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         return covered
 
     def _share_of_asked(self, part: EvidencePart, value: TextValue) -> float:
-        """Return how far a part speaks of a value of the question; a range only where no other part has the value itself."""
+        """Return how far a part has a value of the question. A range counts only where no part has the value itself."""
         own = [
             one
             for one in (part.conditions if part.is_row else part.values)
@@ -126,8 +113,10 @@ class ValueLook(SentenceLook):
         holds = has_value if is_said else holds_value
         return 1.0 if holds(own, value) else 0.5 * holds(part.conditions, value)
 
-    def _of_value(self, value: TextValue, fact: StatedFact, scores: dict[int, float]) -> Assessment:
-        """Return one number: said by the part that speaks most of the subject, of those with a number of its kind."""
+    def _check_value(
+        self, value: TextValue, fact: StatedFact, scores: dict[int, float]
+    ) -> Assessment:
+        """Check a number: of the parts with a number of its kind, the one most about the subject must have it."""
         carriers = [
             part
             for part in self._parts
@@ -165,14 +154,14 @@ class ValueLook(SentenceLook):
         return Assessment(self._between(best, score, rival, scores), score, (best,))
 
     def _is_on_another_day(self, part: EvidencePart) -> bool:
-        """Return whether a part speaks of days of the week, and of none that the sentence or else the question names."""
+        """Return whether a part has days of the week, but none of the sentence or else of the question."""
         days = [value for value in part.values if value.unit == WEEKDAY]
         return bool(self._days and days) and not any(holds_value(days, one) for one in self._days)
 
     def _rivals(
         self, value: TextValue, carriers: Sequence[EvidencePart], best: EvidencePart | None
     ) -> list[EvidencePart]:
-        """Return the parts with another number of the same kind, that the sentence does not say, too."""
+        """Return the parts with another number of the same kind that the sentence lacks."""
         alike = any(value.bound == v.bound and value.matches(v) for p in carriers for v in p.values)
         bound = value.bound if alike else ""
         rivals = [
@@ -191,14 +180,14 @@ class ValueLook(SentenceLook):
     def _between(
         self, best: EvidencePart, score: float, rival: EvidencePart | None, scores: dict[int, float]
     ) -> Support:
-        """Return how a part with a number stands against the best one with another."""
+        """Compare the best part with a number and the best one with another."""
         against = scores[id(rival)] if rival else 0.0
         of_rows = best.is_row and rival is not None and rival.is_row
         if against > score + (_PER_EXTRA / 2 if of_rows else _LEAD):
             return Support.CONTRADICTED if against >= _SURELY else Support.PARTIAL
         foreign = self._is_foreign(best)
         if foreign and rival and against >= score:
-            return Support.PARTIAL  # no word tells which of its numbers is meant
+            return Support.PARTIAL  # nothing tells which number is meant
         if score < _SUBJECT * (0.5 if foreign else 1.0) and self._asked:
             return Support.FOREIGN if foreign else Support.PARTIAL
         tied = of_rows and against >= score - _PER_EXTRA / 2
@@ -207,16 +196,13 @@ class ValueLook(SentenceLook):
         return Support.SUPPORTED
 
     def _is_meant_instead(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether another part with another number is the one that speaks of what is asked."""
+        """Return whether a part with another number is more about the question."""
         if best.is_row and terms_of(best.row) and plain_of(best.row) in plain_of(fact.text):
             return False
         return self._owns_more(rival, best, fact)
 
     def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more.
-
-        What stands ahead of a clause in its sentence it speaks of, too.
-        """
+        """Return whether another clause of the same sentence has all terms of the subject that this one has, and more."""
         if not (rival.is_clause and best.is_clause and is_of_same_sentence(rival, best)):
             return False
         about = terms_of(plain_of(fact.text)[: _first_number(fact.text)])
@@ -226,9 +212,9 @@ class ValueLook(SentenceLook):
         return {t for t in marks if rival.speaks_of(t)} > {t for t in marks if best.speaks_of(t)}
 
     def _is_exchanged(self, value: TextValue, fact: StatedFact, best: EvidencePart) -> bool:
-        """Return whether a part with another number of the sentence speaks of this fact instead: two were exchanged.
+        """Return whether a part with another number has all terms of a fact that this one has, and more.
 
-        So does the other clause of one sentence, whatever its number.
+        Its number must be another one of the sentence, as where two were exchanged, or stand in the same sentence.
         """
         owned = {term for term in fact.terms if best.owns(term)}
         return any(
@@ -250,12 +236,12 @@ class ValueLook(SentenceLook):
 
 
 def _is_former(part: EvidencePart) -> bool:
-    """Return whether a clause says what was so once."""
+    """Return whether a clause is about the past."""
     return not part.is_row and _FORMERLY.search(part.layers[0][1].plain) is not None
 
 
 def _is_replaced(value: TextValue, part: EvidencePart) -> bool:
-    """Return whether a clause says what a value became: moved from 3 to 20 June, 由80万元追加到95万元."""
+    """Return whether a clause says that a value was changed: moved from 3 to 20 June, 由80万元追加到95万元."""
     plain = part.layers[0][1].plain
     return not part.is_row and any(
         value.matches(one.value)
@@ -280,20 +266,20 @@ def is_of_same_row(one: EvidencePart, other: EvidencePart) -> bool:
 
 
 def _is_of_same_column(one: EvidencePart, other: EvidencePart) -> bool:
-    """Return whether two cells stand in one column that has a name."""
+    """Return whether two cells stand in one named column."""
     is_named = one.column == other.column != ""
     return one.is_row and other.is_row and one.passage == other.passage and is_named
 
 
 def _competes(value: TextValue, other: TextValue) -> bool:
-    """Return whether two values answer the same question differently."""
+    """Return whether two values are of one kind and differ."""
     return value.dimension == other.dimension and not value.matches(other)
 
 
 def _without_names(
     found: Sequence[tuple[TextValue, Assessment]],
 ) -> Sequence[tuple[TextValue, Assessment]]:
-    """Drop values that only name the row or the column where another one stands: seniors (65+), 4 EUR."""
+    """Drop values that only name the row or column of another one: seniors (65+), 4 EUR."""
     return [
         (value, one)
         for value, one in found
@@ -307,7 +293,7 @@ def _without_names(
 
 
 def _with_names(outcomes: Sequence[Assessment]) -> list[Assessment]:
-    """Believe in another language what stands with a number of the sentence in one part."""
+    """Take facts in another language for supported where they stand in one part with a supported number."""
     sure = {
         (part.passage, part.span)
         for one in outcomes
@@ -326,9 +312,9 @@ def _with_names(outcomes: Sequence[Assessment]) -> list[Assessment]:
 def _is_scattered(
     found: Sequence[tuple[StatedFact, Sequence[tuple[TextValue, Assessment]]]],
 ) -> bool:
-    """Return whether two numbers stand apart, each with another one of the other's kind: two were exchanged.
+    """Return whether two numbers were exchanged: they stand in different parts, each with another number of its kind.
 
-    A fact that names what its number is of may be of another row than the one before.
+    A fact that has terms of its own part may be about another row than the fact before.
     """
     said = [
         (fact, value, part)
@@ -351,10 +337,7 @@ def _is_scattered(
 def _has_instead(
     value: TextValue, part: EvidencePart, other: EvidencePart, stated: Sequence[TextValue]
 ) -> bool:
-    """Return whether a part has, instead of a value that stands in another one, a number of its kind that is not stated.
-
-    Of two clauses of one sentence each has only its own numbers.
-    """
+    """Return whether a part has, instead of a value of another part, a number of its kind that the sentence lacks."""
     is_near = is_of_same_sentence(part, other)
     return any(
         _competes(value, v) and v.unit == value.unit and not any(s.matches(v) for s in stated)
@@ -369,10 +352,10 @@ def _has_unit(part: EvidencePart, value: TextValue) -> bool:
 
 
 def _is_in_other_unit(part: EvidencePart, value: TextValue) -> bool:
-    """Return whether a value has a unit, and a part none of it: the price in euros beside that in yuan."""
+    """Return whether all values of a part have another unit: the price in euros beside that in yuan."""
     return bool(value.unit) and all(v.unit not in ("", value.unit) for v in part.values)
 
 
 def _first_number(text: str) -> int:
-    """Return where the first number of a text stands; 0 for none."""
+    """Return the offset of the first number in a text; 0 for none."""
     return next((one.start for one in normalise_values(text) if one.value.unit != WEEKDAY), 0)

@@ -1,4 +1,4 @@
-"""One sentence before its evidence: which parts of passages have its words and names, and which deny it."""
+"""Check a sentence by its words: find the parts of passages that have them, and those that deny it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sextant.nodes.citing.evidence_index import (
     Support,
     language_of_sentence,
 )
-from sextant.nodes.citing.evidence_part import BEHIND, HEADING, OWN, EvidencePart
+from sextant.nodes.citing.evidence_part import HEADING, OWN, EvidencePart
 from sextant.nodes.citing.support import is_opposed
 from sextant.nodes.citing.terms import (
     find_swapped,
@@ -29,27 +29,35 @@ from sextant.text.statements import negates
 from sextant.text.values import normalise_values
 from sextant.text.word_forms import is_opposite
 
-# A longer word is named by half of it: 滤波 for 滤波器.
-_IN_PART = 0.25
+# The least level of a name. 滤波 for 滤波器, half of a longer word, has this much.
+_LEAST_OF_NAME = 0.25
 OF_CITED = 0.05
-"""Of several parts that say it one of a passage that the model cites goes first."""
-# A sentence of few words must speak of the subject nearly as much as any part does.
+"""What a part of a cited passage scores more, to be preferred to others like it."""
+# The share of the best part's words of the question that the part behind a short sentence must have.
 _OF_BEST = 0.85
-# So much of the question's terms.
 OF_ASKED = 0.4
-# Each of them must stand so close to the rest.
+"""A sentence with this share of the question's terms repeats the question."""
+# The least level of each word of a short sentence in the part that supports it.
 _CLOSE = 0.5
-# A sentence of no more terms of its own says little more than their relation to the subject.
 SHORT = 4
-# A sentence is said in part where more than this share of its words is.
+"""A sentence is short if it has at most so many terms that the question lacks."""
+# The share of a sentence's words from which it is supported in part.
 _PARTLY = 0.3
-# Each term of its own that the passages have makes a sentence lean less on the question.
-_PER_OWN = 0.35
+# How much less a fact is about the question for each term of the sentence that the question lacks.
+_PER_TERM = 0.35
 _COPULA = re.compile(r"\b(?:is|are|was|were)\b|[是为]")
 
 
-class SentenceLook:
-    """A sentence with its facts, and the parts of passages that may support it."""
+class WordCheck:
+    """Checks the facts of one sentence against the parts of the passages.
+
+    Args:
+        evidence: the passages.
+        sentence: without markers.
+        facts: what it says.
+        withheld: indexes of passages that may not be cited.
+        preferred: indexes of passages that it cites.
+    """
 
     def __init__(
         self,
@@ -74,13 +82,13 @@ class SentenceLook:
         self._swapped = find_swapped(sentence, evidence.question)
         self._asked = {term: evidence.weight(term) for term in evidence.asked}
 
-    def assessed(self) -> Assessment:
-        """Return what the parts say of the whole sentence."""
+    def assess(self) -> Assessment:
+        """Return how far the parts support the whole sentence."""
         if quoted := self._evidence.quoted(self._sentence, self._parts):
             return Assessment(Support.SUPPORTED, 1.0, quoted)
         if self._evidence.invents(self._sentence):
             return Assessment(Support.UNSUPPORTED, 0.0)
-        outcomes = self._of_facts()
+        outcomes = self._check_facts()
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         worst = min(one.support for one in outcomes)
         share = sum(one.share for one in outcomes) / len(outcomes)
@@ -96,16 +104,16 @@ class SentenceLook:
         partial = share > _PARTLY or self._touches()
         return Assessment(Support.PARTIAL if partial else Support.UNSUPPORTED, share, parts)
 
-    def _of_facts(self) -> list[Assessment]:
-        """Return what becomes of each fact."""
-        return [self._of_words(fact) for fact in self._facts]
+    def _check_facts(self) -> list[Assessment]:
+        """Return how far each fact is supported."""
+        return [self._check_words(fact) for fact in self._facts]
 
-    def _of_words(self, fact: StatedFact) -> Assessment:
-        """Return what the part that has most of a fact's words says, and speaks of what is asked."""
+    def _check_words(self, fact: StatedFact) -> Assessment:
+        """Check a fact by the part that has most of its words and speaks of what is asked."""
         subject = self._subject_of(fact)
         new = {term: self._evidence.weight(term) for term in fact.new or fact.terms}
         asked = {term: weight for term, weight in subject.items() if term not in new}
-        # A sentence that has some of the question's words says itself what it is about.
+        # Of a sentence that repeats some of the question, only what it repeats counts.
         restated = {term: weight for term, weight in asked.items() if term in self._stated}
         asked = restated if sum(restated.values()) >= OF_ASKED * sum(asked.values()) else asked
         found = [
@@ -130,9 +138,13 @@ class SentenceLook:
         return Assessment(Support.SUPPORTED, coverage, (part,))
 
     def _subject_of(self, fact: StatedFact) -> dict[str, float]:
-        """Return what a fact is about: its own terms and, less, those ahead of it, and what the sentence leaves out of the question."""
+        """Return the terms that a fact is about, by weight.
+
+        They are its own terms, those ahead of it in its sentence and those of the question, which count the less the more
+        the sentence says itself.
+        """
         own = {term for one in self._facts for term in one.new if self._evidence.is_known(term)}
-        left_out = max(0.0, 1.0 - _PER_OWN * len(own))
+        left_out = max(0.0, 1.0 - _PER_TERM * len(own))
         subject = {
             term: weight if is_code(term) else left_out * weight
             for term, weight in self._asked.items()
@@ -142,7 +154,7 @@ class SentenceLook:
         return subject | {term: self._evidence.weight(term) for term in fact.terms}
 
     def _touches(self) -> bool:
-        """Return whether a sentence speaks at all of what the question or the passages speak of."""
+        """Return whether a third of a sentence's terms stand in the question or the passages."""
         terms = [term for fact in self._facts for term in fact.terms]
         known = [term for term in terms if term in self._asked or self._evidence.is_known(term)]
         return bool(known) and 3 * len(known) >= len(terms)
@@ -151,7 +163,7 @@ class SentenceLook:
         return self._evidence.languages[part.passage] != self._language
 
     def _level(self, part: EvidencePart, term: str) -> float:
-        """Return how much a term, or other words for it, says for a part."""
+        """Return the level of a term, or of a synonym, in a part."""
         level = part.level(term)
         if level < OWN:
             others = (part.level_of(found) for terms, found in self._others if term in terms)
@@ -159,30 +171,21 @@ class SentenceLook:
         return level
 
     def _share_covered(self, part: EvidencePart, terms: dict[str, float]) -> float:
-        """Return the share of terms, by weight, that say something for a part."""
-        known = {
-            term: weight
-            for term, weight in terms.items()
-            if self._is_anywhere(term) and self._may_be_in(part, term)
-        }
+        """Return the share of terms, by weight and level, that a part has, of those that any part has."""
+        known = {term: weight for term, weight in terms.items() if self._is_anywhere(term)}
         whole = sum(known.values())
         if not whole:
             return 0.0
         return sum(weight * self._level(part, term) for term, weight in known.items()) / whole
 
-    def _may_be_in(self, part: EvidencePart, term: str) -> bool:
-        """Return whether a part could have a term: in another language only where its other words are known, or it is a name."""
-        if not self._is_foreign(part) or is_code(term):
-            return True
-        return any(term in terms for terms, _ in self._others) or part.level(term) > 0
-
     def _is_anywhere(self, term: str) -> bool:
-        """Return whether any part has a term, or other words for it; what none has tells them not apart."""
+        """Return whether any part has a term or a synonym of it."""
         if term not in self._anywhere:
             self._anywhere[term] = any(self._level(part, term) for part in self._parts)
         return self._anywhere[term]
 
     def _coverage_of(self, part: EvidencePart, terms: dict[str, float]) -> float:
+        """Return the share of terms, by weight, that a part has; what its heading has counts whole."""
         whole = sum(terms.values())
         if not whole:
             return 0.0
@@ -191,7 +194,7 @@ class SentenceLook:
 
     @property
     def _is_brief(self) -> bool:
-        """Return whether the sentence says little more than what relates to the subject."""
+        """Return whether the sentence has few words that the question lacks."""
         return len({term for fact in self._facts for term in fact.new}) <= SHORT
 
     def _is_together(self, part: EvidencePart, terms: Collection[str]) -> bool:
@@ -206,26 +209,13 @@ class SentenceLook:
         )
 
     def _misses_name(self, fact: StatedFact, parts: Sequence[EvidencePart]) -> bool:
-        """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
+        """Return whether a fact has a name that neither the question nor any of its parts in the same language has."""
         same = [part for part in parts if not self._is_foreign(part)]
         names = names_in(fact.text).intersection(fact.new) if same else ()
-        return any(
-            all(
-                self._level(part, name) < _IN_PART or self._names_someone_else(part, name)
-                for part in same
-            )
-            for name in names
-        )
-
-    def _names_someone_else(self, part: EvidencePart, name: str) -> bool:
-        """Return whether a part has other names in the place of one that stands elsewhere in its sentence or next to it."""
-        if part.is_row or self._level(part, name) > BEHIND or part.layers[0][1].has(name):
-            return False
-        others = names_in(part.wording) - {*self._asked, *terms_of(self._sentence)}
-        return bool(others)
+        return any(all(self._level(part, name) < _LEAST_OF_NAME for part in same) for name in names)
 
     def _is_of_another(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a part says of something else what a fact says; a value also of what is not asked for."""
+        """Return whether a part says the same of something else."""
         swapped = self._swapped.intersection(fact.terms) if fact.values else ()
         return (
             self._replaces(part, fact)
@@ -234,7 +224,7 @@ class SentenceLook:
         )
 
     def _joins_apart(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a fact joins what two clauses say of different things: the miller is Hanne, her deputy is Per."""
+        """Return whether a fact joins words of two clauses about different things: the miller is Hanne, her deputy is Per."""
         every, stated = set(fact.terms), self._stated.union(self._asked)
         held = [{term for term in every if clause.has(term)} for clause in part.clauses]
         telling = [
@@ -247,7 +237,7 @@ class SentenceLook:
         )
 
     def _replaces(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a fact says the words of a part with others in the place of some: 归乙方所有 for 归甲方所有."""
+        """Return whether a fact has half of a part's words and others in the place of some: 归乙方所有 for 归甲方所有."""
         if part.is_row or self._is_foreign(part):
             return False
         stated, there = wording_of(fact.text), wording_of(part.sentence)
@@ -261,7 +251,7 @@ class SentenceLook:
         )
 
     def _is_swapped(self, words: Sequence[str], there: Sequence[str], part: EvidencePart) -> bool:
-        """Return whether words that other parts have stand in the place of words that the sentence lacks."""
+        """Return whether words of other parts stand where this part has words that the sentence lacks."""
         mine, its = terms_of(" ".join(words)), terms_of(" ".join(there))
         is_new = any(
             not self._evidence.is_asked(term)
@@ -272,11 +262,11 @@ class SentenceLook:
         return is_new and any(term not in self._asked and term not in self._stated for term in its)
 
     def _is_denied(self, parts: Sequence[EvidencePart]) -> bool:
-        """Return whether words of denial, or the other bound of a number, stand on one side only."""
+        """Return whether either the sentence or the parts deny what the other says."""
         same = [part for part in parts if not self._is_foreign(part)]
         if not same:
             return False
-        # A sentence that has all of its words tells more than those that have some.
+        # Sentences with all of its words are compared, if there are any.
         closer = [
             part for part in self._whole if not part.is_row and all(map(part.owns, self._stated))
         ]
@@ -284,7 +274,7 @@ class SentenceLook:
         return is_opposed(self._sentence, whole) or self._is_bounded_otherwise(whole)
 
     def _is_opposite(self, fact: StatedFact, part: EvidencePart) -> bool:
-        """Return whether a clause that speaks of a fact has the opposite of one of its words: rose, fell."""
+        """Return whether a clause with a third of a fact's words has the opposite of one of them: rose, fell."""
         own = part.layers[0][1]
         clauses = [
             one for one in part.clauses if 3 * sum(map(one.has, fact.terms)) >= len(fact.terms)
@@ -295,7 +285,7 @@ class SentenceLook:
         )
 
     def _is_bounded_otherwise(self, whole: str) -> bool:
-        """Return whether a text has a number of the sentence only as the other bound: at most for more than."""
+        """Return whether a text has a number of the sentence only with the opposite bound: at most for more than."""
         there = [one.value for one in normalise_values(whole)]
         stated = (one.value for one in normalise_values(self._sentence))
         return any(
