@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.citations import is_table
@@ -42,11 +42,18 @@ _TOPIC = re.compile(
 _WRAPPED_CHARS = 40  # shorter lines were not broken to a width
 
 
-def parts_of(index: int, item: RetrievedItem) -> list[EvidencePart]:
-    """Return the parts of a passage. A table that came with the question has none: its cells are checked apart."""
-    if is_table(item):
-        return []
-    return [*_parts_of_computation(index, item), *cut_rows(index, item), *_clauses(index, item)]
+def all_parts(items: Sequence[RetrievedItem]) -> list[EvidencePart]:
+    """Return the parts of all passages. Attached tables have none: their cells are checked apart."""
+    return [
+        part
+        for index, item in enumerate(items)
+        if not is_table(item)
+        for part in (
+            *_parts_of_computation(index, item),
+            *cut_rows(index, item),
+            *_clauses(index, item),
+        )
+    ]
 
 
 def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
@@ -59,23 +66,9 @@ def _parts_of_computation(index: int, item: RetrievedItem) -> Iterator[EvidenceP
         layers = (
             (OWN, Text(f"{one.text}\n{item.text[slice(*span)]}")),
             (COLUMNS, Text(item.text.partition("\n")[0])),
-            (HEADING, _heading_text(item)),
+            (HEADING, Text(headings(item))),
         )
         yield EvidencePart(index, span, one.text, layers, values, values)
-
-
-def _heading_text(item: RetrievedItem) -> Text:
-    return Text(headings(item))
-
-
-def all_parts(items: Sequence[RetrievedItem], withheld: Collection[int] = ()) -> list[EvidencePart]:
-    """Return the parts of all passages that may be cited."""
-    return [
-        part
-        for index, item in enumerate(items)
-        if index not in withheld
-        for part in parts_of(index, item)
-    ]
 
 
 def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:

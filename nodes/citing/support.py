@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.text.characters import IDEOGRAPHS, MARKS, language_of, plain_of, simplify
+from sextant.text.characters import IDEOGRAPHS, MARKS, plain_of, simplify
 from sextant.text.statements import (
     clauses,
     complete_denials,
@@ -41,22 +41,9 @@ class Claim:
 
     words: frozenset[str]
     pairs: frozenset[str]
-    statement: str = field(default="", compare=False)
 
     def __len__(self) -> int:
         return len(self.words) + len(self.pairs)
-
-    @property
-    def language(self) -> str:
-        """Return `zh` or `en`: that of its statement, else by what most terms are."""
-        if self.statement:
-            return language_of(self.statement)
-        return "zh" if len(self.pairs) > len(self.words) else "en"
-
-    @property
-    def numbers(self) -> frozenset[str]:
-        """Return the words that are numbers."""
-        return frozenset(word for word in self.words if word[0].isdigit())
 
 
 @lru_cache(maxsize=256)
@@ -65,7 +52,7 @@ def claim_of(statement: str) -> Claim:
     text = plain_of(ITEM.sub("", statement))
     words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
     pairs = (pair for run in _HAN_RUN.findall(without_question_words(text)) for pair in _pairs(run))
-    return Claim(frozenset(words), frozenset(pairs), statement)
+    return Claim(frozenset(words), frozenset(pairs))
 
 
 def _term(word: str) -> str:
