@@ -192,20 +192,20 @@ class EvidenceIndex:
 
     def has_numbers(self, sentence: str, passages: Collection[int]) -> bool:
         """Return whether these passages have all numbers of a sentence that the question lacks."""
-        there = [v for part in self.parts if part.passage in passages for v in part.values]
+        known = [v for part in self.parts if part.passage in passages for v in part.values]
         return all(
-            any(one.value.matches(value) for value in (*there, *self.asked_values))
+            any(one.value.matches(value) for value in (*known, *self.asked_values))
             for one in normalise_values(sentence)
         )
 
     def has_only_numbers(self, sentence: str, passages: Collection[int]) -> bool:
         """Return whether these passages have all numbers of a sentence, and no others of their kinds."""
-        there = [v for part in self.parts if part.passage in passages for v in part.values]
+        known = [v for part in self.parts if part.passage in passages for v in part.values]
         return self.has_numbers(sentence, passages) and not any(
             value.dimension == other.dimension and not any(map(other.matches, fact.values))
             for fact in self.find_facts(sentence)
             for value in fact.values
-            for other in there
+            for other in known
         )
 
     def has_numbers_abroad(self, sentence: str, passages: Collection[int]) -> bool:

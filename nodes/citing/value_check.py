@@ -57,16 +57,16 @@ class ValueCheck(WordCheck):
 
     def _check_facts(self) -> list[Assessment]:
         found = [(fact, self._check_numbers(fact)) for fact in self._facts]
-        if _is_scattered(found):
+        if _are_exchanged(found):
             parts = tuple(part for _, some in found for _, one in some for part in one.parts)
             return [Assessment(Support.CONTRADICTED, 0.0, parts)]
-        return _with_names([self._check_fact(fact, some) for fact, some in found])
+        return _add_names([self._check_fact(fact, some) for fact, some in found])
 
     def _check_numbers(self, fact: StatedFact) -> Sequence[tuple[TextValue, Assessment]]:
-        subject = self._subject_of(fact)
+        subject = self._weigh_subject(fact)
         numbered = [part for part in self._parts if part.values and fact.values]
         scores = {id(part): self._score(part, subject) for part in numbered}
-        return _without_names([(v, self._check_value(v, fact, scores)) for v in fact.values])
+        return _drop_names([(v, self._check_value(v, fact, scores)) for v in fact.values])
 
     def _check_fact(
         self, fact: StatedFact, found: Sequence[tuple[TextValue, Assessment]]
@@ -93,15 +93,15 @@ class ValueCheck(WordCheck):
 
     def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
         """Return how much a part is about a subject and has the numbers of the question."""
-        covered = self._share_covered(part, subject)
+        covered = self._measure_share(part, subject)
         if asked := self._evidence.asked_values:
-            covered += 0.3 * sum(self._share_of_asked(part, value) for value in asked) / len(asked)
+            covered += 0.3 * sum(self._measure_asked(part, value) for value in asked) / len(asked)
         if part.is_row and part.label:
             extra = [term for term in part.label if term not in subject and self._level(part, term)]
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         return covered
 
-    def _share_of_asked(self, part: EvidencePart, value: TextValue) -> float:
+    def _measure_asked(self, part: EvidencePart, value: TextValue) -> float:
         """Return how far a part has a value of the question. A range counts only where no part has the value itself."""
         own = [
             one
@@ -151,7 +151,7 @@ class ValueCheck(WordCheck):
         )
         if rival and (is_beside or self._owns_more(best, rival, fact)):
             rival = None
-        return Assessment(self._between(best, score, rival, scores), score, (best,))
+        return Assessment(self._compare(best, score, rival, scores), score, (best,))
 
     def _is_on_another_day(self, part: EvidencePart) -> bool:
         """Return whether a part has days of the week, but none of the sentence or else of the question."""
@@ -177,7 +177,7 @@ class ValueCheck(WordCheck):
         # 90 minutes beside every 4,000 hours are no rival.
         return [p for p in rivals if not best or not is_of_same_row(p, best) or _has_unit(p, value)]
 
-    def _between(
+    def _compare(
         self, best: EvidencePart, score: float, rival: EvidencePart | None, scores: dict[int, float]
     ) -> Support:
         """Compare the best part with a number and the best one with another."""
@@ -205,7 +205,7 @@ class ValueCheck(WordCheck):
         """Return whether another clause of the same sentence has all terms of the subject that this one has, and more."""
         if not (rival.is_clause and best.is_clause and is_of_same_sentence(rival, best)):
             return False
-        about = terms_of(plain_of(fact.text)[: _first_number(fact.text)])
+        about = terms_of(plain_of(fact.text)[: _find_number(fact.text)])
         if {t for t in about if rival.owns(t)} > {t for t in about if best.speaks_of(t)}:
             return True
         marks = list(filter(self._is_anywhere, {*self._asked, *self._stated}))
@@ -276,7 +276,7 @@ def _competes(value: TextValue, other: TextValue) -> bool:
     return value.dimension == other.dimension and not value.matches(other)
 
 
-def _without_names(
+def _drop_names(
     found: Sequence[tuple[TextValue, Assessment]],
 ) -> Sequence[tuple[TextValue, Assessment]]:
     """Drop values that only name the row or column of another one: seniors (65+), 4 EUR."""
@@ -292,7 +292,7 @@ def _without_names(
     ] or found
 
 
-def _with_names(outcomes: Sequence[Assessment]) -> list[Assessment]:
+def _add_names(outcomes: Sequence[Assessment]) -> list[Assessment]:
     """Take facts in another language for supported where they stand in one part with a supported number."""
     sure = {
         (part.passage, part.span)
@@ -309,14 +309,14 @@ def _with_names(outcomes: Sequence[Assessment]) -> list[Assessment]:
     ]
 
 
-def _is_scattered(
+def _are_exchanged(
     found: Sequence[tuple[StatedFact, Sequence[tuple[TextValue, Assessment]]]],
 ) -> bool:
     """Return whether two numbers were exchanged: they stand in different parts, each with another number of its kind.
 
     A fact that has terms of its own part may be about another row than the fact before.
     """
-    said = [
+    supported = [
         (fact, value, part)
         for fact, some in found
         for value, one in some
@@ -330,7 +330,7 @@ def _is_scattered(
         and (fact is its_fact or not any(map(other.owns, its_fact.terms)))
         and _has_instead(its, part, other, stated)
         and _has_instead(value, other, part, stated)
-        for (fact, value, part), (its_fact, its, other) in combinations(said, 2)
+        for (fact, value, part), (its_fact, its, other) in combinations(supported, 2)
     )
 
 
@@ -356,6 +356,6 @@ def _is_in_other_unit(part: EvidencePart, value: TextValue) -> bool:
     return bool(value.unit) and all(v.unit not in ("", value.unit) for v in part.values)
 
 
-def _first_number(text: str) -> int:
+def _find_number(text: str) -> int:
     """Return the offset of the first number in a text; 0 for none."""
     return next((one.start for one in normalise_values(text) if one.value.unit != WEEKDAY), 0)

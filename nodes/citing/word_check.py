@@ -101,7 +101,7 @@ class WordCheck:
             return Assessment(Support.CONTRADICTED if denied else worst, share, parts)
         if worst in {Support.CONTRADICTED, Support.FOREIGN}:
             return Assessment(worst, share, parts)
-        partial = share > _PARTLY or self._touches()
+        partial = share > _PARTLY or self._is_related()
         return Assessment(Support.PARTIAL if partial else Support.UNSUPPORTED, share, parts)
 
     def _check_facts(self) -> list[Assessment]:
@@ -110,14 +110,14 @@ class WordCheck:
 
     def _check_words(self, fact: StatedFact) -> Assessment:
         """Check a fact by the part that has most of its words and speaks of what is asked."""
-        subject = self._subject_of(fact)
+        subject = self._weigh_subject(fact)
         new = {term: self._evidence.weight(term) for term in fact.new or fact.terms}
         asked = {term: weight for term, weight in subject.items() if term not in new}
         # Of a sentence that repeats some of the question, only what it repeats counts.
         restated = {term: weight for term, weight in asked.items() if term in self._stated}
         asked = restated if sum(restated.values()) >= OF_ASKED * sum(asked.values()) else asked
         found = [
-            (self._coverage_of(part, new), self._share_covered(part, asked), part)
+            (self._measure_coverage(part, new), self._measure_share(part, asked), part)
             for part in self._whole
         ]
         if not found:
@@ -137,7 +137,7 @@ class WordCheck:
             return Assessment(Support.PARTIAL, coverage, (part,))
         return Assessment(Support.SUPPORTED, coverage, (part,))
 
-    def _subject_of(self, fact: StatedFact) -> dict[str, float]:
+    def _weigh_subject(self, fact: StatedFact) -> dict[str, float]:
         """Return the terms that a fact is about, by weight.
 
         They are its own terms, those ahead of it in its sentence and those of the question, which count the less the more
@@ -153,7 +153,7 @@ class WordCheck:
             subject[term] = max(subject.get(term, 0.0), 0.5 * self._evidence.weight(term))
         return subject | {term: self._evidence.weight(term) for term in fact.terms}
 
-    def _touches(self) -> bool:
+    def _is_related(self) -> bool:
         """Return whether a third of a sentence's terms stand in the question or the passages."""
         terms = [term for fact in self._facts for term in fact.terms]
         known = [term for term in terms if term in self._asked or self._evidence.is_known(term)]
@@ -170,7 +170,7 @@ class WordCheck:
             level = max(level, 0.95 * max(others, default=0.0))
         return level
 
-    def _share_covered(self, part: EvidencePart, terms: dict[str, float]) -> float:
+    def _measure_share(self, part: EvidencePart, terms: dict[str, float]) -> float:
         """Return the share of terms, by weight and level, that a part has, of those that any part has."""
         known = {term: weight for term, weight in terms.items() if self._is_anywhere(term)}
         whole = sum(known.values())
@@ -184,7 +184,7 @@ class WordCheck:
             self._anywhere[term] = any(self._level(part, term) for part in self._parts)
         return self._anywhere[term]
 
-    def _coverage_of(self, part: EvidencePart, terms: dict[str, float]) -> float:
+    def _measure_coverage(self, part: EvidencePart, terms: dict[str, float]) -> float:
         """Return the share of terms, by weight, that a part has; what its heading has counts whole."""
         whole = sum(terms.values())
         if not whole:
@@ -218,12 +218,12 @@ class WordCheck:
         """Return whether a part says the same of something else."""
         swapped = self._swapped.intersection(fact.terms) if fact.values else ()
         return (
-            self._replaces(part, fact)
-            or self._joins_apart(part, fact)
+            self._replaces_words(part, fact)
+            or self._joins_clauses(part, fact)
             or any(self._level(part, term) < HEADING for term in swapped)
         )
 
-    def _joins_apart(self, part: EvidencePart, fact: StatedFact) -> bool:
+    def _joins_clauses(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact joins words of two clauses about different things: the miller is Hanne, her deputy is Per."""
         every, stated = set(fact.terms), self._stated.union(self._asked)
         held = [{term for term in every if clause.has(term)} for clause in part.clauses]
@@ -236,30 +236,30 @@ class WordCheck:
             one | other == every for one, other in combinations(telling, 2)
         )
 
-    def _replaces(self, part: EvidencePart, fact: StatedFact) -> bool:
+    def _replaces_words(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact has half of a part's words and others in the place of some: 归乙方所有 for 归甲方所有."""
         if part.is_row or self._is_foreign(part):
             return False
-        stated, there = wording_of(fact.text), wording_of(part.sentence)
-        changes = SequenceMatcher(None, stated, there, autojunk=False).get_opcodes()
+        stated, quoted = wording_of(fact.text), wording_of(part.sentence)
+        changes = SequenceMatcher(None, stated, quoted, autojunk=False).get_opcodes()
         kept = sum(end - start for tag, start, end, _, _ in changes if tag == "equal")
         return any(
             tag == "replace"
             and 2 * kept >= len(stated)
-            and self._is_swapped(stated[start:end], there[at:until], part)
+            and self._is_swapped(stated[start:end], quoted[at:until], part)
             for tag, start, end, at, until in changes
         )
 
-    def _is_swapped(self, words: Sequence[str], there: Sequence[str], part: EvidencePart) -> bool:
+    def _is_swapped(self, stated: Sequence[str], quoted: Sequence[str], part: EvidencePart) -> bool:
         """Return whether words of other parts stand where this part has words that the sentence lacks."""
-        mine, its = terms_of(" ".join(words)), terms_of(" ".join(there))
-        is_new = any(
+        is_known = any(
             not self._evidence.is_asked(term)
             and self._evidence.is_known(term)
             and self._level(part, term) < _CLOSE
-            for term in mine
+            for term in terms_of(" ".join(stated))
         )
-        return is_new and any(term not in self._asked and term not in self._stated for term in its)
+        own = terms_of(" ".join(quoted))
+        return is_known and any(term not in {*self._asked, *self._stated} for term in own)
 
     def _is_denied(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether either the sentence or the parts deny what the other says."""
@@ -286,10 +286,10 @@ class WordCheck:
 
     def _is_bounded_otherwise(self, whole: str) -> bool:
         """Return whether a text has a number of the sentence only with the opposite bound: at most for more than."""
-        there = [one.value for one in normalise_values(whole)]
+        quoted = [one.value for one in normalise_values(whole)]
         stated = (one.value for one in normalise_values(self._sentence))
         return any(
-            (same := [other for other in there if value.matches(other)])
+            (same := [other for other in quoted if value.matches(other)])
             and all(map(value.opposes, same))
             for value in stated
         )
