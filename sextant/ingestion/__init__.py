@@ -1,1 +1,1 @@
-"""Documents into passages and a graph: parse, structure, chunk, describe and embed, as jobs that resume."""
+"""Ingest documents: parse, chunk, describe, embed, and build the graph, by jobs that resume."""

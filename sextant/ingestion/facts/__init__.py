@@ -1,1 +1,1 @@
-"""Facts of a graph alone as passages, which questions find and answers cite."""
+"""Write facts that users assert as passages, which questions find and answers cite."""

@@ -49,7 +49,7 @@ _LONGEST_PHRASE = 80  # characters; what is longer is hard to read in brackets
 def sentence(
     subject: str, relation_type: str, targets: Sequence[str], description: str = ""
 ) -> str:
-    """Return what relations of one type from one subject say, as one sentence.
+    """Return the relations of one type from one subject as a sentence.
 
     A description follows in brackets if it is a phrase, else as it stands.
 

@@ -1,1 +1,1 @@
-"""What a document says about the knowledge graph: terms, titles, links, without any model."""
+"""Build the knowledge graph: extraction, resolution of names, communities and reports."""

@@ -1,1 +1,1 @@
-"""What chunks and sections say about themselves: summaries, keywords, topics, tags."""
+"""Describe chunks and sections: summaries, keywords, topics, tags."""

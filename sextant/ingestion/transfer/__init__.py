@@ -1,1 +1,1 @@
-"""What whole knowledge bases in and out are made of: lines, what a spool keeps of them, evidence."""
+"""Read, store and write the lines of imports and exports."""

@@ -129,7 +129,7 @@ class DocumentStore(DocumentReader):
     async def register_attachments(
         self, scope: Scope, document_id: UUID, uploads: Sequence[Upload], *, deepest: int
     ) -> list[Registered] | None:
-        """Register what is attached to a document, and remove what no longer is.
+        """Register the attachments of a document, and remove those that it no longer has.
 
         Returns:
             The outcomes; None where the document lies in `deepest` others already, one inside the other, or

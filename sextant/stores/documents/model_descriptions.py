@@ -22,7 +22,7 @@ _MAX_PARTS = 24  # of each section
 
 
 class DescribedKind(StrEnum):
-    """What a chat model describes, in this order: a section is summarised from its parts."""
+    """The kinds of described items, in order: a section is summarised from its parts."""
 
     PASSAGES = "chunks"
     SECTIONS = "sections"

@@ -241,7 +241,7 @@ async def remove_name(
 async def release_document(
     connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
 ) -> bool:
-    """Delete a document and what is attached to it, unless a copy of its file takes it over.
+    """Delete a document with its attachments, unless a copy of its file takes it over.
 
     Returns:
         Whether the document existed.
@@ -255,7 +255,7 @@ async def release_document(
 async def remove_attachments(
     connection: Connection, row: ScopeRow, document_id: UUID, kept: Collection[str] = ()
 ) -> None:
-    """Take what is attached to a document from the scope, but for the names `kept`."""
+    """Remove the attachments of a document, except the names `kept`."""
     key = {"scope_id": row.scope_id, "document_id": document_id}
     cursor = await connection.execute(_SQL["attachments"], key)
     for attached_id, source in await cursor.fetchall():
@@ -266,7 +266,7 @@ async def remove_attachments(
 async def register_attachments(
     connection: Connection, scope: Scope, document_id: UUID, uploads: Sequence[Upload], deepest: int
 ) -> list[Registered] | None:
-    """Register what is attached to a document, and remove what no longer is.
+    """Register the attachments of a document, and remove those that it no longer has.
 
     Returns:
         The outcomes; None where the document lies in `deepest` others already, one inside the other, or was deleted.

@@ -75,7 +75,7 @@ async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> d
 async def find_stated_mentions(
     graph: GraphTransaction, pairs: Sequence[tuple[UUID, UUID | None]]
 ) -> set[tuple[UUID, UUID]]:
-    """Return those of these (entity, chunk) of which the chunk mentions the entity by the user's word."""
+    """Return the pairs (entity, chunk) in which the user asserts the mention."""
     entities, chunks = [entity for entity, _ in pairs], [chunk for _, chunk in pairs]
     key = {"entities": entities, "chunks": chunks}
     rows = await _rows(graph, _SQL["stated_mentions"], **key)

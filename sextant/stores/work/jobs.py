@@ -89,7 +89,7 @@ class JobStore:
     async def finish(
         self, job: Job, total: int | None = None, warnings: Sequence[CodedWarning] = ()
     ) -> None:
-        """Close the job as done, with `total` chunks and what its document lacks; raises like `heartbeat`."""
+        """Close the job as done, with `total` chunks and warnings; raises like `heartbeat`."""
         said = Jsonb([warning.to_json() for warning in warnings])
         await self._mine(job, _SQL["finish"], total=total, warnings=said)
 

@@ -1,1 +1,1 @@
-"""Groups of entities that belong together, at every level, and a report on each."""
+"""Find communities of entities, and write a report on each."""

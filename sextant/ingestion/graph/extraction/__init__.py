@@ -1,1 +1,1 @@
-"""Out of passages into evidence rows: titles, links, terms, tables, and what a chat model reads."""
+"""Extract evidence from passages: titles, links, terms, tables, and the extraction by a chat model."""

@@ -1,1 +1,1 @@
-"""One name, one entity: which entities are the same, by keys, aliases, definitions, vectors, a model."""
+"""Decide which names are one entity: by keys, aliases, definitions and a chat model."""

@@ -132,7 +132,7 @@ class _Groups:
         return root
 
     def join(self, one: UUID, other: UUID, reason: str) -> None:
-        """Make two groups one, unless something speaks against it."""
+        """Join two groups, unless types, ids or the user keep them apart."""
         if one not in self._named or other not in self._named:
             return
         first, second = self.find(one), self.find(other)
@@ -142,7 +142,7 @@ class _Groups:
                 self._reasons.setdefault(entity, reason)
 
     def merges(self) -> Iterator[Merge]:
-        """Yield what follows: everything that no decision of the user merges goes into the best of its group."""
+        """Yield the automatic merges: members that the user has not merged go into the best one of their group."""
         for group in self._groups.values():
             tops = defaultdict(list)
             for member in group.members:

@@ -1,1 +1,1 @@
-"""Communities of a graph: who is in which, and the report on each."""
+"""Store communities of a graph: members, hierarchy and reports."""

@@ -118,7 +118,7 @@ class Projection:
         await self.bolt.write([self._statement("leave")])
 
     async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
-        """Return entities with what belongs to them, as Neo4j has them."""
+        """Return entities with their mentions, merges and vectors, in the form of Neo4j."""
         found = await self._fetch(_SQL["entities"], ids=list(ids))
         mentioned = await self._fetch(
             _SQL["attachments"], ids=[row["id"] for row in found], nil=NIL
@@ -135,7 +135,7 @@ class Projection:
         await self.bolt.write([load, *self._attach(rows)])
 
     async def relation_columns(self, ids: Sequence[UUID]) -> Row:
-        """Return relations as columns, as Neo4j has them."""
+        """Return relations as columns, in the form of Neo4j."""
         values = {"ids": list(ids), "nil": NIL, "co_occurs": CO_OCCURS}
         rows = await self._fetch(_ROWS["relations"], **values)
         return await asyncio.to_thread(_relation_columns, rows)
