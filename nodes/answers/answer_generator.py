@@ -14,14 +14,9 @@ from sextant.domain.questions import check_question
 from sextant.domain.tasks import run_sync
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
+from sextant.nodes.answers.context_items import ContextLike, as_items
 from sextant.nodes.answers.model_answer import UNBOUNDED, Writing, write_answer
-from sextant.nodes.answers.passages import (
-    ContextLike,
-    Layout,
-    as_items,
-    lay_out_passages,
-    number_passages,
-)
+from sextant.nodes.answers.passages import Layout, lay_out_passages, number_passages
 from sextant.nodes.answers.quotations import (
     NOTHING_FOUND,
     AnswerEvent,

@@ -10,16 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import inf, log
-from typing import Any, cast
-
-from langchain_core.documents import Document
+from math import log
 
 from sextant.domain.breadth import find_other_subjects
 from sextant.domain.documents import Modality
-from sextant.domain.errors import OptionInvalid
 from sextant.domain.graph import CO_OCCURS
-from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
+from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.budget import passage_tokens
 from sextant.nodes.citing.citations import SHOWN, label_of
 from sextant.nodes.citing.support import COMPUTED, Claim, TermLookup, claim_of, headings
@@ -27,7 +23,7 @@ from sextant.nodes.context import RunContext
 from sextant.nodes.prompt_lines import KNOWLEDGE_TOKENS, PromptLines, format_reports
 from sextant.nodes.state import State
 from sextant.prompts import as_data
-from sextant.text.characters import clean_text, estimate_tokens, language_of
+from sextant.text.characters import estimate_tokens, language_of
 from sextant.text.sentences import sentence_spans
 
 
@@ -141,18 +137,7 @@ def knowledge_of(
     return lines.text
 
 
-Passage = RetrievedItem | Document | str | Mapping[str, Any]
-ContextLike = Retrieval | Passage | Sequence[Passage]
-"""What an answer can be made from: a retrieval; or passages, or one, as items, LangChain documents, plain
-texts, or mappings with `text` like those of `retrievers.assemble_vector_context`."""
-
-_TOLD = (Document, str, Mapping)
-_NUMBERS = frozenset({"score", "start", "end"})
-
-# What `sextant.stores.langchain` calls the same.
-_PATH_SEPARATOR = " > "
-_OFFSETS = {"start_offset": "start", "end_offset": "end"}
-
+_PATH_SEPARATOR = " > "  # between headings
 # How passages and the reports that a call reads divide a budget that does not hold all of them.
 _WEIGHTS = (3.0, 1.0)
 # How fast the shares of passages fall with their rank. An answer often stands some sentences beside the question's
@@ -289,76 +274,6 @@ def with_reports(
         [group[index] for index in indices] for group, indices in zip(groups, chosen, strict=True)
     )
     return [*best, *more], read
-
-
-def as_items(context: ContextLike) -> list[RetrievedItem]:
-    """Return `context` as items, in order; a retrieval's graph items follow its results.
-
-    A mapping's other keys, and a document's metadata, become the item's metadata (`filename`, `title`,
-    `page`, `start`, …).
-
-    Raises:
-        OptionInvalid: which passage is none, or has no `text`, or a score or place that is no number.
-    """
-    if isinstance(context, Retrieval):
-        return list({item.id: item for item in (*context.results, *context.graph_items)}.values())
-    one = isinstance(context, (RetrievedItem, *_TOLD)) or not isinstance(context, Iterable)
-    found: Iterable[Passage] = [cast("Passage", context)] if one else cast("Any", context)
-    return [_as_item(passage, number) for number, passage in enumerate(found, start=1)]
-
-
-def _as_item(passage: Passage, number: int) -> RetrievedItem:
-    if isinstance(passage, RetrievedItem):
-        return passage
-    values = _describe_passage(passage) if isinstance(passage, _TOLD) else {}
-    text = values.pop("text", None)
-    if not isinstance(text, str):
-        raise OptionInvalid(
-            f"Passage {number} of the context has no text.",
-            next_step='Give strings, retrieved items, LangChain documents, or mappings like {"text": "…"}.',
-            field="context",
-        )
-    for name in _NUMBERS & values.keys():
-        if not _is_number(values[name]):
-            raise OptionInvalid(
-                f"`{name}` of passage {number} of the context is not a number: {str(values[name])[:40]!r}.",
-                next_step=f"Give a number from 0 on, or leave `{name}` out.",
-                field="context",
-            )
-    document_id, external_id = values.get("document_id"), values.get("external_id")
-    return RetrievedItem(
-        ItemKind.CHUNK,
-        id=str(values.pop("id", None) or values.get("chunk_id") or f"passage-{number}"),
-        text=clean_text(text),
-        score=float(values.get("score") or 1.0),
-        document_id=str(document_id) if document_id else None,
-        external_id=str(external_id) if external_id else None,
-        metadata=values,
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
-
-
-def _describe_passage(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the text and all that is said of it, by the names of an item's metadata."""
-    if isinstance(passage, str):
-        return {"text": passage}
-    if isinstance(passage, Document):
-        passage = {
-            "id": passage.id,
-            "text": passage.page_content,
-            "metadata": passage.metadata,
-        }
-    given = {
-        key: value for key, value in passage.items() if key != "metadata" and value is not None
-    }
-    more = passage.get("metadata")
-    values = {**more, **given} if isinstance(more, Mapping) else given
-    if isinstance(path := values.get("section_path"), str):
-        values["section_path"] = tuple(path.split(_PATH_SEPARATOR))
-    return {_OFFSETS.get(key, key): value for key, value in values.items()}
 
 
 def number_passages(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:

@@ -11,7 +11,8 @@ from sextant.domain.answers import Cited, Done, Sources, Token
 from sextant.domain.errors import ModelOutputInvalid, OptionInvalid, QuestionInvalid
 from sextant.domain.retrieval import Mode, Retrieval
 from sextant.nodes import AnswerGenerator
-from sextant.nodes.answers.passages import as_items, number_passages, with_reports
+from sextant.nodes.answers.context_items import as_items
+from sextant.nodes.answers.passages import number_passages, with_reports
 from sextant.retrievers import assemble_vector_context
 from tests.unit.nodes.conftest import chat, item
 
