@@ -9,9 +9,8 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice, product
 
-from sextant.text.characters import IDEOGRAPHS, normalise, plain_of
-from sextant.text.segmenter import cut_known_words
-from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from sextant.text.characters import normalise, plain_of
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 # organise, colour, centre, licence, catalogue: each with what may follow.
 _BRITISH_FORMS = {
@@ -137,45 +136,6 @@ def _base(verb: str) -> str:
     return bare if bare == verb else _PARTICLE_DOUBLED.sub(r"\1", bare)
 
 
-_RUN = re.compile(f"[{IDEOGRAPHS}]+")
-_JOINED = 3  # a verb of one ideograph, an object of two
-_BETWEEN = "[^。；！？!?\n]{0,12}"
-
-
-def object_verb_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Return each such word of a normalised question, and where a text has the object and then the verb."""
-    words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
-    return [
-        (word, re.compile(f"{word[1:]}{_BETWEEN}{word[0]}"))
-        for word in dict.fromkeys(words)
-        if len(word) == _JOINED and CHINESE_STOP_WORDS.isdisjoint(word)
-    ]
-
-
-_LEFT_OUT = "一二两三四五六七八九十" + "".join(
-    sorted(word for word in CHINESE_STOP_WORDS if len(word) == 1)
-)
-_WRITTEN_OUT_SHORT, _LONGER = 2, 4
-# What a word of two leaves out is one ideograph: 年休假. With more between them any two would do.
-_BETWEEN_TWO, _BETWEEN_MORE = "", "{1,2}"
-
-
-def expanded_form_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Return each Chinese word of a normalised question, and where a text has it with more before its last ideograph."""
-    words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
-    return [
-        (word, _longer(word))
-        for word in dict.fromkeys(words)
-        if _WRITTEN_OUT_SHORT <= len(word) <= _LONGER
-        and CHINESE_STOP_WORDS.isdisjoint((word, *word))
-    ]
-
-
-def _longer(word: str) -> re.Pattern[str]:
-    between = _BETWEEN_TWO if len(word) == _WRITTEN_OUT_SHORT else _BETWEEN_MORE
-    return re.compile(f"{word[:-1]}(?:(?![{_LEFT_OUT}])[{IDEOGRAPHS}]){between}{word[-1]}")
-
-
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 """Words of a question, and where a text says the same otherwise."""
 
@@ -254,27 +214,25 @@ def translate_words(question: str) -> dict[str, list[str]]:
 
 
 def name_synonyms(question: str) -> Otherwise:
-    """Return words of `question`, and where a normalised text has the same in other words.
-
-    In other words of the list; in another form; written out; the object before its verb.
-    """
+    """Return the words of `question`, each with where a normalised text has a synonym or another form of it."""
     plain = plain_of(question)
+    return [*synonym_patterns(question).items(), *inflection_patterns(plain)]
+
+
+@cache
+def opposites(marks: str) -> list[list[list[str]]]:
+    """Return the lines of `opposites.txt` that begin with one of `marks`, each as the words of its sides."""
+    lines = (files("sextant.text") / "opposites.txt").read_text(encoding="utf-8").split("\n")
     return [
-        *synonym_patterns(question).items(),
-        *inflection_patterns(plain),
-        *expanded_form_patterns(plain),
-        *object_verb_patterns(plain),
+        [side.split(", ") for side in line[2:].split(" / ")]
+        for line in filter(None, lines)
+        if line[0] in marks
     ]
 
 
 @cache
-def _opposites() -> list[tuple[re.Pattern[str], ...]]:
-    lines = (files("sextant.text") / "opposites.txt").read_text(encoding="utf-8").split("\n")
-    return [
-        tuple(_inflected(side.split(", ")) for side in line.split(" / "))
-        for line in lines
-        if line and not line.startswith("#")
-    ]
+def _opposite_patterns() -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    return [(_inflected(one), _inflected(other)) for one, other, *_ in opposites("-*")]
 
 
 def is_opposite(text: str, other: str) -> bool:
@@ -283,5 +241,5 @@ def is_opposite(text: str, other: str) -> bool:
     return any(
         bool(up.search(one)) is bool(down.search(two)) is not bool(down.search(one))
         and bool(down.search(one)) is bool(up.search(two))
-        for up, down in _opposites()
+        for up, down in _opposite_patterns()
     )

@@ -20,6 +20,7 @@ from sextant.text.segmenter import cut_known_words
 from sextant.text.sentences import is_ended, sentence_spans
 from sextant.text.statements import SURNAMES, clauses, find_denied, negates
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.word_forms import opposites
 
 if TYPE_CHECKING:
     from sextant.models.offline.candidates import Sentence
@@ -40,18 +41,6 @@ _OPENS = r"(?:^|[|。！？；\n])\s*"
 # "Grade 5 and above" is told of grade 6, too.
 _BOUND = r"(?! ?(?:to|-|–|~|or|and (?:above|over|up|below|under|higher|lower|older|more|less)|[及或至到]|以[上下前后]|起))"
 _TITLE_CHARS = 40
-# What tells things of one kind apart by where or when they are: "the north gate", 南门.
-_SERIES = (
-    ("north(?:ern)?", "south(?:ern)?", "east(?:ern)?", "west(?:ern)?"),
-    ("left", "right"),
-    ("upper", "lower"),
-    ("inner", "outer"),
-    ("front", "back", "rear"),
-    ("mornings?", "afternoons?", "evenings?", "nights?"),
-    ("mondays?", "tuesdays?", "wednesdays?", "thursdays?", "fridays?", "saturdays?", "sundays?"),
-    ("spring", "summer", "autumn", "winter"),
-)
-_CHINESE_SERIES = ("东南西北", "左右", "上下", "前后", "内外", "春夏秋冬")
 # Who asks what is more than P-20 is answered by another one.
 _COMPARES = re.compile(r"\bthan\b|\b(?:compar|differ|successor|replac|instead)|比|区别|替代|取代")
 
@@ -144,18 +133,22 @@ def _find_names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tu
 
 
 def _find_names_of_series(plain: str) -> Iterator[tuple[str, str]]:
-    """Yield patterns of what is told apart by one of a series of words, and of those that another one tells apart."""
-    for series in _SERIES:
-        for word in series:
-            others = "|".join(other for other in series if other != word)
-            for found in re.finditer(rf"\b{word} (?P<kind>[a-z]{{3,}})\b", plain):
-                if found["kind"] not in ENGLISH_STOP_WORDS:
-                    yield rf"\b{word}\b", rf"\b(?:{others}) {found['kind']}\b"
-    for word in cut_known_words(plain):
-        for characters in _CHINESE_SERIES:
-            first, kind = word[0], word[1:]
-            if first in characters and re.fullmatch(r"[\u4e00-\u9fff]{1,2}", kind):
-                yield rf"{word}|{first}[边侧面部方]", f"[{characters.replace(first, '')}]{kind}"
+    """Yield patterns of what one of a group of opposites tells apart, and of what the other ones do: north gate, 南门."""
+    words = set(cut_known_words(plain))
+    for sides in opposites("*+"):
+        for side in sides:
+            others = [word for other in sides if other is not side for word in other]
+            english = "|".join(filter(str.isascii, others))
+            for word in side:
+                if word.isascii():
+                    for found in re.finditer(rf"\b{word}s? (?P<kind>[a-z]{{3,}})\b", plain):
+                        if found["kind"] not in ENGLISH_STOP_WORDS:
+                            yield rf"\b{word}s?\b", rf"\b(?:{english})s? {found['kind']}\b"
+                    continue
+                han = "".join(other for other in others if not other.isascii())
+                for name in words:
+                    if name[0] == word and re.fullmatch(r"[\u4e00-\u9fff]{1,2}", name[1:]):
+                        yield rf"{name}|{word}[边侧面部方]", f"[{han}]{name[1:]}"
 
 
 def _as_mark(mark: str, passages: Sequence[RetrievedItem]) -> str:
