@@ -1,4 +1,4 @@
-"""Chinese text cut into words, by jieba's dictionary and model (`rjieba`); into pairs where there is neither."""
+"""Cut Chinese text into words by jieba's dictionary and model (`rjieba`); into pairs of ideographs where that cannot be loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PERSON, _MORPHEME = "nr", "g"  # jieba's tags
 
 
 class _Segmenter(Protocol):
-    """What is asked of a library that cuts Chinese."""
+    """A library that cuts Chinese into words."""
 
     def cut(self, text: str) -> Sequence[str]: ...
 
@@ -39,7 +39,7 @@ class _Segmenter(Protocol):
 
 
 class _Pairs:
-    """Stands in for a segmenter: pairs of ideographs, and whatever stands between them."""
+    """Cuts Chinese into pairs of ideographs, and what stands between them, where no library is installed."""
 
     def cut(self, text: str) -> list[str]:
         return _PIECE.findall(text)
@@ -51,44 +51,14 @@ class _Pairs:
         return True  # it knows none, and takes none apart
 
 
-class _Jieba:
-    """The segmenter that rjieba is a port of: slower, and without a compiled part."""
-
-    def __init__(self) -> None:
-        self._jieba, self._posseg = import_module("jieba"), import_module("jieba.posseg")
-
-    def cut(self, text: str) -> list[str]:
-        words: list[str] = self._jieba.lcut(text)
-        return words
-
-    def tag(self, text: str) -> list[tuple[str, str]]:
-        return [(pair.word, pair.flag) for pair in self._posseg.lcut(text)]
-
-    def has_word(self, word: str) -> bool:
-        return bool(self._jieba.get_FREQ(word))
-
-
 def _segmenter() -> _Segmenter:
     # Imported with the first Chinese text, since it builds its dictionary then: 0.15 s of CPU.
     try:
         found: Any = import_module("rjieba")
     except ImportError:  # no wheel for this platform
-        return _instead()
+        return _pairs_alone()
     library: _Segmenter = found
     return library
-
-
-def _instead() -> _Segmenter:
-    try:
-        import_module("jieba")
-    except ImportError:
-        return _pairs_alone()
-    return _jieba()
-
-
-@cache
-def _jieba() -> _Segmenter:
-    return _Jieba()
 
 
 @cache
