@@ -11,8 +11,8 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.evidence_part import BEHIND, COLUMNS, HEADING, OWN, EvidencePart
 from sextant.nodes.citing.support import headings
 from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
-from sextant.text.units import COUNT, SHARE, TextValue
-from sextant.text.values import normalise_values, scale_of_heading, unit_of_heading
+from sextant.text.units import COUNT, SHARE, TextValue, scale_of_heading, unit_of_heading
+from sextant.text.values import normalise_values
 
 ROW = re.compile(r"\s*\|")
 _RULE_ROW = re.compile(r"[\s|:-]+")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sextant.text.characters import plain_of
-from sextant.text.number_words import HAN_NUMERALS
+from sextant.text.number_words import HAN_NUMERALS, SCALE_POWERS
 
 DATE, TIME, SHARE, ORDINAL, WEEKDAY = "date", "time", "share", "ordinal", "weekday"
 
@@ -290,3 +290,42 @@ def rates_in(text: str) -> dict[tuple[int, int], str]:
 def _rate_of(found: re.Match[str]) -> str:
     word = next(text for text in found.groups() if text)
     return _RATES.get(word, word.removesuffix("ly"))
+
+
+def unit_of_heading(text: str) -> str:
+    """Return the unit that a column's head gives its numbers: "Price (CNY)", "Delivery (weeks)"; "" for none."""
+    plain = plain_of(text)
+    for match in re.finditer(r"(?<![a-z0-9])\S", plain):
+        if (unit := UNIT_PATTERN.match(plain, match.start())) and unit.end() > match.start():
+            before = plain[match.start() - 1 : match.start()]
+            if not ("一" <= plain[match.start()] <= "鿿") or before in {"(", "/", "（"}:
+                return canonical_unit(unit)
+    return SHARE if "%" in plain else ""
+
+
+_MONEY_NAMES = [
+    (form, unit) for form, unit in UNIT_FORMS if TextValue(Fraction(0), unit).dimension == "money"
+]
+_MONEY_NAME = "|".join(f"(?P<{{0}}{at}>{form})" for at, (form, _) in enumerate(_MONEY_NAMES))
+# In millions of CHF, USD '000, €m, 单位：万元, 金额（亿元）; "3 million cars" scales itself.
+_HEADING_SCALE = re.compile(
+    rf"(?:(?<![a-z])(?:{_MONEY_NAME.replace('{0}', 'a')})\s?)?(?:in\s)?"
+    rf"(?:(?<![a-z0-9])(?<!\d\s)(?P<en>thousand|million|billion|trillion)s?(?![a-z])|(?P<noughts>['’]000)(?!\d)|(?<=[$€£])\s?(?P<short>mn?|bn|k)(?![a-z]))"
+    rf"(?:\s(?:of\s)?(?:{_MONEY_NAME.replace('{0}', 'b')})(?![a-z]))?"
+    rf"|(?:单位\s?[:：]?|[(（/,，])\s?(?:人民币)?(?P<zh>[十百千]?[万亿]|[百千](?![克米瓦分]))(?:{_MONEY_NAME.replace('{0}', 'c')}|[^\W\d]{{0,2}})(?=[)）\s;；,，]|\Z)"
+)
+
+
+def scale_of_heading(text: str) -> tuple[int, str] | None:
+    """Return the power of ten, and the unit or "", by which a heading or a caption has numbers read; None for neither."""
+    found = _HEADING_SCALE.search(plain_of(text))
+    if found is None:
+        return None
+    named = next(
+        (name for name, form in found.groupdict().items() if form and name[1:].isdigit()), None
+    )
+    scale = found["en"] or found["short"] or found["zh"]
+    return (
+        SCALE_POWERS[scale] if scale else 3,
+        _MONEY_NAMES[int(named[1:])][1] if named else "",
+    )

@@ -15,6 +15,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from sextant.text.characters import has_cjk, plain_of, remember_short
+from sextant.text.dates import DATE_FORMS, read_date, read_slashed_date, read_weekday
 from sextant.text.number_words import (
     HAN_NUMERALS,
     MILLION,
@@ -36,7 +37,6 @@ from sextant.text.units import (
     UNIT_FORMS,
     UNIT_PATTERN,
     UNITS,
-    WEEKDAY,
     FoundValue,
     TextValue,
     canonical_unit,
@@ -62,38 +62,15 @@ _RAISED = r"(?:\^|(?=[⁻⁺⁰¹²³⁴-⁹]))(?P<power>[-−+⁻⁺]?[\d⁰¹�
 # 4,99 and 1.234,50, as most of Europe writes them.
 _DECIMAL_COMMA = r"(?<!\d,)(?:\d{1,3}(?:[.\u2009\u202f ]\d{3})+|\d+),\d{1,2}(?![\d,])"
 _UP_TO = re.compile(rf"\s?(?:[-–—~]|to)\s?{_DECIMAL_COMMA}")
-_GROUP, _TEN, _MONTHS_A_YEAR = 3, 10, 12
+_GROUP, _TEN = 3, 10
 _SCALE = "万亿|千亿|百亿|十亿|千万|百万|十万|亿|万|千(?![克米瓦])|百(?!分)|(?:hundred|thousand|million|billion|trillion)(?![a-z])|(?:k|mn|bn)(?![a-z])|\ue000"
-_MONTHS = {
-    name: at
-    for at, name in enumerate(
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
-        start=1,
-    )
-}
-_MONTH = r"(?P<{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-# Short forms that are words of their own count only ahead of what a word does not stand ahead of.
-_ENGLISH_DAYS = (
-    "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs?|rsday)?|fri(?:day)?|saturday|sunday"
-    r"|(?:sat|sun)(?=\.?\s?[-–,:/]|\.?\s\d)"
-)
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WORD_NUMBER = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _HAN_UNITS = "|".join(["[倍成]", *(form for form, _ in UNIT_FORMS if re.match("[个一-鿿]", form))])
 _EN_UNITS = "|".join(form for form, _ in UNIT_FORMS if re.search("[a-z]{2}", form))
 
 _NUMBER_BEGINS = r"(?:(?<![a-z0-9_.^])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))(?:(?<!\d)[-−])?"
 _FORMS: Sequence[tuple[str, str]] = (
-    ("weekday", rf"(?<![a-z])(?P<day>{_ENGLISH_DAYS})(?:s|\.)?(?![a-z])|(?<![{HAN_NUMERALS}\d])(?:周|星期|礼拜)(?P<zday>[一二三四五六日天])(?![{HAN_NUMERALS}]|[次天个回场节遍小均期程])"),
-    ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?:年|[-/.])\s?(?P<m>1[0-2]|0?[1-9])(?:月|[-/.])\s?(?P<d>3[01]|[12]\d|0?[1-9])(?![\d])[日号]?"),
-    ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号])?"),
-    ("date", r"(?<![\d.])(?P<m>1[0-2]|0?[1-9])\s?月\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号]?(?!\d)"),
-    ("date", rf"(?<![\d.])(?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?: of)? {_MONTH.format('mon')}(?:,? (?P<y>(?:19|20)\d\d))?(?![a-z])"),
-    ("date", rf"(?<![a-z]){_MONTH.format('mon')} (?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?:,? (?P<y>(?:19|20)\d\d))?(?![\d%a-z])"),
-    ("date", rf"(?<![a-z]){_MONTH.format('mon')},? (?P<y>(?:19|20)\d\d)(?!\d)"),
-    ("date", r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年(?!\d)"),
-    ("date", r"(?:(?<=\bin )|(?<=since )|(?<=until )|(?<=during )|(?<=end of )|(?<=year ))(?P<y>(?:1\d|20)\d\d)(?![\d%]|[.,:/–-]\d)"),
-    ("slashed", r"(?<![\d./])(?P<one>3[01]|[12]\d|0?[1-9])/(?P<two>3[01]|[12]\d|0?[1-9])(?:/(?P<y>(?:19|20)?\d\d))?(?![\d/])"),
+    *DATE_FORMS,
     ("fraction", rf"(?P<den>[{HAN_NUMERALS}]{{1,3}}|\d{{1,5}})分之(?P<num>[{HAN_NUMERALS}]{{1,6}}(?:点[{HAN_NUMERALS}]{{1,4}})?|\d+(?:\.\d+)?)"),
     ("time", r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?"),
     ("time", r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?"),
@@ -188,45 +165,6 @@ def _total_of(one: FoundValue, other: FoundValue, plain: str) -> FoundValue | No
     return FoundValue(value, one.start, end)
 
 
-def unit_of_heading(text: str) -> str:
-    """Return the unit that a column's head gives its numbers: "Price (CNY)", "Delivery (weeks)"; "" for none."""
-    plain = plain_of(text)
-    for match in re.finditer(r"(?<![a-z0-9])\S", plain):
-        if (unit := UNIT_PATTERN.match(plain, match.start())) and unit.end() > match.start():
-            before = plain[match.start() - 1 : match.start()]
-            if not ("一" <= plain[match.start()] <= "鿿") or before in {"(", "/", "（"}:
-                return canonical_unit(unit)
-    return SHARE if "%" in plain else ""
-
-
-_MONEY_NAMES = [
-    (form, unit) for form, unit in UNIT_FORMS if TextValue(Fraction(0), unit).dimension == "money"
-]
-_MONEY_NAME = "|".join(f"(?P<{{0}}{at}>{form})" for at, (form, _) in enumerate(_MONEY_NAMES))
-# In millions of CHF, USD '000, €m, 单位：万元, 金额（亿元）; "3 million cars" scales itself.
-_HEADING_SCALE = re.compile(
-    rf"(?:(?<![a-z])(?:{_MONEY_NAME.replace('{0}', 'a')})\s?)?(?:in\s)?"
-    rf"(?:(?<![a-z0-9])(?<!\d\s)(?P<en>thousand|million|billion|trillion)s?(?![a-z])|(?P<noughts>['’]000)(?!\d)|(?<=[$€£])\s?(?P<short>mn?|bn|k)(?![a-z]))"
-    rf"(?:\s(?:of\s)?(?:{_MONEY_NAME.replace('{0}', 'b')})(?![a-z]))?"
-    rf"|(?:单位\s?[:：]?|[(（/,，])\s?(?:人民币)?(?P<zh>[十百千]?[万亿]|[百千](?![克米瓦分]))(?:{_MONEY_NAME.replace('{0}', 'c')}|[^\W\d]{{0,2}})(?=[)）\s;；,，]|\Z)"
-)
-
-
-def scale_of_heading(text: str) -> tuple[int, str] | None:
-    """Return the power of ten, and the unit or "", by which a heading or a caption has numbers read; None for neither."""
-    found = _HEADING_SCALE.search(plain_of(text))
-    if found is None:
-        return None
-    named = next(
-        (name for name, form in found.groupdict().items() if form and name[1:].isdigit()), None
-    )
-    scale = found["en"] or found["short"] or found["zh"]
-    return (
-        SCALE_POWERS[scale] if scale else _GROUP,
-        _MONEY_NAMES[int(named[1:])][1] if named else "",
-    )
-
-
 def _with_currency(value: TextValue, start: int, end: int, plain: str) -> tuple[int, int]:
     """Return where a value stands with the names of its currency: RMB ahead of it, yuan behind it."""
     if value.dimension != "money":
@@ -260,11 +198,11 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
     groups = {name: text for name, text in match.groupdict().items() if text is not None}
     end = match.end()
     if kind in {"date", "slashed"}:
-        day = _date_of(groups) if kind == "date" else _date_with_slashes(groups)
+        day = read_date(groups) if kind == "date" else read_slashed_date(groups)
         end += plain.startswith("起", end)
         return (with_bound(day, match.start(), end, plain), end) if day else None
     if kind in {"weekday", "time"}:
-        value = _time_of(groups) if kind == "time" else _weekday_of(groups)
+        value = _time_of(groups) if kind == "time" else read_weekday(groups)
         unit, behind = _unit_at(match.start(), end, plain)
         if kind == "time" and unit == "hour":  # 0:35 h
             value, end = replace(value, unit="minute"), behind
@@ -278,29 +216,6 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
         number = ORDINALS.index(groups["ew"]) + 1 if raw is None else parse_whole(raw)
         return (TextValue(Fraction(number), ORDINAL), end) if number is not None else None
     return _number_of(kind, groups, match, plain)
-
-
-def _date_of(groups: dict[str, str]) -> TextValue:
-    year = int(groups["y"]) if "y" in groups else None
-    month = _MONTHS[groups["mon"][:3]] if "mon" in groups else _number_or_none(groups.get("m"))
-    return TextValue(Fraction(0), DATE, "", (year, month, _number_or_none(groups.get("d"))))
-
-
-def _date_with_slashes(groups: dict[str, str]) -> TextValue | None:
-    """Return 12/20/24 as a date, of which only the year is sure where either could be the month; None for 1/2 and 24/7."""
-    numbers, year = [int(groups["one"]), int(groups["two"])], groups.get("y")
-    months = [number for number in numbers if number <= _MONTHS_A_YEAR]
-    is_sure = len(months) == 1
-    if not months or not (year or (is_sure and months == numbers[:1])):
-        return None
-    full = None if year is None else int(year) if len(year) > 2 else _century_of(int(year))
-    month, day = (months[0], max(numbers)) if is_sure else (None, None)
-    return TextValue(Fraction(0), DATE, "", (full, month, day))
-
-
-def _century_of(year: int) -> int:
-    """Return a year of two figures as POSIX does: 69 and later are of the last century."""
-    return year + (1900 if year >= 69 else 2000)
 
 
 def _number_of(
@@ -455,12 +370,6 @@ def _time_of(groups: dict[str, str]) -> TextValue:
     return TextValue(Fraction(60 * hour + minute), TIME)
 
 
-def _weekday_of(groups: dict[str, str]) -> TextValue:
-    if day := groups.get("day"):
-        return TextValue(Fraction(1 + _DAYS.index(day[:3])), WEEKDAY)
-    return TextValue(Fraction(1 + min(6, "一二三四五六日天".index(groups["zday"]))), WEEKDAY)
-
-
 def _share_of(groups: dict[str, str]) -> Fraction:
     number = (
         _number_of_digits(groups["n"]) if "n" in groups else parse_english_number(groups["words"])
@@ -471,7 +380,3 @@ def _share_of(groups: dict[str, str]) -> Fraction:
 def _fraction_of(groups: dict[str, str]) -> Fraction:
     over, under = parse_any_number(groups["num"]), parse_any_number(groups["den"])
     return over / (under or Fraction(1))
-
-
-def _number_or_none(text: str | None) -> int | None:
-    return None if text is None else parse_whole(text)

@@ -9,8 +9,7 @@ from decimal import Decimal
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import DURATION, SCALE, ValueKind, numbers_in
 from sextant.text.characters import plain_of
-from sextant.text.units import COUNT, SHARE, TIMES, UNIT_FORMS, UNITS, TextValue
-from sextant.text.values import unit_of_heading
+from sextant.text.units import COUNT, SHARE, TIMES, UNIT_FORMS, UNITS, TextValue, unit_of_heading
 
 # The scale of a column, in brackets after its name: 销售额（万元）.
 _SCALED = re.compile(rf"(?<=[(（\[【])([^)）\]】\d]{{0,20}}?)({SCALE})")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.text.characters import plain_of
-from sextant.text.units import TextValue
-from sextant.text.values import normalise_values, scale_of_heading, unit_of_heading
+from sextant.text.units import TextValue, scale_of_heading, unit_of_heading
+from sextant.text.values import normalise_values
 
 
 def values_of(text: str) -> list[TextValue]:
