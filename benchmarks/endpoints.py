@@ -31,6 +31,7 @@ ENDPOINTS = {
     "40 / 4": EndpointPace(40, 4),
     "80 / 8": EndpointPace(80, 8),
     "300 / 15": EndpointPace(300, 15),
+    "1,000 / 40": EndpointPace(1000, 40),
     "1,000 / 60, thinks 800": EndpointPace(1000, 60, thinking=800),
 }
 QUESTIONS = {

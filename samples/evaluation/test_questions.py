@@ -1,5 +1,7 @@
 """Your own questions as tests: copy this file, put in your documents and questions, and run `pytest`.
 
+It needs `pytest` and `pytest-asyncio`.
+
 Settings are those of the environment and `.env`, so the same questions can be asked with and without a chat model, and
 with one model after another. With LangSmith's plugin (`langsmith[pytest]`), `@pytest.mark.langsmith` on the
 test makes an experiment of each run.
