@@ -26,7 +26,7 @@ setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready .cache/local/.ready
 
 demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
-	@printf '\n%s\n%s\n' "Ask on: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant ask '…' --graph demo" \
+	@printf '\n%s\n%s\n' "Ask more: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant ask '…' --graph demo" \
 		"In a browser: make serve"
 
 serve: .venv/.base ## Serve the sample documents: the web page, HTTP, OpenAI's API and MCP (PORT=8000)
