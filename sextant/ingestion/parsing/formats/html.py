@@ -107,7 +107,7 @@ def _parse_tree(markup: str) -> LexborHTMLParser:
 
 def _show_shadow(template: LexborNode) -> None:
     """Put a component's own markup (its declarative shadow root) in its place, with its content in the slots."""
-    host, shadow = template.parent, LexborHTMLParser(_TEMPLATE.sub("", template.html or "")).body
+    host, shadow = template.parent, _parse_tree(_TEMPLATE.sub("", template.html or "")).body
     if host is None or shadow is None:
         return
     content = list(host.iter(include_text=True))
@@ -120,7 +120,7 @@ def _show_shadow(template: LexborNode) -> None:
         ]
         for node in given:
             slot.insert_before(node)
-        if any((node.text() or "").strip() for node in given):
+        if any(node.tag == "slot" or (node.text() or "").strip() for node in given):
             slot.decompose()
     for node in content:
         node.decompose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 from sextant.domain.documents import HeadingSource
@@ -79,6 +79,11 @@ def _is_underlined(lines: list[str]) -> bool:
 
 def _group_blocks(lines: list[str], *, with_roman: bool) -> Iterator[Block]:
     kinds = [_kind(line, alone=len(lines) == 1, with_roman=with_roman) for line in lines]
+    widest = max([_COLUMN, *map(width, lines)])
+    for at, (kind, below) in enumerate(pairwise(kinds)):
+        # A numbered line as wide as the text goes on in the next one.
+        if kind != _TABLE and below is None and width(lines[at].rstrip()) + 2 > widest:
+            kinds[at] = None
     with_ends = [None, *kinds, None]
     for rank, run in groupby(
         zip(lines, map(_if_no_item, with_ends, kinds, with_ends[2:]), strict=True), itemgetter(1)
@@ -156,10 +161,12 @@ def _unwrap(lines: Sequence[str]) -> list[str]:
             last.append(line)
         else:
             paragraphs.append([line])
-    return [
-        join_lines(paragraph) if len(paragraph) > 1 else _set_at_margin(paragraph[0], margin)
-        for paragraph in paragraphs
-    ]
+    unwrapped = list[str]()
+    for paragraph in paragraphs:
+        first = _set_at_margin(paragraph[0], margin)
+        indent = " " * _indentation(first) if starts_item(first) else ""
+        unwrapped.append(indent + join_lines(paragraph) if len(paragraph) > 1 else first)
+    return unwrapped
 
 
 def _indentation(line: str) -> int:

@@ -133,6 +133,16 @@ class TestPlainText:
             "result = compute_the_total(of_all_the_rows, that_are_listed)\nother = 2",
         ]
 
+    def test_a_numbered_line_as_wide_as_the_text_goes_on_in_the_next_one(self) -> None:
+        text = (
+            "一、本制度适用于公司全体员工，包括正式员工、试用期员工以及外\n聘人员。\n"
+            "二、报销须在费用发生后三十日内提出。"
+        )
+
+        assert prose_of(FileType.TXT, text) == [
+            "一、本制度适用于公司全体员工，包括正式员工、试用期员工以及外聘人员。\n二、报销须在费用发生后三十日内提出。"
+        ]
+
     def test_quoted_lines_are_joined_without_their_marks(self) -> None:
         text = "> Which day is the meeting of the board that you wrote about in\n> your last mail?\nIt is May 2."
 
@@ -398,6 +408,14 @@ class TestHtml:
         assert prose_of(FileType.HTML, page) == [
             "Above.", "The fee is €12.", "A seat costs 19 EUR.", "No tax.a month",
         ]  # fmt: skip
+
+    def test_a_component_may_stand_in_another(self) -> None:
+        page = (
+            "<a-b><template shadowrootmode=open><c-d><template shadowrootmode=open><p>Inner <slot></slot></p></template>"
+            "<slot></slot></c-d></template>text.</a-b>"
+        )
+
+        assert prose_of(FileType.HTML, page) == ["Inner text."]
 
     def test_what_stands_outside_the_main_part_is_kept_where_it_is_no_menu(self) -> None:
         page = (
