@@ -81,14 +81,11 @@ def _title(structure: Structure, title: str, filename: str) -> str:
     name = clean_text(PurePath(filename).stem)
     title = " ".join(clean_text(title).split())
     generic = _GENERIC_TITLE.match(title) or title == name
-    top = sections[0].title if sections and _is_at_top(sections[0], structure.text) else ""
+    above = structure.text[: sections[0].start].strip() if sections else ""
+    is_at_top = len(above) <= TITLE_CHARS and "\n" not in above
+    top = sections[0].title if sections and sections[0].level == 1 and is_at_top else ""
     line = structure.text[root.heading.start : root.heading.end]
     return (line or ("" if generic else title) or top or name)[:TITLE_CHARS]
-
-
-def _is_at_top(section: SectionNode, text: str) -> bool:
-    above = text[: section.start].strip()
-    return section.level == 1 and len(above) <= TITLE_CHARS and "\n" not in above
 
 
 def to_wire(made: DocumentDraft) -> bytes:

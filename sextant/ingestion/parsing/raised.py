@@ -114,7 +114,8 @@ def _write(text: str, notes: Set[str]) -> str:
         elif kind == _RAISED:
             written += _power(written[-_BASE_CHARS:], inner)
         else:
-            written += _index(written[-1:], inner)
+            is_figure = written[-1:].isdigit() and inner[0].isdigit()
+            written += f"_{inner}" if is_figure else inner
         if kind != _NOTE and inner[-1:].isdigit() and rest[:1].isdigit():
             written += " "
     return _LEFT_OVER.sub("", written + rest)
@@ -177,7 +178,3 @@ def _power(base: str, text: str) -> str:
         return f"^({text})"
     is_exponent = any(map(str.isdigit, text)) or (len(text) == 1 and _POWER_BASE.search(base))
     return f"^{text}" if is_exponent else text
-
-
-def _index(base: str, text: str) -> str:
-    return f"_{text}" if base.isdigit() and text[0].isdigit() else text
