@@ -39,7 +39,7 @@ can't couldn't didn't doesn't don't hadn't hasn't haven't isn't aren't mustn't s
 i'm i've i'd i'll we're we've we'd we'll you're you've you'll they're they've they'll it's that's there's what's
 """
 
-# What a question says beside its subject: modal verbs, and adverbs of time and degree that no list below has.
+# Modal verbs, and adverbs of time and degree that stopwords-iso lacks.
 _BESIDE = """
 需要 需 必须 必需 应当 应该 能够 可能 不能 不会 不要 想要 希望
 已经 曾经 正在 目前 现在 之前 之后 以前 以后 以下 通常 经常 常常 一直 总是 仍然 非常 比较 特别 尤其 其实 很多 以及
@@ -58,9 +58,9 @@ def without_question_words(text: str) -> str:
 
 
 def is_stop_word(word: str) -> bool:
-    """Return whether a word of a question is none to search for: ours, or one of stopwords-iso's of two characters up.
+    """Return whether a word is a stop word: one of ours, or one of stopwords-iso with two or more characters.
 
-    Of those of one character many are content as part of a word.
+    Many of its single characters are content as part of a word.
     """
     if word in CHINESE_STOP_WORDS or word in ENGLISH_STOP_WORDS:
         return True
@@ -94,7 +94,7 @@ _MUCH = 5
 
 
 def is_of_others(text: str) -> bool:
-    """Return whether `text` is in a language other than Chinese and English, as far as that is told; names tell nothing."""
+    """Return whether `text` is in a language other than Chinese and English, by its letters and commonest words."""
     plain = normalise(text)
     if _MUCH * len(_OTHER_SCRIPT.findall(plain)) > len(_LETTER.findall(plain)):
         return True

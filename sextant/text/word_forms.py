@@ -60,7 +60,7 @@ def stem(word: str) -> str:
 
 
 def american(word: str) -> str:
-    """Return the word as Americans spell it, or as they would: the same of "licence" and "license", which is all it is for."""
+    """Return an American spelling, the same for "licence" and "license"; only to compare words."""
     if _MAYBE_BRITISH.search(word):
         for british, spelt in _BRITISH:
             word = british.sub(spelt, word)
@@ -94,10 +94,10 @@ _DOUBLED = re.compile(r"([bdglmnprt])\1$")
 
 
 def inflection_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Return each English word of a normalised question, and where a text has another form of it.
+    """Return each English word of a normalised question with a pattern of its other forms.
 
-    Or has the word itself behind a hyphen, for whoever co-founds something founds it; before one, or within a dotted
-    name, it says something else (fast-track, order.cancelled).
+    The word itself behind a hyphen counts (co-founded); ahead of one or within a dotted name it says something else
+    (fast-track, order.cancelled).
     """
     words = dict.fromkeys(_WORD.findall(question))
     return [(word, _forms_of(word)) for word in words if word not in ENGLISH_STOP_WORDS]
@@ -181,7 +181,7 @@ def synonyms(question: str) -> dict[str, list[str]]:
 
 
 def as_tables_say(question: str) -> str:
-    """Return what a question speaks of, in the words that columns and cells may have for it; "" where none are known.
+    """Return a question with the synonyms that columns and cells may have; "" where none are known.
 
     "How much does the Heron 3 cost?" shares no word with the head of a price list.
     """

@@ -1,4 +1,4 @@
-"""What of the passages may be quoted: their sentences and rows, without orders to whoever answers."""
+"""Read the sentences and rows of passages that an answer may quote, and complete quotations with what belongs to them."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ class Sentence:
 
 
 def read_sentences(question: str, items: Sequence[RetrievedItem]) -> list[Sentence]:
-    """Return all that can be quoted of the passages, in their order.
+    """Return all sentences and rows of the passages that may be quoted, in their order.
 
-    Orders to whoever answers ("ignore all instructions") answer nothing, unless the question asks about such.
+    Orders to whoever answers ("ignore all instructions") are left out unless the question is about orders. So are
+    sentences about a sibling of what the question names: P-30 where it asks for P-20.
     """
     allows_orders = asks_of_orders(question)
     siblings, paraphrases = Siblings(question, items), Paraphrases(question)
@@ -94,9 +95,9 @@ def _read_passage(source: int, item: RetrievedItem, paraphrases: Paraphrases) ->
 
 
 def find_label(text: str, start: int) -> tuple[int, int]:
-    """Return where that stands which an item or a line of code belongs to: the item above it, or the block's first line.
+    """Return where the line stands that an indented item or a line of code belongs to; an empty span for other sentences.
 
-    An empty span for any other sentence.
+    For an item this is the item it is indented below, for code the first line of its block.
     """
     begin = text.rfind("\n", 0, start) + 1
     lines = list(_LINE.finditer(text, 0, begin))[::-1]
@@ -114,12 +115,12 @@ def _measure_indent(line: str) -> int:
 
 
 def _read_language(text: str) -> str:
-    """Return the language of a sentence: Chinese where it has more ideographs than other words, be these long names."""
+    """Return the language of a sentence: `zh` where two ideographs outnumber its words, for names of code are long."""
     ideograph_count = ideographs(text)
     return "zh" if 2 * ideograph_count > len(WORD.findall(text)) else "en"
 
 
-# A longer list, or a table of more rows, is left as it is.
+# Tables of more rows are not quoted whole.
 _MOST_ROWS = 8
 _MOST_BETWEEN = 3  # lines between two items of a numbered list
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
@@ -131,9 +132,9 @@ _RULE = re.compile(r"\s*\|[ :|-]+$")
 def complete_lists(
     question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
 ) -> list[Span]:
-    """Return `spans` with the whole list, code or small table that the first of them introduces.
+    """Return `spans` with the list, code or small table that the first of them introduces.
 
-    Of a table only the rows that have something of the question which the line does not say, where there are any.
+    Of a table, only the rows that share most with what the question says beyond the introducing line.
     """
     if not spans:
         return []

@@ -1,4 +1,4 @@
-"""What looks like an answer and is none: of a sibling or a namesake of what is asked for, or the opposite of it."""
+"""Find what looks like an answer and is none: about a sibling or a namesake of what is asked for, or its opposite."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _COMPARES = re.compile(r"\bthan\b|\b(?:compar|differ|successor|replac|instead)|�
 
 
 class Siblings:
-    """Others of the kind of what one question names by a code or a number.
+    """Tells sentences about other things of the kind that a question names by a code or a number: P-30 for P-20.
 
     Args:
         question: names codes, or numbers of a kind.
@@ -61,12 +61,12 @@ class Siblings:
         self._texts = [passage.text for passage in passages]
 
     def stand_alone(self) -> bool:
-        """Return whether something that is named stands in no passage, and others of its kind do."""
+        """Return whether no passage has something that is named, and some have others of its kind."""
         text = plain_of("\n".join([*self._above, *self._texts])) if self._names else ""
         return any(others.search(text) and not named.search(text) for named, others in self._names)
 
     def are_named(self, source: int, start: int, text: str) -> bool:
-        """Return whether a sentence is about a sibling, by itself, by what goes before it, or by what stands over it like a title.
+        """Return whether a sentence is about a sibling, as it, the text before it or a title over it says.
 
         Args:
             source: the index of its passage.
@@ -91,7 +91,7 @@ class Siblings:
     def _is_of_other(
         self, named: re.Pattern[str], others: re.Pattern[str], layers: Sequence[str]
     ) -> bool:
-        """Return whether the nearest of some texts that names one of a kind names another one than is asked for."""
+        """Return whether the first of some texts that names a thing of the kind names another than is asked for."""
         for plain in layers:
             if named.search(plain):
                 return False
@@ -203,22 +203,22 @@ _ASKS_WHICH = re.compile(
     r"\b(?:which|what|who|whom|whose|where|when|why|how)\b|[哪谁何几]|什么|多少|怎", re.I
 )
 _ASKS_WHO = re.compile(r"\b(?:which|who|whom)\b|[哪谁]|什么(?:人|样|情况|情形|条件)", re.I)
-# Such a sentence denies in other words, or in part.
+# A sentence with one of these denies in other words, or in part.
 _IN_PART = re.compile(
     r"\b(?:only|except\w*|unless|until|before|fail\w*|lack\w*|refus\w*|avoid\w*|exclud\w*|exempt\w*|instead|rather)\b"
     r"|[除仅只才拒缺免]|以前|之前|以外|避免",
     re.I,
 )
-# Of what the opposite says of the question the share that a denial has to say, which may name the rest otherwise: in the
+# A denial answers instead of its opposite where it has this part of the question's terms that the opposite has: in the
 # same passage, and in another one.
 _OF_OPPOSITE, _ELSEWHERE = 1 / 2, 2 / 3
 
 
 def find_opposites(question: str, sentences: Sequence[Sentence]) -> set[int]:
-    """Return the places of sentences that say the opposite of what is asked, where another says what is.
+    """Return the places of sentences that say the opposite of what is asked, where another sentence answers it.
 
-    What a sentence says is told by its clauses that have most of the question, or of what the question denies. Nothing is
-    opposite to a question that either answer settles ("Is it …?").
+    "Dogs are not allowed on deck 2" is one for "Which deck are dogs allowed on?". A sentence is judged by the clause
+    that shares most with the question. A question for yes or no ("Is it …?") has no opposite.
     """
     text = simplify(strip_borrowed_part(question))
     is_denied = negates(text)

@@ -1,7 +1,7 @@
 """Answers without a chat model: the best sentences of what was retrieved, quoted and cited.
 
-One scorer ranks the sentences by named features, and one probability says whether the best of them answers
-(`sextant.models.offline.features`). Their weights are fitted on public question sets (`sextant.evals.fit_answerer`).
+A scorer ranks the sentences by named features, and a probability says whether the best of them answers
+(`sextant.models.offline.features`). Both have weights fitted on public question sets (`sextant.evals.fit_answerer`).
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ NOTHING_NEW = SENTENCE_FEATURES.index("says_nothing_new")
 logger = logging.getLogger(__name__)
 
 MOST_QUOTES = 3
-# Sentences whose meaning is compared: the best by words, and further ones in the other language.
+# How many sentences are compared by meaning: the best by words, and more in the other language.
 _BY_WORDS, _IN_OTHER_LANGUAGE = 20, 15
-# Sentences that are quoted behind one that says nothing new.
+# How many sentences are quoted behind one that only repeats the question.
 _BEHIND = 3
-# Two sentences that share so many of their words say the same.
+# Two sentences that share this part of their words say the same.
 _SAME_WORDS = 0.7
 
 
@@ -160,7 +160,7 @@ class ExtractiveAnswerer:
                 _quote(items, complete_notes(items, [one.span for one in section])), None
             )
         title = find_title_that_answers(question, items[ranking.best.source])
-        if not (title or self._is_enough(ranking)):
+        if not title and self._estimate(ranking) < self._weights.bar:
             return Extraction((), ranking.best.source)
         chosen = complete_lists(question, items, self._choose(ranking, opposites))
         chosen[1:1] = [span for span in _read_behind(ranking) if span not in chosen]
@@ -170,7 +170,8 @@ class ExtractiveAnswerer:
     def _estimate(self, ranking: Ranking) -> float:
         """Return the probability that the best sentence answers.
 
-        By words alone nothing answers that shares none with the question, and little in another language.
+        Where meanings are not compared, it is at most the share of the question's words that the passage has, for a
+        sentence in another language or a passage that has none of them.
         """
         measures, shared = ranking.measures, ranking.measures["passage_overlap"]
         estimate = self._weights.estimate(measures, by_words=ranking.by_words)
@@ -180,7 +181,7 @@ class ExtractiveAnswerer:
     async def rank(
         self, question: str, items: Sequence[RetrievedItem], *, language: str
     ) -> Ranking | None:
-        """Score the sentences that may answer; None where no passage speaks of what the question names."""
+        """Score the sentences that may answer; None where no passage has a code or number that the question names."""
         evidence = await asyncio.to_thread(_read_evidence, question, items, language)
         if evidence is None:
             return None
@@ -198,9 +199,6 @@ class ExtractiveAnswerer:
         scores = self._weights.score(features)
         measures = evidence.measure_answer(sentences, features, scores)
         return Ranking(evidence, sentences, features, scores, measures, by_words)
-
-    def _is_enough(self, ranking: Ranking) -> bool:
-        return self._estimate(ranking) >= self._weights.bar
 
     async def _compare(self, question: str, sentences: Sequence[Sentence]) -> Numbers | None:
         """Return the cosine of each sentence to the question, shape (sentences,); None without a model."""
@@ -225,7 +223,7 @@ class ExtractiveAnswerer:
         for behind, one in zip(
             ranking.scores[order[0]] - ranking.scores[order[1:]], others, strict=True
         ):
-            # What stands in another row is said of something else.
+            # Another row is about something else.
             near = not is_row(one.text) and any(one.source == other.source for other in chosen)
             most = self._weights.same_passage if near else self._weights.other_passage
             if behind <= most and not any(_say_the_same(one, other) for other in chosen):
@@ -238,7 +236,7 @@ class ExtractiveAnswerer:
 
 
 def _is_trusted(question: str, item: RetrievedItem) -> bool:
-    """Return whether a passage does not order how to answer; one that does is read where no other one answers."""
+    """Return whether a passage gives no orders to whoever answers; one with orders is read only where no other answers."""
     return asks_of_orders(question) or not orders_answerer(item.text)
 
 
@@ -249,9 +247,9 @@ def lacks_named(question: str, items: Sequence[RetrievedItem]) -> bool:
 
 
 def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str) -> Evidence | None:
-    """Return what the passages say that name all that the question names by a code or a model ("E47", "Heron 3").
+    """Return the evidence of the passages that have the codes and models of the question ("E47", "Heron 3").
 
-    None where such a name stands in none of them. Words that are misspelt are read as the passages have them.
+    None where no passage has them. Misspelt words of the question are read as the passages spell them.
     """
     if lacks_named(question, items):
         return None
@@ -265,9 +263,9 @@ def _read_evidence(question: str, items: Sequence[RetrievedItem], language: str)
 
 
 def _find_other_sections(question: str, items: Sequence[RetrievedItem]) -> set[int]:
-    """Return the places of passages that do not name what the question does by a code, beside a section titled by it.
+    """Return the places of passages without the question's code, in a document that has a section titled by it.
 
-    "2.5.0 (2024-11-18)" is such a section where the question names version 2.5.0, and 2.4.0 stands beside it.
+    Where the question names version 2.5.0 and a section is titled "2.5.0 (2024-11-18)", the passages of 2.4.0.
     """
     if not names_code(question):
         return set()
@@ -282,9 +280,9 @@ def _find_other_sections(question: str, items: Sequence[RetrievedItem]) -> set[i
 
 
 def find_title_that_answers(question: str, item: RetrievedItem) -> str:
-    """Return the title of a passage's section where it has the date or number that is asked for of a version or code; else "".
+    """Return the title of a passage's section where it answers: "2.5.0 (2024-11-18)" says when version 2.5.0 came out.
 
-    "2.5.0 (2024-11-18)" has, where the question names version 2.5.0; other titles may be of another thing.
+    "" where it does not have the code or version of the question, or no date or number where one is asked for.
     """
     title, asked = section_of(item), AnswerType(question)
     names_it = names_code(question) and not find_unmentioned(question, [title])
@@ -292,7 +290,7 @@ def find_title_that_answers(question: str, item: RetrievedItem) -> str:
 
 
 def _read_behind(ranking: Ranking) -> list[Span]:
-    """Return what stands behind the best sentence where that only repeats the question: the price below an article's name."""
+    """Return the sentences behind the best one where that only repeats the question: the price below an article's name."""
     best = ranking.best
     if not ranking.features[int(ranking.scores.argmax()), NOTHING_NEW]:
         return []

@@ -1,6 +1,6 @@
-"""What speaks for a sentence as the answer to a question: a short list of named features.
+"""Measure sentences as answers to a question by named features, and score them with fitted weights.
 
-Each feature is one number. How much it counts is fitted, not set: `sextant.evals.fit_answerer` writes `weights.json`.
+Each feature is one number. `sextant.evals.fit_answerer` fits what each counts and writes `weights.json`.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ ANSWER_FEATURES = (
 
 OF_SIMILARITY = ("nearest_similarity", "similarity_lead", "near_but_missing", "usual_similarity")
 _SIMILARITY = SENTENCE_FEATURES.index("similarity")
-# The share of a follow-up's information that it names itself; what it borrowed has the rest.
+# The weight of a follow-up's own words; what it borrowed from the conversation has the rest.
 _OWN_SHARE = 2 / 3
-# Passages that hold so much of what the best of them holds are like it.
+# A passage with this part of the best one's overlap is like it.
 _ALIKE = 0.8
-# Farther ahead says no more.
+# A larger lead says no more.
 _MOST_LEAD = 1.5
 _LONGEST_LABEL = 40
-# The share of a column's name that a question has which asks for a value in it.
+# A question that has this part of a column's name asks for a value in that column.
 _OF_COLUMN_NAME = 1 / 2
 
 
@@ -129,7 +129,7 @@ class Evidence:
             heading.union(terms(text)) for heading, text in zip(self._headings, texts, strict=True)
         ]
         self._passages = [self._cover(present) for present in self._terms]
-        # Passages of which nothing may be quoted are as if they had not been found.
+        # Passages without a sentence to quote do not count.
         self._sources = sorted({one.source for one in sentences})
         self._missing = [self._count_missing(text) for text in texts]
         self._type = AnswerType(question)
@@ -148,7 +148,7 @@ class Evidence:
     def measure_answer(
         self, sentences: Sequence[Sentence], features: Numbers, scores: Numbers
     ) -> dict[str, float]:
-        """Return what tells whether the best of some sentences answers.
+        """Return the features that tell whether the best sentence answers.
 
         Args:
             sentences: those that were compared.
@@ -264,7 +264,7 @@ class Evidence:
 
 
 def _read_value(text: str) -> frozenset[str]:
-    """Return the terms behind the label of a field: "Employee: Cid Law" tells who asks of Cid Law nothing new."""
+    """Return the terms behind a field's label; none without one. "Employee: Cid Law" is nothing new about Cid Law."""
     label, _, value = plain_of(text).partition(":")
     return frozenset(terms(value)) if len(label) <= _LONGEST_LABEL else frozenset()
 

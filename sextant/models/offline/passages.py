@@ -1,4 +1,4 @@
-"""What a passage says: what can be quoted of it, the names above it, its tables and notes, and the lists that a line introduces."""
+"""Read a passage: what can be quoted of it, the names above it, and its tables; word rows and fields for a reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
 # A list item's number, in either language.
 NUMBERED = r"\d{1,3}(?:[)、．]|\.(?!\d))\s*|[(（]?[一二三四五六七八九十]{1,3}[)）、]\s*"
-# Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
+# The marks of a list item, heading, quotation or table that a line begins with.
 # The 4 of "4.2 adds …" is none.
 _LINE_MARK = re.compile(rf"(?:[#>*•·|-]+\s+|{NUMBERED})+")
 # The key of a record ("answer: Within 8 hours", "price_eur: 52").
@@ -31,7 +31,7 @@ _FIELD_END = re.compile(rf";[ \t]+(?={_KEY.pattern.replace('?P<key>', '?:')})")
 _PARTS_OF_KEY = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
 _WORDS_OF_VALUE = re.compile(rf"[{IDEOGRAPHS}]|[^\W\d_]+")
-# So many words, or twice as many ideographs, say enough without the key.
+# A value of this many words, or twice as many ideographs, says enough without its key.
 _STATEMENT_WORDS = 3
 # "Tags: E42, MC-200" lists what a text is about, and says nothing of it.
 _LABELS = re.compile(
@@ -48,7 +48,7 @@ _UNRULED = re.compile(
     rf"(?P<lines>(?:{_LINE_OF_NUMBERS}){{2,}})",
     re.MULTILINE,
 )
-# The bars that end a row, with what white space stands before them, a line's end too.
+# Bars and white space at the end of a row.
 _AROUND_BARS = "| \t\r\n\u3000"
 MOST_LINES = 6  # of code that is quoted as one
 _COMMENT = re.compile(r"(?:#+|//|--|/\*+) ")

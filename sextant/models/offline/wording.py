@@ -1,4 +1,4 @@
-"""What a question and a sentence speak of: terms, content words, what a follow-up adds, and misspelt words as meant."""
+"""Read questions and sentences as terms and content words, and misspelt words as the texts spell them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ASKED_FOR_WORDS = """
 步骤 步驟 流程 手续 手續
 mean meaning step procedur address location price cost money name reason time per long old far tall often
 """
-# Verbs that say little by themselves: whoever works in Paris is in Paris.
+# Verbs that an answer need not repeat.
 _LIGHT_VERBS = """
 发生 出现 遇到 碰到 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 没 没来 不能 不可 不会 不用 不必 拿 找 需要 想 知道 允许 允許 准许
 allow appear bring come do encounter find get give go happen happens happened keep kept last make need permit put take want work
@@ -82,7 +82,7 @@ def terms_of_question(text: str) -> frozenset[str]:
 
 
 class Paraphrases:
-    """Reads texts in the words of one question: of a "managing director" as of the CEO that it asks for.
+    """Reads texts in the words of one question: a "managing director" is the CEO that it asks for.
 
     Args:
         question: whose words have synonyms, other forms or other spellings.
