@@ -1,4 +1,4 @@
-"""What a question asks of tables, attached or in the documents, computed over all rows and not those found."""
+"""Compute what a question asks of tables, attached or in the documents, over all their rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEADS = {
     "zh": "根据 {name} 中的表格（{rows} 行）：",
 }
 
-_TABLES = 3  # so many are read whole for one question, best first
+_TABLES = 3  # read whole for one question, best first
 _BARS = len("| ")
 # What a column is called in tables whose rows are people.
 _OF_PERSONS = re.compile(
@@ -48,9 +48,12 @@ _OF_PERSONS = re.compile(
 class ComputedTable:
     """A table that has what the question asks for.
 
-    `passages` are the ids of all that hold its rows, `sentences` what was computed, each sentence with the passage
-    that has the line it rests on: a row, or the names of the columns. `listed`: what rows are called that it
-    is all about.
+    Attributes:
+        name: of the table, with the headings above it.
+        rows: how many it has.
+        passages: ids of all passages that hold its rows.
+        sentences: what was computed, each with the passage that has the line it rests on: a row, or the column names.
+        listed: the names of the rows in the result.
     """
 
     name: str
@@ -74,7 +77,7 @@ class ComputedTable:
 def with_computed(
     items: Sequence[RetrievedItem], tables: Sequence[ComputedTable]
 ) -> list[RetrievedItem]:
-    """Return `items`, and right behind the first of each table the passages that computed sentences rest on."""
+    """Return `items` with the passages that computed sentences rest on behind the first passage of each table."""
     placed = list(items)
     for table in tables:
         resting = {item.id: item for item in table.items()}
@@ -130,7 +133,7 @@ def compute_tables(
         for item, table in tables
         if (queries := queries_for(question, table.table, headings(item)))
     ]
-    # What the best one does not tell is not asked of another; years of one table all count.
+    # Other tables count only with the columns of the best one, as tables of several years have.
     alike = [one for one in tables_asked if one[1].table.names == tables_asked[0][1].table.names]
     is_list = lists_rows(question)
     computed = [_compute_table(*one, language, is_list=is_list) for one in alike]
@@ -146,12 +149,12 @@ def compute_query(query: TableQuery, table: FoundTable, language: str) -> list[C
 def cite_table(
     table: ComputedTable, items: Sequence[RetrievedItem], given: Citations, language: str
 ) -> Iterator[Token | Cited]:
-    """Tell what was computed of a table, each sentence cited by the line it rests on.
+    """Yield what was computed of a table, each sentence cited by the line it rests on.
 
     Args:
         table: the table.
         items: the passages that `given` counts, those of `table.items()` among them.
-        given: what the answer has so far.
+        given: the answer so far.
         language: `zh` or `en`.
     """
     indices = {item.id: index for index, item in enumerate(items)}
@@ -244,9 +247,9 @@ FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格�
 
 
 def find_table_rows(items: Sequence[RetrievedItem]) -> list[str]:
-    """Return the rows of tables that a question leads to, by name: what documents say of them counts too.
+    """Return the names of the rows that a question leads to, for documents may tell more about them.
 
-    A number or a date, or 2月, is no name: documents have it of anything.
+    Numbers and dates are no names: any document may have them.
     """
     tables = (attachment for item in items if (attachment := attachment_of(item)))
     names = dict.fromkeys(one.about for table in tables for one in table.findings)
@@ -256,7 +259,7 @@ def find_table_rows(items: Sequence[RetrievedItem]) -> list[str]:
 def answer_from_tables(
     items: Sequence[RetrievedItem], given: Citations, language: str
 ) -> Iterator[Token | Cited]:
-    """Tell what the question asks of tables, each statement cited by the place it rests on."""
+    """Yield what the question asks of attached tables, each statement cited by the place it rests on."""
     begun = False
     for index, item in enumerate(items):
         attachment = attachment_of(item)

@@ -33,17 +33,21 @@ UNBOUNDED = AnswerBudget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""
 
 
-# Words of the passages, not of the question, by which a sentence is known for an answer before it ends.
+# A sentence with this many words of the passages beyond the question's is known for an answer before it ends.
 _TELLING = 3
-# So many sentences in a row that were written before end an answer.
+# An answer ends where the model repeats this many of its sentences in a row.
 _MOST_CIRCLES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """One call of the chat model for an answer: what it is given, and what may be spent in all.
+    """One call of the chat model for an answer.
 
-    `prompt` names the wording of `messages`, with its version.
+    Attributes:
+        chat: the model.
+        messages: the prompt.
+        prompt: the name and version of its wording.
+        budget: what the whole answer may cost.
     """
 
     chat: ChatModel
@@ -112,13 +116,13 @@ class _ModelText:
         return [CodedWarning(WarningCode.ANSWER_CUT_OFF)] if self.usage.truncated else []
 
     def leave(self, writing: Writing) -> None:
-        """Note the estimated cost of a text whose rest nobody reads."""
+        """Add the estimated cost of a text that is not read to its end."""
         written = estimate_tokens(self.draft.text.given.text)
         left = Usage(1, prompt_size(writing.messages), written, estimated=True)
         self.usage += left.of_model(writing.chat.name)
 
     def cut_off(self, writing: Writing, texts: Sequence[str]) -> None:
-        """Note the estimated cost of a text that did not come to its end."""
+        """Add the estimated cost of a text that the model did not finish."""
         prompt_tokens, answer_tokens = (
             prompt_size(writing.messages),
             estimate_tokens("".join(texts)),
@@ -128,7 +132,7 @@ class _ModelText:
 
 
 class _Cleaner:
-    """Makes a model's text piece by piece one to cite from: without wrapping, its markers as ours, harmless."""
+    """Cleans a model's text piece by piece: no wrapping, our markers, nothing harmful."""
 
     def __init__(self, passages: Sequence[str], language: str) -> None:
         self._wrapped = Unwrapped(keeps_courtesies=not passages)
@@ -138,7 +142,7 @@ class _Cleaner:
 
     @property
     def turns_in_circles(self) -> bool:
-        """Return whether nothing new is to be hoped for."""
+        """Return whether the model only repeats itself."""
         return self._unrepeated.circles >= _MOST_CIRCLES
 
     def feed(self, piece: str) -> str:

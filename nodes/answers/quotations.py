@@ -1,4 +1,4 @@
-"""Answers without a chat model: quotations from the passages, or that there are none; and the events of any answer."""
+"""Answer without a chat model by quotations from the passages, or say that there are none."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ _LOOKED_AT, _NAMED = 20, 3
 async def introduction(
     question: str, language: str, scope: Scope, documents: DocumentReader | None
 ) -> str:
-    """Return the value of plain arithmetic; else why there is no answer, and what can be asked instead.
+    """Return the value of plain arithmetic, else a text that says what can be asked instead.
 
     Args:
         question: small talk, arithmetic, or any question in `bypass` mode.
         language: `zh` or `en`.
         scope: whose documents.
-        documents: tells what there is; None, or a store that does not answer: nothing is told of it.
+        documents: lists the documents to name; None: none are named.
     """
     if (sum_ := compute_term(question)) is not None:
         return sum_
@@ -90,7 +90,7 @@ async def _holdings(language: str, scope: Scope, documents: DocumentReader | Non
         ready = [one for one in found if one.status is DocumentStatus.READY]
         if not ready:
             return _NOTHING[language]
-        # In the answer's language first, so that the example is in one language.
+        # Those in the answer's language first, so that the example does not mix languages.
         ready.sort(key=lambda one: one.language != language)
         mark = "、" if language == "zh" else ", "
         names = mark.join(one.filename for one in ready[:_NAMED])
@@ -117,7 +117,7 @@ NOTHING_FOUND = {
     "en": "The documents do not say.",
     "zh": "文档中没有提到。",
 }
-# Ahead of the nearest passage, which a reader may find to be an answer after all.
+# Stands ahead of the nearest passage, which may be an answer after all.
 _NOT_CLEARLY = {
     "en": "The documents do not say this clearly.",
     "zh": "文档中没有明确提到。",
@@ -134,7 +134,7 @@ def yield_fixed_answer(
 
 
 def add_warning(event: AnswerEvent, warning: CodedWarning, language: str) -> AnswerEvent:
-    """Return the event, a `Done` with one warning more."""
+    """Return the event; to a `Done` the warning is added."""
     if not isinstance(event, Done):
         return event
     warnings = (*event.answer.coded_warnings, warning)
@@ -169,9 +169,9 @@ async def quote_sentences(
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the answer that quotes the best sentences of `items`, cited sentence by sentence.
 
-    What was computed of tables that came with the question comes first. What was computed of `tables`
-    stands for the rows of tables that could be quoted; a sentence that answers outdoes it. Where nothing is evidence
-    enough, it says that the documents do not say, and quotes the nearest passage as the nearest.
+    Results from tables that came with the question come first. Results from `tables` of the documents stand in for
+    quoted rows, unless a sentence answers better. Where no evidence is enough, the answer says so and quotes the
+    nearest passage.
     """
     texts = [item for item in items if not is_table(item)]
     items = [*texts, *(item for item in items if is_table(item))]
@@ -181,7 +181,7 @@ async def quote_sentences(
     else:
         answered = any(map(is_answered, items)) and not clauses_of(question)
         if answered or not found.quotations:
-            # Of what the table has answered, documents tell more where they name the row that it leads to.
+            # Documents that name the row of the result may tell more about it.
             about = [name for name in find_table_rows(items) if len(name) > 1]
             naming = [item for item in texts if _names(item, about)]
             if about or answered:
@@ -204,9 +204,9 @@ def _outdone(
     found: Extraction,
     items: Sequence[RetrievedItem],
 ) -> bool:
-    """Return whether the best that can be quoted is no row of a table, but a sentence that answers.
+    """Return whether the best quotation is a sentence that answers, and no row of a table.
 
-    One that answers which is so, or which are, names one of them; a rule about all that are so does not.
+    Where the question asks which, it has to name one of the rows in the result.
     """
     if not found.quotations:
         return False
@@ -222,7 +222,7 @@ def _outdone(
 def _yield_computed(
     tables: Sequence[ComputedTable], items: Sequence[RetrievedItem], language: str, model: str
 ) -> Iterator[AnswerEvent]:
-    """Yield what tables that came with the question say, and what was computed of those in the documents."""
+    """Yield the results from tables that came with the question, then those from tables in the documents."""
     items = with_computed(items, tables)
     given = Citations(items)
     yield from answer_from_tables(items, given, language)
@@ -251,7 +251,7 @@ def _yield_quotations(
     else:
         yield given.token(_NOT_CLEARLY[language])
         yield from _nearest(given, question, items, found.nearest, language)
-    # What was computed alone is supported by its cells; a quotation says only that it stands there.
+    # A computed result is supported by its cells; a quotation proves only that the document says it.
     trust = Trust.SUPPORTED if computed and not found.quotations else Trust.QUOTED
     declined = not (computed or found.quotations)
     yield from ending(given, model, trust=trust, declined=declined)
@@ -311,7 +311,7 @@ def _with_answer(quote: SupportedQuote, item: RetrievedItem) -> SupportedQuote:
 
 
 def _opening(item: RetrievedItem) -> SupportedQuote:
-    """Return the first sentence or row of a passage of which nothing but the names of columns is asked about."""
+    """Return the first sentence or row of a passage that is no head of a table."""
     heads = _heads(item)
     spans = (span for span in quotable_spans(item.text) if item.text[slice(*span)] not in heads)
     start, end = next(spans, (0, len(item.text)))

@@ -1,10 +1,9 @@
-"""What becomes of an answer whose sentences do not all hold: mended once, cut down, completed, or replaced.
+"""Review a written answer: revise, shorten, complete or replace it where its sentences are not supported.
 
-The chat model gets one look at the sentences that no passage carries, with the passages, all in one
-call; what it writes is checked like the first text. Where that helps, where a cited document was
-changed meanwhile, or where a judge refused a sentence, the answer is told anew behind a `Reset`. An
-answer that the passages neither say nor deny stays, marked, with quotations below it. One that they deny, or that
-speaks of nothing in them, is replaced by quotations, or by the sentence that the documents do not say.
+The chat model revises all unsupported sentences in one call, and the result is checked like the first text. Where
+that helps, a cited document has changed, or a judge refused a sentence, the answer is sent again behind a `Reset`.
+An answer that the passages neither support nor deny stays, marked, with quotations below it. One that they deny or
+that has nothing to do with them is replaced by quotations, or by a sentence that the documents do not say.
 """
 
 from __future__ import annotations
@@ -67,15 +66,15 @@ class Repairs(ModelReply):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """How a written answer is looked through.
+    """How a written answer is reviewed.
 
     Attributes:
         question: what was asked.
         passages: what may be cited, as numbered in the prompt.
         language: of the question, `zh` or `en`.
-        checks: beyond words; see there.
-        instead: answers where nothing of the answer holds.
-        repair: whether the chat model may mend sentences.
+        checks: of citations, beyond shared words.
+        instead: answers where no sentence is supported.
+        repair: whether the chat model may revise sentences.
     """
 
     question: str
@@ -88,7 +87,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class CheckedDraft:
-    """A finished text with its checks, and the events that told it."""
+    """A finished text with its checks, and the events that were sent for it."""
 
     text: CitedText
     checking: Checking
@@ -96,7 +95,7 @@ class CheckedDraft:
 
     @property
     def holds(self) -> bool:
-        """Return whether a passage says some of it, or it says that there is nothing to cite."""
+        """Return whether a passage supports one of its sentences, or it says that the documents do not say."""
         good = {Verdict.SUPPORTED, Verdict.FOREIGN, Verdict.SILENT}
         stated = [one.verdict for one in self.text.finished]
         if any(verdict in good for verdict in stated):
@@ -105,7 +104,7 @@ class CheckedDraft:
 
     @property
     def may_be_so(self) -> bool:
-        """Return whether it speaks of what the passages speak of, and they deny none of it."""
+        """Return whether passages support it in part and deny none of it."""
         stated = {one.verdict for one in self.text.finished}
         return (
             Verdict.PARTIAL in stated
@@ -125,15 +124,15 @@ class CheckedDraft:
 
 
 class Reviser:
-    """Looks through one finished answer, and keeps what it comes to.
+    """Reviews one finished answer.
 
     Attributes:
         draft: the text that counts.
-        trust: what stands behind its sentences.
+        trust: how well its sentences are supported.
         declined: whether it says only that the documents do not say.
-        replacement: what is answered instead, where nothing holds.
-        usage: what mending has cost.
-        warnings: what was done, and what could not be.
+        replacement: the answer given instead, where no sentence is supported.
+        usage: what revising has cost.
+        warnings: what was changed, and what could not be.
     """
 
     def __init__(
@@ -150,7 +149,7 @@ class Reviser:
         self.warnings = list[CodedWarning]()
 
     async def events(self) -> AsyncGenerator[AnswerEvent]:
-        """Yield what is to be told anew or besides, if anything."""
+        """Yield what replaces or completes the answer, if anything."""
         if self._review.passages:
             async for event in self._review_draft():
                 yield event
@@ -189,7 +188,7 @@ class Reviser:
             self.trust = Trust.QUOTED if final.text.given.citations else Trust.UNSUPPORTED
 
     async def _replace_draft(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
-        """Yield what is answered without the chat model, from what the store still has."""
+        """Yield an answer without the chat model, from passages that are still stored."""
         review, gone = self._review, draft.checking.gone
         self._warn(WarningCode.ANSWER_REPLACED)
         yield Reset(self.warnings[-1].in_language(review.language))
@@ -205,7 +204,7 @@ class Reviser:
                     yield event
 
     async def _complete(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
-        """Yield the text as it stands, marked, and below it what the documents do say, where they say anything."""
+        """Yield the text, marked, and below it quotations of what the documents do say, if any."""
         review, quoted = self._review, list[AnswerEvent]()
         answer: Answer | None = None
         async with aclosing(
@@ -241,7 +240,7 @@ class Reviser:
         )
 
     async def _second(self) -> CheckedDraft | None:
-        """Return the answer told anew, where that is better."""
+        """Return the revised answer, where it is better."""
         draft = self.draft
         gone, refused = bool(draft.checking.gone), bool(draft.checking.rejected)
         weak = self._find_unsupported(draft)
@@ -268,7 +267,7 @@ class Reviser:
         self.warnings.append(CodedWarning(code, params))
 
     def _find_unsupported(self, draft: CheckedDraft) -> list[int]:
-        """Return places of the sentences that should be mended."""
+        """Return the places of the sentences to revise."""
         bad, finished = (
             {Verdict.UNSUPPORTED, Verdict.PARTIAL, Verdict.CONTRADICTED},
             draft.text.finished,
@@ -284,7 +283,7 @@ class Reviser:
         ]
 
     async def _repair(self, sentences: Sequence[str]) -> Mapping[int, str]:
-        """Return what the chat model makes of sentences, by their places; nothing where it cannot be asked."""
+        """Return the chat model's revisions of sentences by their places; none where it cannot be asked."""
         if not sentences or not self._review.repair:
             return {}
         messages = self._asks_to_mend(sentences)

@@ -1,6 +1,6 @@
-"""The answer without a chat model: findings of reports or quotations, from what the stored documents still say.
+"""Answer without a chat model: by findings of reports or by quotations of passages that are still stored.
 
-Also here: the passages that open few documents, which tell what these are about.
+Also here: read the first passages of a few documents, which tell what these are about.
 """
 
 from __future__ import annotations
@@ -29,12 +29,9 @@ from sextant.nodes.state import State, reports_of
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.statements import definition_pattern
 
-# So many sentences tell what the documents are about, or one of each document.
-_SENTENCES = 8
-# Of so many documents each is told; of more, reports tell the topics.
-_FEW = 20
-# Documents that are looked at for those that are ready, and passages that are taken of all together.
-_LOOKED_AT, _PASSAGES = 50, 40
+_SENTENCES = 8  # that tell what all documents are about; at least one of each document
+_FEW = 20  # documents; what more are about, reports tell
+_LOOKED_AT, _PASSAGES = 50, 40  # documents that are listed, and passages read of all together
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class WithoutModel:
     async def answer(
         self, question: str, items: Sequence[RetrievedItem], language: str
     ) -> AsyncGenerator[AnswerEvent]:
-        """Yield findings of reports where they were asked for and nothing was computed, else quotations of `items`."""
+        """Yield findings of reports where the question asks for an overview and nothing was computed, else quotations."""
         answerer, known = self.deps.answerer, {item.id for item in items}
         tables = [table for table in self.tables if known & table.passages]
         begun = False
@@ -101,14 +98,14 @@ class WithoutModel:
                 yield event
 
     def _may_answer_from_reports(self, question: str, events: Sequence[AnswerEvent]) -> bool:
-        """Return whether no sentence answers, and the mode has reports for a question that may ask for an account."""
+        """Return whether nothing was quoted, but reports may answer: the question is broad, and the mode has reports."""
         has_reports = self.state.strategy in (Mode.HYBRID, Mode.MIX)
         return has_reports and _is_declined(events) and may_ask_account(question)
 
     async def _answer_broadly(self, question: str, language: str) -> AsyncGenerator[AnswerEvent]:
-        """Yield what `global` answers; nothing where it declines.
+        """Yield the answer of mode `global`; nothing where it declines.
 
-        It searches anew, since findings are cited to passages, of which few are among those found by their words.
+        The search is another one, for the passages that findings rest on are rarely among those found before.
         """
         state, top_k = self.state, self.deps.settings.retrieval.top_k
         try:
@@ -130,11 +127,11 @@ class WithoutModel:
             yield event
 
     async def _current(self) -> list[RetrievedItem]:
-        """Return the passages that the stored documents still have as they were found."""
+        """Return the passages that are stored as they were found, behind what came with the question."""
         return [*self.attached, *await self._keep_stored(await self._read())]
 
     async def _keep_stored(self, items: Sequence[RetrievedItem]) -> Sequence[RetrievedItem]:
-        """Return those of the passages that are stored as they were found; all, with a warning, where nobody can tell."""
+        """Return the passages that are stored as they were found; all, with a warning, where the store does not answer."""
         try:
             quotes = self.deps.quotes
             check = partial(quotes.check_quotes, self.scope) if quotes else None
@@ -149,7 +146,7 @@ class WithoutModel:
         return stored
 
     async def _read(self) -> list[RetrievedItem]:
-        """Return what was found, with the whole of a document that is to be summed up."""
+        """Return what was found; ahead of it all passages of a document that the question asks a summary of."""
         state = self.state
         try:
             return await with_whole_of_named(state.question, state.items, self._search_in)
