@@ -1,7 +1,7 @@
-"""The conversation that a question belongs to: LangChain's messages, turns of a history, a budget.
+"""Read the conversation that a question belongs to, as LangChain messages or turns, within a budget.
 
-A question comes as `query` or as the last of `messages`, which is what chat interfaces send. Either
-way a turn ends with both of its messages in `messages`.
+A question comes as `query`, or as the last of `messages`, as chat interfaces send it. Either way a turn ends with
+its question and its answer in `messages`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read_question(state: State) -> TurnQuestion:
 
 
 def opening(question: TurnQuestion) -> dict[str, Any]:
-    """Return what a turn changes in the messages as it begins: images are not kept, only that there were some."""
+    """Return the change of messages as a turn begins: images are replaced by the note that there were some."""
     message = question.message
     if message is None or isinstance(message.content, str):
         return {}
@@ -78,7 +78,7 @@ def opening(question: TurnQuestion) -> dict[str, Any]:
 
 
 class AnswerMessages:
-    """An answer in LangGraph's `messages` stream: the text that `custom` has, and no token of the model's own.
+    """Sends an answer to LangGraph's `messages` stream: the checked text of `custom`, not the model's own tokens.
 
     A stream takes nothing back, so an answer that begins anew is another message.
 
@@ -104,7 +104,7 @@ class AnswerMessages:
         return f"{self.question_id}-answer{again}"
 
     def add(self, event: Event) -> None:
-        """Send what an event adds to the text."""
+        """Send the text of an event."""
         if isinstance(event, Reset):
             self._begun += 1
         elif isinstance(event, Token) and self._streams:
@@ -114,13 +114,13 @@ class AnswerMessages:
 def closing(
     state: State, answer: Answer, warnings: Sequence[str], most: int, messages: AnswerMessages
 ) -> list[Any]:
-    """Return what a turn adds to the messages as it ends: its question, if that is not there, and its answer.
+    """Return the change of messages as a turn ends: its question, if that is not there, and its answer.
 
     Args:
         state: of the turn.
         answer: as it was given.
         warnings: all of them.
-        most: turns kept; of more, the oldest go.
+        most: turns to keep; the oldest go.
         messages: as which it was streamed.
     """
     answer_message = AIMessage(
@@ -153,7 +153,7 @@ def history_of(state: State, question: TurnQuestion, limits: LimitSettings) -> l
 
 
 def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
-    """Return what was said, by whom; calls of tools and their results are left out."""
+    """Return messages as turns, without calls of tools and their results."""
     return [
         {"role": _ROLES[message.type], "content": _text(message)}
         for message in messages
@@ -222,7 +222,7 @@ def _parts(message: AnyMessage) -> list[dict[str, Any]]:
 
 
 def _address(part: Mapping[str, Any]) -> str:
-    """Return where an image is, in whichever of the forms that chat interfaces write; most are in the message."""
+    """Return the address of an image in any form that chat interfaces send; most are `data:` addresses."""
     url = part.get("image_url") or part.get("url")
     if isinstance(url, Mapping):
         url = cast("Mapping[str, Any]", url).get("url")

@@ -1,4 +1,4 @@
-"""How a question is worded: its names and telling words, and the queries that lead from passages to what it leaves open."""
+"""Read the wording of a question: its names and content words, its parts, and queries for what passages leave open."""
 
 from __future__ import annotations
 
@@ -37,15 +37,14 @@ _NO_TERM = frozenset(_CHINESE_FUNCTION.split())
 def names_in(question: str) -> list[str]:
     """Return what is written as a name: quoted, in book-title marks, or capitalised beyond the first word.
 
-    Chinese names without marks are not told from words here; the knowledge base's own names are
-    (`sextant.retrievers.graph_retriever`).
+    Chinese names without marks are not found here; `sextant.retrievers.graph_retriever` finds those of the knowledge base.
     """
     quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(question))
     return list(dict.fromkeys([*quoted, *filter(None, map(_proper, _PROPER.finditer(question)))]))
 
 
 def _proper(match: re.Match[str]) -> str:
-    """Return the name without a question's first words, empty when nothing is left."""
+    """Return the name without question words at its beginning; "" when nothing is left."""
     words = match.group().split()
     while words and normalise(words[0]) in _NO_NAME:
         words.pop(0)
@@ -66,7 +65,7 @@ def telling_words(question: str) -> list[str]:
 
 
 def _keep_telling(word: str) -> list[str]:
-    """Return a word without its ending, unless it says nothing by itself."""
+    """Return a content word without its ending; nothing for a stop word."""
     plain = normalise(word)
     telling = len(word) > 1 or word.isdigit()
     stops = plain in ENGLISH_STOP_WORDS or plain in _NO_NAME
@@ -90,9 +89,8 @@ def _join_characters(ideographs: str) -> list[str]:
     return [word for word in joined if len(word) > 1]
 
 
-# Flat on five question sets between two and four names.
-_LEADS = 2
-_NAMES_OF_LEAD = 4
+_LEADS = 2  # passages whose names are followed
+_NAMES_OF_LEAD = 4  # of each; two to four find equally well on five question sets
 
 
 def bridges(
@@ -148,16 +146,13 @@ _NO_POINTER = re.compile(
     re.IGNORECASE,
 )
 
-# A question about something of its own has more to say than this.
-_FEW_WORDS = 2
-
-_BORROWED = 6
-
-_SHORTEST_BORROWED = 2
+_FEW_WORDS = 2  # a question with fewer content words leans on the one before it
+_BORROWED = 6  # terms that a follow-up takes over
+_SHORTEST_BORROWED = 2  # characters of such a term
 
 
 def leans_on_history(question: str) -> bool:
-    """Return whether `question` points back, or says too little to be searched by itself."""
+    """Return whether `question` points back, or has too few content words to be searched by itself."""
     if is_of_all(question):
         return False
     if has_cjk(question):
@@ -172,10 +167,9 @@ def leans_on_history(question: str) -> bool:
 
 
 def make_standalone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
-    """Return `question` with what it leans on, or as it is where it stands alone.
+    """Return a follow-up with terms of the questions before it, "And at night? (parking fee)"; any other as it is.
 
-    Terms come from the last question of the user that stands alone and from those after it, names
-    first; at most six, none that the question has already.
+    The terms come from the user's last question that stands alone and from those after it, names first; at most six.
 
     Args:
         question: as it was asked.
@@ -215,7 +209,7 @@ _NUMBER_ALONE = re.compile(
 
 
 def _renumber_last(question: str, history: Sequence[Mapping[str, Any]]) -> str:
-    """Return the last question of the user with its one number as a follow-up gives it; "" where it gives more, or none."""
+    """Return the user's last question with the number of a follow-up that is only a number; "" for other follow-ups."""
     alone = _NUMBER_ALONE.fullmatch(question)
     asked = [at for at, turn in enumerate(history) if turn.get("role", "user") == "user"]
     if alone is None or not asked:
@@ -258,14 +252,14 @@ _JOIN = r"(?:or|and|versus|vs\.?|compared (?:to|with)|than)"
 _NAMES = re.compile(
     rf"(?:\b(?:between|both|either)\s+)?(?P<one>{_NAME}),?\s+{_JOIN}\s+(?P<two>{_NAME})"
 )
-# What compares, and what names can be compared by.
+# Words that compare, and words by which two names may be compared.
 _COMPARISON = re.compile(r"\b(?:compar\w+|contrast\w*|differ\w*|similar\w*|same)\b", re.IGNORECASE)
 _COMPARES = re.compile(
     rf"{_COMPARISON.pattern}|\b(?:both|either|older|younger|oldest|youngest|earlier|later|first|last|larger|smaller|longer|shorter"
     r"|higher|lower|taller|more|less|fewer|better|worse|most|common)\b",
     re.IGNORECASE,
 )
-# A thing without a name: its article, and words that tell something.
+# A thing without a name: an article, and content words.
 _NO_THING = "|".join(map(re.escape, sorted(ENGLISH_STOP_WORDS, key=len, reverse=True)))
 _TELLING = rf"(?!(?:{_NO_THING})\b|{_COMPARISON.pattern}|between\b)[\w'’&-]+"
 _THING = rf"(?:(?:the|an?)\s+)?(?:{_TELLING}\s+){{0,4}}{_TELLING}"
@@ -286,7 +280,7 @@ _MARKS_CHINESE = frozenset("，。？！；：,.?!;:")
 
 
 def clauses_of(question: str) -> list[str]:
-    """Return the two to four questions that `question` joins, each standing alone; [] when it is one."""
+    """Return the two to four questions that `question` joins, each standing alone; [] for a single question."""
     chinese = has_cjk(question)
     cut, asks = (_CHINESE_CLAUSES, _ASKS_CHINESE) if chinese else (_ENGLISH_CLAUSES, _ASKS)
     found = [part.strip(" ,，;；") for part in cut.split(question)]
@@ -296,13 +290,13 @@ def clauses_of(question: str) -> list[str]:
     if len(telling_words(found[0])) < _LEAST_WORDS:  # "In which country and when was he born?"
         return []
     words = telling_words(found[0])
-    # What is spoken of stands first in Chinese, and last in English: "the symptoms of diabetes".
+    # The subject stands first in Chinese, and last in English: "the symptoms of diabetes".
     first = names_in(found[0]) or (words[:2] if chinese else words[-2:])
     return [found[0], *(_with_subject(part, first) for part in found[1:])]
 
 
 def _with_subject(part: str, subject: list[str]) -> str:
-    """Return a later clause with what the first was about, where it names nothing of its own."""
+    """Return a later clause with the subject of the first, where it names nothing of its own."""
     if leans_on_history(part) or not names_in(part):
         missing = [name for name in subject if name not in part]
         return f"{part} ({', '.join(missing)})" if missing else part
@@ -328,7 +322,7 @@ def joined_parts(question: str) -> list[str]:
 
 
 def _join_in_english(question: str) -> tuple[str, list[str], str]:
-    """Return what stands before things that are joined, these, and what stands behind."""
+    """Return the text before the things that a question joins, the things, and the text behind them."""
     sides = _NAMES.search(question) or _THINGS.search(question)
     if sides is None:
         return "", [], ""
@@ -350,7 +344,7 @@ def _join_in_english(question: str) -> tuple[str, list[str], str]:
 
 
 def _join_in_chinese(question: str) -> tuple[str, list[str], str]:
-    """Return the same of a Chinese question."""
+    """Return the parts of `_join_in_english` for a Chinese question."""
     words = words_of(question)
     plain = list(map(simplify, words))
     compares = [_COMPARES_CHINESE.fullmatch(word) is not None for word in plain]

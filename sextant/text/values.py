@@ -1,8 +1,7 @@
-"""Numbers, amounts, shares, dates and times of day in a text, each as one value however it is written.
+"""Read numbers, amounts, shares, dates and times of day in a text as values that can be compared.
 
 168万元, 1,680,000 元, CNY 1680000 and 1.68 million yuan are one value; so are 千分之一 and 0.1 %, three and 3,
-2025年3月1日 and 1 March 2025. A statement and its evidence are both read by `normalise_values`, so that they can
-be compared by what they say.
+2025年3月1日 and 1 March 2025. A statement and its evidence are both read by `normalise_values`.
 """
 
 from __future__ import annotations
@@ -54,8 +53,8 @@ _MONEY_WIDTH = 14
 
 # Letters that are units elsewhere: CNY 1.68m, $2mm, 168w元.
 _MONEY_SCALE = re.compile(r"\s?(?P<scale>mm|mio|mln|m|bln|b|trn|tn|w)(?![a-z/²³])")
-# What says something else once it is normalised. 1.2M parcels: a capital letter at a number is no metre; 10⁶ is not
-# 106, and no Chinese comma stands before a fraction.
+# Signs that normalising would give another meaning: the M of 1.2M parcels is no metre, 10⁶ is not 106, and a Chinese
+# comma is no decimal one.
 _WRITTEN = re.compile(r"(?<=\d)(?:M(?=\+?\s+[A-Za-z]|\s?[一-鿿])|[⁻⁺]?[⁰¹²³⁴-⁹]+|，)")
 # Raised behind a figure: the power of a ten, else the mark of a note.
 _RAISED = r"(?:\^|(?=[⁻⁺⁰¹²³⁴-⁹]))(?P<power>[-−+⁻⁺]?[\d⁰¹²³⁴-⁹]{1,2})(?![\d⁰¹²³⁴-⁹])"
@@ -124,7 +123,7 @@ def normalise_values(text: str) -> tuple[FoundValue, ...]:
                 found.append(FoundValue(value[0], start, end))
                 taken[start:end] = [True] * (end - start)
     found.sort(key=lambda one: one.start)
-    # One time, one of them: a bare 1 says as little as "a".
+    # A bare 1 says as little as "a".
     return tuple(
         one
         for one in _add_up(list(_with_shared_units(found, plain)), plain)
@@ -137,7 +136,7 @@ _ADDS = re.compile(r"\s?(?:and|零|又)?\s?")
 
 
 def _add_up(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
-    """Yield values, those that follow each other in ever smaller units as one: 3 hours and 42 minutes."""
+    """Yield the values, adding up those of ever smaller units: 3 hours and 42 minutes."""
     last: FoundValue | None = None
     for one in found:
         total = last and _total_of(last, one, plain)
@@ -149,7 +148,7 @@ def _add_up(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
 
 
 def _total_of(one: FoundValue, other: FoundValue, plain: str) -> FoundValue | None:
-    """Return two values as one, in the unit of the second; None where they are two."""
+    """Return the sum of two values in the unit of the second; None where they do not belong together."""
     unit, end = other.value.unit, other.end
     if one.value.unit == "hour" and not unit and plain[end : end + 1] == "分":
         unit, end = "minute", end + 1
@@ -166,7 +165,7 @@ def _total_of(one: FoundValue, other: FoundValue, plain: str) -> FoundValue | No
 
 
 def _with_currency(value: TextValue, start: int, end: int, plain: str) -> tuple[int, int]:
-    """Return where a value stands with the names of its currency: RMB ahead of it, yuan behind it."""
+    """Return the span of a value with the names of its currency: RMB ahead of it, yuan behind it."""
     if value.dimension != "money":
         return start, end
     if ahead := _MONEY_AHEAD.search(plain, max(0, start - _MONEY_WIDTH), start):
@@ -250,7 +249,7 @@ def _number_of(
 
 
 def _value_of_last_figure(groups: dict[str, str], number: Fraction) -> Fraction:
-    """Return what one more in the last figure of a number is worth that is no nought at its end; 0 for one in words."""
+    """Return the value of the last figure that is not 0, a thousand for 12,000; 0 for a number in words."""
     figures = re.sub(r"\D", "", groups.get("n", "")).strip("0")
     return abs(number) / int(figures) if figures else Fraction(0)
 
@@ -258,7 +257,7 @@ def _value_of_last_figure(groups: dict[str, str], number: Fraction) -> Fraction:
 def _read_number(
     kind: str, groups: dict[str, str], match: re.Match[str], plain: str
 ) -> tuple[Fraction, int] | None:
-    """Return a number without its unit, and where it ends; None for what is none."""
+    """Return a number without its unit, and where it ends; None where there is no number."""
     if kind == "number" or (kind == "comma" and _is_decimal(match, plain)):
         return _number_and_scale(groups, match, plain)
     number: Fraction | None = None
@@ -275,7 +274,7 @@ _ARTICLES = {"a dozen": 12, "a": 1, "an": 1, "once": 1, "twice": 2}
 
 
 def _number_in_words(groups: dict[str, str]) -> Fraction:
-    """Return a number in words; an article or another word may count, and what is none of these is a half."""
+    """Return a number in words; "a dozen", "once" and "twice" count, and "half an" is a half."""
     if article := groups.get("dozen"):
         return Fraction(_ARTICLES.get(article, Fraction(1, 2)))
     return parse_english_number(groups["words"])
@@ -293,7 +292,7 @@ def _number_and_scale(
 
 
 def _number_of_digits(digits: str) -> Fraction:
-    """Return a number by its digits; one or two behind its last comma are a fraction."""
+    """Return a number in digits; one or two digits behind its last comma are decimals."""
     whole, comma, fraction = digits.rpartition(",")
     if comma and len(fraction) < _GROUP:
         digits = f"{whole.replace('.', '')}.{fraction}"
@@ -301,7 +300,7 @@ def _number_of_digits(digits: str) -> Fraction:
 
 
 def _is_decimal(match: re.Match[str], plain: str) -> bool:
-    """Return whether a comma stands before a fraction, and parts no list: behind groups, or in an amount."""
+    """Return whether a comma stands before decimals, and does not separate a list: behind groups, or in an amount."""
     whole = match["n"].partition(",")[0]
     if not whole.isdigit() or _MONEY_AHEAD.search(
         plain, max(0, match.start() - _MONEY_WIDTH), match.start()
@@ -313,7 +312,7 @@ def _is_decimal(match: re.Match[str], plain: str) -> bool:
 
 
 def _power_of(groups: dict[str, str]) -> Fraction:
-    """Return a number with a raised one: of ten its power, of any other the number, at which a note's mark stands."""
+    """Return a power of ten; behind another number a raised figure marks a note, and the number is returned."""
     number = Fraction(groups["n"])
     if number == _TEN:
         number **= int(unicodedata.normalize("NFKC", groups["power"]).replace("−", "-"))
@@ -321,7 +320,7 @@ def _power_of(groups: dict[str, str]) -> Fraction:
 
 
 def _money_scale_at(start: int, end: int, plain: str) -> re.Match[str] | None:
-    """Return the letter that scales an amount of money, which a currency ahead or behind shows it to be."""
+    """Return the letter that scales an amount of money; None without a currency ahead of it or behind it."""
     short = _MONEY_SCALE.match(plain, end)
     if short is None or _MONEY_AHEAD.search(plain, max(0, start - _MONEY_WIDTH), start):
         return short
