@@ -1,8 +1,4 @@
-"""The context of an answer: numbered passages, and beside them what the graph knows, in a budget.
-
-Also here: sharing out the tokens of a prompt between passages, reports, and facts of the graph;
-what of the graph goes into a prompt beside its passages.
-"""
+"""Lay out the context of an answer within a budget of tokens: numbered passages, and relations and reports of the graph."""
 
 from __future__ import annotations
 
@@ -91,7 +87,7 @@ def share_out(
 
 
 def _filling(costs: Sequence[int], indices: Sequence[int], budget: int) -> list[int]:
-    """Return the `indices` that fit into the room, taken one after the other."""
+    """Return the `indices` that fit into the budget, taken one after the other."""
     chosen = []
     for index in indices:
         if costs[index] <= budget:
@@ -108,9 +104,9 @@ def knowledge_of(
 ) -> str:
     """Return what the graph adds to the passages of a prompt: relations, then reports, one a line.
 
-    That two terms stand together is no relation, and one of two things that the question does not name tells nothing
-    about it, as far as their language is the question's. A report adds what no passage and no line before it says, and of
-    that what has a word of the question; all of it, where the question is about the documents as a whole.
+    Left out are co-occurrences, and relations between two things that share no word with the question and are in its
+    language. Of a report those lines are kept that no passage or earlier line says and that share a word with the
+    question; all new lines, where the question is about the documents as a whole.
 
     Args:
         question: what is asked.
@@ -226,7 +222,7 @@ class _Pieces:
         return [lookup.common_terms(claim) for lookup in self._lookups]
 
     def worth(self, claim: Claim, weights: Mapping[str, float]) -> list[float]:
-        """Return what each piece tells of a claim: its terms by their weights, those of its neighbours for less."""
+        """Return the worth of each piece for a claim: the weights of its terms, plus less for terms of its neighbours."""
         own = [sum(weights[term] for term in terms) for terms in self.common_terms(claim)]
         return [
             sum(
@@ -240,7 +236,7 @@ class _Pieces:
 def _trim_passage(
     item: RetrievedItem, pieces: _Pieces, worth: Sequence[float], excess: int
 ) -> RetrievedItem:
-    """Return a passage shown by its pieces of most worth, `excess` tokens less; a table keeps its names of columns."""
+    """Return a passage shortened by `excess` tokens to its pieces of most worth; a table keeps its column names."""
     is_table = item.metadata.get("modality") == Modality.TABLE
     chosen = set(range(min(_HEAD if is_table else 0, len(pieces.texts))))
     left = estimate_tokens(item.text) - excess - sum(pieces.costs[at] for at in chosen)
@@ -296,7 +292,7 @@ def number_passages(items: Sequence[RetrievedItem], numbers: Sequence[int] = ())
 
 
 def _origins(items: Sequence[RetrievedItem]) -> Iterator[str]:
-    """Yield where each passage is from; of a document's later ones without the headings that were named above."""
+    """Yield the origin of each passage, without headings that an earlier passage of its document has named."""
     named = set[tuple[str, ...]]()
     for item in items:
         document, *sections = headings(item).split(_PATH_SEPARATOR)

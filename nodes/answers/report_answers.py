@@ -180,7 +180,7 @@ def _cite_findings(
 
 
 def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
-    """Return whether the findings are about what a question asks besides for the whole: most of its terms, or one in a title."""
+    """Return whether the findings are about the topic of a question: most of its terms, or one of them in a title."""
     question_terms = terms_of(find_other_subjects(question))
     if not question_terms:
         return True
@@ -191,7 +191,7 @@ def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
 
 
 def _count_terms(findings: Sequence[_CitedFinding], question_terms: Collection[str]) -> int:
-    """Return how many of the terms asked for the findings hold together."""
+    """Return how many of the question's terms the findings have together."""
     found = [Text(f"{one.title} {one.finding} {one.quote.text}") for one in findings]
     return sum(any(text.has(term) == 1 for text in found) for term in question_terms)
 
@@ -316,7 +316,7 @@ async def _points(
 
 
 def _resting(point: Point, shown: Collection[int]) -> Point:
-    """Return the point with those of its passages that the call was shown: a model may name others, or none there is."""
+    """Return the point with only those of its passages that the call was shown; a model may name others."""
     known = [number for number in dict.fromkeys(point.passages) if number in shown]
     return point.model_copy(update={"passages": known})
 

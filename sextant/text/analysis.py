@@ -1,4 +1,4 @@
-"""Cut texts into words: tokens and terms as an index has them, keywords, codes, and what single letters and numbers designate."""
+"""Cut texts into the terms of an index, and find keywords, codes and versions in questions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DESIGNATED = re.compile(
 
 
 def designators_in(question: str) -> list[str]:
-    """Return what `question` singles out so, kind and mark as they are written: `grade c`."""
+    """Return the things that `question` names by a kind and a letter or number: `grade c`, `unit 7`."""
     return [
         match[0]
         for match in _DESIGNATED.finditer(question)
@@ -33,7 +33,7 @@ def designators_in(question: str) -> list[str]:
 
 
 def marks_in(question: str) -> frozenset[str]:
-    """Return the letters and numbers alone: `c`."""
+    """Return only the letters and numbers of `designators_in`: `c`, `7`."""
     return frozenset(one.rpartition(" ")[2] for one in designators_in(question))
 
 
@@ -62,12 +62,12 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
 def names_code(question: str) -> bool:
-    """Return whether a question names a code or the number of a version, of which another one tells nothing."""
+    """Return whether a question names a code or the number of a version."""
     return bool(codes_in(question)) or _VERSION.search(question) is not None
 
 
 def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
-    """Return the names in `question` that no text has, as they were asked by.
+    """Return the codes, versions and models in `question` that no text has.
 
     A code (letters, then digits among them) and the number of a version are missed where they do not
     stand. A name with a number is missed where the name stands with other numbers only.
@@ -196,7 +196,7 @@ class Analyzer:
         return found
 
     def tokens(self, text: str) -> list[TermToken]:
-        """Return the terms of a text with their places; what ideographs are cut into must make them up."""
+        """Return the terms of a text with their places; the tokenizer must cut ideographs without leaving any out."""
         runs, found = list(self._tokenizer.spans(text)), list[TermToken]()
         term_of = self._filter_for([word for _, word, _, _ in runs])
         for ideographs, word, start, end in runs:
@@ -209,7 +209,7 @@ class Analyzer:
         return found
 
     def _filter_for(self, words: Collection[str]) -> TokenFilter:
-        """Return the filters as one; what they make of long words is not remembered."""
+        """Return all filters as one function; results of long words are not kept."""
         is_short = max(map(len, words), default=0) <= _LONGEST
         return self._remembered if is_short else self._filter_word
 
@@ -279,7 +279,7 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=16)
 def question_terms(question: str) -> tuple[str, ...]:
-    """Return the terms of a question, which several ask for while it is being searched."""
+    """Return the terms of a question; kept, for several lanes ask for them."""
     return tuple(terms(question))
 
 
@@ -332,7 +332,7 @@ def _words(text: str) -> list[str]:
 
 
 def _as_written(query: str) -> list[str]:
-    """Return words that are not their normalised form, letter case aside."""
+    """Return words whose normalised form has other letters: straße, ＧＰＵ."""
     if lowercase(query) == normalise(query):
         return []
     return [lowercase(word) for word in _words(query) if lowercase(word) != normalise(word)]

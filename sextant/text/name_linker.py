@@ -1,4 +1,4 @@
-"""Finding known names in text: titles, aliases and entities, in any script, without a model.
+"""Find known names in texts: titles, aliases and entities, in any script, without a model.
 
 A name and a text are cut into the same tokens (a CJK ideograph, or a word of another script), folded
 so that case, width and accents do not matter, and a trie of tokens finds the longest names in one
@@ -47,17 +47,17 @@ class _Case(IntEnum):
 
 @remember_short(65_536)
 def _keys(name: str) -> tuple[str, ...]:
-    """Return a name's tokens; kept, as building an index asks five times for those of each name."""
+    """Return a name's tokens; kept, for building an index asks five times for each name."""
     return tuple(NAMES.terms(name))
 
 
 def name_key(name: str) -> str:
-    """Return what two spellings of one name have in common: "《红楼梦》" and "红楼梦", "U.S." and "u s"."""
+    """Return one form for all spellings of a name: "《红楼梦》" and "红楼梦", "U.S." and "u s"."""
     return " ".join(_keys(name))
 
 
 def names_of_title(title: str) -> tuple[str, ...]:
-    """Return the names that a title gives: itself, and itself without a bracketed addition at its end.
+    """Return the names in a title: the title, and the title without a bracketed addition at its end.
 
     "Mercury (planet)" is also called "Mercury", "胜利（中国小说）" also "胜利".
     """
@@ -66,7 +66,7 @@ def names_of_title(title: str) -> tuple[str, ...]:
 
 
 def is_linkable(name: str) -> bool:
-    """Return whether a text may be searched for this name without finding it everywhere.
+    """Return whether a name is special enough to be searched for in texts.
 
     Stop words, numbers, single ideographs and words of one or two letters are not, except
     abbreviations written in capitals ("UK").

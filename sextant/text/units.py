@@ -1,4 +1,4 @@
-"""Units of values in a text, rates, and values that are compared: converted, with bounds, dates by their parts."""
+"""Units, bounds and rates of values in a text, and values that can be compared across units."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class TextValue:
         return self.unit
 
     def matches(self, other: TextValue) -> bool:
-        """Return whether `other` says the same number, or rounds to it: converted units count, a unit left out is any."""
+        """Return whether `other` is the same or rounds to it, after converting units; a missing unit matches any."""
         if self.date or other.date:
             return self._matches_date(other)
         if "cent" in (self.unit, other.unit) and "money" in (self.dimension, other.dimension):
@@ -233,7 +233,7 @@ _AT_LEAST_BEHIND = re.compile(
 
 
 def with_bound(value: TextValue, start: int, end: int, plain: str) -> TextValue:
-    """Return a value as the bound that the text ahead of it or behind it makes it: at most, 以上."""
+    """Return a value with the bound that words ahead of it or behind it give: at most, 以上."""
     behind = plain[end : end + 14]
     most, least = (
         pattern.search(plain, max(0, start - 24), start)
@@ -260,7 +260,7 @@ _MOST_SLACK = Fraction(1, 20)
 
 
 def slack_of(number: Fraction, place: Fraction, start: int, end: int, plain: str) -> Fraction:
-    """Return how far what is meant may lie from a number that a text says to be about so much: half its last place."""
+    """Return the slack of a number that a text calls approximate: half of its last place; else 0."""
     is_about = _ABOUT_AHEAD.search(plain, max(0, start - 16), start) or _ABOUT_BEHIND.match(
         plain, end
     )
@@ -283,7 +283,7 @@ _RATES = {
 
 
 def rates_in(text: str) -> dict[tuple[int, int], str]:
-    """Return the periods that a text counts by, "a year", 每月, per hour, by where they stand in `plain_of(text)`."""
+    """Return the periods of rates, "a year", 每月, per hour, by their spans in `plain_of(text)`."""
     return {found.span(): _rate_of(found) for found in _RATE.finditer(plain_of(text))}
 
 
@@ -317,7 +317,7 @@ _HEADING_SCALE = re.compile(
 
 
 def scale_of_heading(text: str) -> tuple[int, str] | None:
-    """Return the power of ten, and the unit or "", by which a heading or a caption has numbers read; None for neither."""
+    """Return the power of ten and the unit (or "") that a heading gives its numbers: "in millions of CHF"; None for neither."""
     found = _HEADING_SCALE.search(plain_of(text))
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether what a chat model names comes from the texts that it was given.
+"""Tell whether a chat model took a phrase from the texts that it was given.
 
 A model that is asked for names, keywords or parts of a question may give back the prompt's own words, or
 something that it knows from elsewhere. Searching for that finds what nobody asked for.
@@ -34,7 +34,7 @@ class Vocabulary:
         return frozenset(map(stem, _TOKENIZER.words(self._text)))
 
     def share(self, phrase: str) -> float:
-        """Return how much of a phrase's telling words the texts have (0..1); 0 for a phrase without any."""
+        """Return the share of a phrase's content words that the texts have (0..1); 0 for a phrase without any."""
         plain = plain_of(phrase)
         words = set(filter(_is_telling, _TOKENIZER.words(plain)))
         known = [stem(word) in self._stems for word in words]
@@ -42,7 +42,7 @@ class Vocabulary:
         return sum(known) / len(known) if known else 0.0
 
     def has(self, phrase: str) -> bool:
-        """Return whether the texts have every telling word of a phrase."""
+        """Return whether the texts have every content word of a phrase."""
         return self.share(phrase) == 1
 
     def gives(self, phrase: str) -> bool:

@@ -76,7 +76,7 @@ def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span
 
 
 def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | None:
-    """Return the id of the document which `question` asks a summary of; None where it asks for none, or names none alone."""
+    """Return the id of the one document that `question` asks a summary of; None for any other question."""
     plain = _count_months(question)
     if not (_ASKS.search(plain) or _ASKS_OF_WHOLE.search(plain)):
         return None
@@ -99,7 +99,7 @@ def _read_words(plain: str) -> list[str]:
 def _about_rest(
     question: str, items: Sequence[RetrievedItem], passages: Sequence[int]
 ) -> list[int]:
-    """Return the passages that speak of what `question` names besides their document: all, where none does."""
+    """Return the passages that have words of `question` beyond the document's name; all, where none has."""
     words = _read_words(_count_months(question))
     rest = [
         word for word in words if any(not _share_of_words([word], items[at]) for at in passages)
@@ -161,7 +161,7 @@ def _read_codes(text: str) -> set[str]:
 
 
 def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:
-    """Return whether `question` asks to sum up what documents say of something, and not one of them."""
+    """Return whether `question` asks to sum up a topic, and not one document."""
     return bool(_SUMS_UP.search(plain_of(question))) and named_for_summary(question, items) is None
 
 
@@ -198,7 +198,7 @@ def _share_of_words(words: Sequence[str], item: RetrievedItem) -> float:
 
 
 def _leads(passages: Sequence[int], items: Sequence[RetrievedItem], *, decided: bool) -> list[Span]:
-    """Return the first sentences of the passages by turns, or what says that something was decided, in their order."""
+    """Return the first sentences of the passages by turns, or those that tell a decision, in their order."""
     found = [[(index, *span) for span in _telling(items[index].text)] for index in passages]
     if decided:
         decisions = [
@@ -214,7 +214,7 @@ def _leads(passages: Sequence[int], items: Sequence[RetrievedItem], *, decided: 
 
 
 def _spread(found: list[list[Span]]) -> list[list[Span]]:
-    """As many passages as there are quotations, from the whole length of a document."""
+    """Return as many passages as there are quotations, spread over the whole document."""
     last = len(found) - 1
     if last < _QUOTES:
         return found
@@ -222,7 +222,7 @@ def _spread(found: list[list[Span]]) -> list[list[Span]]:
 
 
 def _telling(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what says something: no row and what points to it, no question, no head of a letter, nothing of a word or two.
+    """Yield the sentences that say something: no rows, references to tables, questions, letter heads, or lines of two words.
 
     Where there are whole sentences, nothing else: a line without a stop is a title, a date, or an item.
     """
