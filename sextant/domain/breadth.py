@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sextant.text.characters import has_cjk, plain_of
-from sextant.text.lexicon import Lexicon
+from sextant.text.word_forms import Lexicon
 
 _LEXICON = Lexicon(__package__, "breadth.txt")
 # One letter for each kind of `breadth.txt`; x is any other word, or Chinese character.

@@ -18,9 +18,8 @@ from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.tokens import WORD, Question, QuestionToken, find_all, match_at
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
-from sextant.text.lexicon import Lexicon
 from sextant.text.segmenter import words_of
-from sextant.text.word_forms import stem
+from sextant.text.word_forms import Lexicon, stem
 
 _YEAR = re.compile(
     r"(?<![\d.,$/])(?:fy|f)?\s?(?:(?P<long>(?:19|20)\d\d)|(?<=f|y)(?P<short>\d\d))(?!\d|[.,]\d)",

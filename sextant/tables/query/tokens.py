@@ -10,11 +10,11 @@ from itertools import pairwise
 
 from sextant.tables.query.units import find_currencies
 from sextant.text.characters import IDEOGRAPHS, has_cjk, plain_of
-from sextant.text.lexicon import Lexicon
 from sextant.text.number_words import parse_any_number
 from sextant.text.segmenter import words_of
 from sextant.text.units import DATE, ORDINAL, UNIT_PATTERN, TextValue
 from sextant.text.values import normalise_values
+from sextant.text.word_forms import Lexicon
 
 WORDS = Lexicon(__package__, "english.txt", "chinese.txt")
 """What the words of questions ask for."""
