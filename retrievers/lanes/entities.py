@@ -19,9 +19,10 @@ from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.lanes.warnings import go_without
+from sextant.retrievers.lanes.warnings import go_without, log_failures
 from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.protocol import EntityHit, GraphStore
+from sextant.stores.postgresql.watched import with_deadline
 
 # A name is linked at full strength if its words have this share of the idf of an unseen word.
 _FULL_STRENGTH_SHARE = 0.5
@@ -67,30 +68,40 @@ def _find_links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, 
 
 
 async def find_nearest_entities(
-    graph: GraphStore, query: LaneQuery, index: ScopeIndex, vector: Vectors | None
+    graph: GraphStore,
+    query: LaneQuery,
+    index: ScopeIndex,
+    vector: Vectors | None,
+    seconds: float,
 ) -> dict[int, float]:
     """Return the entities (rows) nearest to the question by words and meaning, with the strength of each link.
 
-    None, and a warning, if the graph store fails.
+    The result is empty, with a warning, if the graph store fails or does not answer within `seconds`.
     """
     try:
-        by_words, by_meaning = await asyncio.gather(
-            graph.entities_by_text(query.scope, query.text, _NEAREST),
-            _find_by_vector(graph, query, vector),
-        )
+        hits = await with_deadline(seconds, _search_entities(graph, query, vector))
     except (InputError, ConflictError):
         raise
     except SextantError as error:
         go_without("graph", error, query, WarningCode.GRAPH_STORE_FAILED)
         return {}
-    hits = ((index.entities.row_of(hit.entity.id), hit.score) for hit in (*by_meaning, *by_words))
-    return {row: _NEAREST_STRENGTH * score for row, score in hits if row is not None and score > 0}
+    except TimeoutError as error:
+        query.warn(WarningCode.GRAPH_STORE_FAILED)
+        log_failures({"graph": error})
+        return {}
+    rows = ((index.entities.row_of(hit.entity.id), hit.score) for hit in hits)
+    return {row: _NEAREST_STRENGTH * score for row, score in rows if row is not None and score > 0}
 
 
-async def _find_by_vector(
+async def _search_entities(
     graph: GraphStore, query: LaneQuery, vector: Vectors | None
 ) -> Sequence[EntityHit]:
-    return [] if vector is None else await graph.entities_by_vector(query.scope, vector, _NEAREST)
+    """Return the nearest entities by meaning, then those by words, whose scores outrank the former."""
+    by_words = graph.entities_by_text(query.scope, query.text, _NEAREST)
+    if vector is None:
+        return await by_words
+    by_meaning = graph.entities_by_vector(query.scope, vector, _NEAREST)
+    return [hit for hits in await asyncio.gather(by_meaning, by_words) for hit in hits]
 
 
 # The most relevant entities, of which the first ones start the neighbourhood; and how many are shown in all.

@@ -92,11 +92,10 @@ def local_lane(query: LaneQuery, context: QueryContext) -> LaneHits:
     """
     index, signals = context.index, context.signals
     if not signals.named:
-        if (
-            index.chunk_ids and query.keywords
-        ):  # a question without keywords has a warning of its own
-            query.warn(WarningCode.ENTITIES_NOT_NAMED)
         signals = replace(signals, named=context.nearest_entities, relevance=None)
+        # A question without keywords has a warning of its own.
+        if not signals.named and index.chunk_ids and query.keywords:
+            query.warn(WarningCode.ENTITIES_NOT_NAMED)
     with context.timings.measure(WALK):
         ranking = context.ranker.rank_from_entities(index.walk, signals)
     graph_items = collect_graph_items(index, ranking.entities, signals.named)

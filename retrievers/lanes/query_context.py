@@ -138,7 +138,8 @@ class IndexLaneRunner:
         timings = LaneTimings()
         try:
             async with asyncio.timeout(deadline) as limit:
-                runs = await self._run(lanes, query, started, timings, find_entities=find_entities)
+                seconds = deadline / 2 if find_entities else 0.0
+                runs = await self._run(lanes, query, started, timings, seconds)
         except (InputError, ConflictError):
             raise
         except Exception as error:  # noqa: BLE001 - as in a lane
@@ -154,8 +155,7 @@ class IndexLaneRunner:
         query: LaneQuery,
         started: float,
         timings: LaneTimings,
-        *,
-        find_entities: bool,
+        entity_seconds: float,
     ) -> list[LaneRun]:
         index, vector = await asyncio.gather(
             detach_on_cancel(self.indexes.get(query.scope)), self._embed(query, timings)
@@ -166,9 +166,9 @@ class IndexLaneRunner:
         allowed = await self._allowed(query, index)
         named = link_question(index, query.text)
         nearest_entities: Mapping[int, float] = {}
-        if find_entities and not named and self.graph is not None and len(index.entities):
-            nearest_entities = await detach_on_cancel(
-                find_nearest_entities(self.graph, query, index, vector)
+        if entity_seconds and not named and self.graph is not None and len(index.entities):
+            nearest_entities = await find_nearest_entities(
+                self.graph, query, index, vector, entity_seconds
             )
 
         def run_in_thread() -> list[LaneRun]:

@@ -320,7 +320,15 @@ async def test_local_without_an_entity_goes_by_similarity_and_says_so(
 ) -> None:
     found = await retriever.search(scope, "overnight cold rests", mode="local", top_k=1)
     assert files(found) == ["bread"]
-    assert found.warnings in {(), (sentence(WarningCode.ENTITIES_NOT_NAMED, "en"),)}
+    assert found.warnings == (sentence(WarningCode.ENTITIES_NOT_NAMED, "en"),)
+
+
+async def test_local_without_a_name_starts_from_the_nearest_entity(
+    retriever: GraphRetriever, scope: Scope
+) -> None:
+    found = await retriever.search(scope, "Which mounds are old?", mode="local", top_k=1)
+    assert files(found) == ["mounds"]
+    assert found.warnings == ()
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])

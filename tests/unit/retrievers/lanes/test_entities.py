@@ -1,10 +1,18 @@
-"""What of the graph goes with an answer."""
+"""The entities of a question, and how much they matter."""
 
 from __future__ import annotations
 
+import asyncio
+from typing import cast
+
 import numpy as np
 
-from sextant.retrievers.lanes.entities import importance
+from sextant.domain.scope import Scope
+from sextant.domain.warnings import WarningCode
+from sextant.retrievers.index.scope_index import ScopeIndex
+from sextant.retrievers.lanes.entities import find_nearest_entities, importance
+from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.stores.graph.protocol import EntityHit, GraphStore
 
 
 def test_an_entity_matters_by_relevance_and_by_what_is_related_to_it() -> None:
@@ -14,3 +22,16 @@ def test_an_entity_matters_by_relevance_and_by_what_is_related_to_it() -> None:
     assert found[0] == 1.0
     assert found[0] > found[1] > found[2] > found[4] == 0.0
     assert found[3] > 0, "one that nothing is related to is not lost"
+
+
+class _HangingGraph:
+    async def entities_by_text(self, *_: object) -> list[EntityHit]:
+        await asyncio.Event().wait()
+        return []
+
+
+async def test_a_graph_store_that_hangs_costs_the_nearest_entities_and_gives_a_warning() -> None:
+    query = LaneQuery(Scope("u", "g"), "Who froze the ledger?", 5, 5)
+    graph, index = cast(GraphStore, _HangingGraph()), cast(ScopeIndex, None)
+    assert await find_nearest_entities(graph, query, index, None, seconds=0.01) == {}
+    assert [warning.code for warning in query.warnings] == [WarningCode.GRAPH_STORE_FAILED]
