@@ -59,7 +59,7 @@ _LONG = 160
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield `(start, end)` of what can be quoted of `text`: sentences with a word, rows, clauses of long sentences.
 
-    Of code what stands together, `_cut_code`.
+    Lines of code are grouped by `_cut_code`.
     """
     in_code, lines = False, list[tuple[int, int]]()
     for start, end in [*sentence_spans(text), (len(text), len(text))]:
@@ -80,21 +80,30 @@ def _cut_code(text: str, lines: Sequence[tuple[int, int]]) -> Iterator[tuple[int
 
     The comment above a statement and what is indented below it belong to it.
     """
-    if len(lines) <= MOST_LINES:
-        if WORD.search(text, lines[0][0], lines[-1][1]):
-            yield lines[0][0], lines[-1][1]
-        return
-    depths = [start - text.rfind("\n", 0, start) for start, _ in lines]
-    begins = [0]
-    for at in range(1, len(lines)):
-        is_deeper = depths[at] > min(depths[begins[-1] : at])
-        is_commented = all(_COMMENT.match(text, start) for start, _ in lines[begins[-1] : at])
-        if not (is_deeper or is_commented):
+    pending = [list(lines)]
+    while pending:
+        lines = pending.pop()
+        if len(lines) <= MOST_LINES:
+            if WORD.search(text, lines[0][0], lines[-1][1]):
+                yield lines[0][0], lines[-1][1]
+            continue
+        begins = _find_statements(text, lines)
+        if len(begins) == 1:  # one statement: its first line, and what is below it
+            begins.append(1)
+        pending += [lines[one:two] for one, two in pairwise([*begins, len(lines)])][::-1]
+
+
+def _find_statements(text: str, lines: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the indexes of the lines that begin a statement, with the comment above it; each line of comments alone."""
+    begins, lowest, is_comment = list[int](), 0, False
+    for at, (start, _) in enumerate(lines):
+        depth = start - text.rfind("\n", 0, start)
+        if not begins or not (depth > lowest or is_comment):
             begins.append(at)
-    if len(begins) == 1:  # one statement: its first line, and what is below it
-        begins.append(1)
-    for begin, until in pairwise([*begins, len(lines)]):
-        yield from _cut_code(text, lines[begin:until])
+            lowest, is_comment = depth, True
+        lowest = min(lowest, depth)
+        is_comment = is_comment and _COMMENT.match(text, start) is not None
+    return list(range(len(lines))) if is_comment and len(begins) == 1 else begins
 
 
 def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -159,6 +159,12 @@ async def test_an_item_is_quoted_behind_its_label() -> None:
     assert "45 seconds by default" in [one.sentence for one in found.quotations]
 
 
+def test_each_line_of_a_long_comment_is_quoted_by_itself() -> None:
+    comment = "\n".join(f"# note {number}" for number in range(1500))
+    found = list(quotable_spans(f"```\n{comment}\n```"))
+    assert len(found) == 1500
+
+
 def test_code_is_shown_between_fences() -> None:
     passage = item("```bash\n# Install the pack\napt install ocr-chi\n```")
     start = passage.text.index("#")
