@@ -131,14 +131,20 @@ REPORT_LIMITS = {
 def word_warnings(
     warnings: Iterable[CodedWarning], language: str, *, effort: str = ""
 ) -> tuple[str, ...]:
-    """Return the sentences of warnings, each reason in full only once; those of a report name the limits of reports."""
+    """Return the sentences of warnings, each once; those of a report name the limits of reports.
+
+    A reason at the end of a sentence is given in full only once.
+    """
     sentences, reasons = list[str](), set[str]()
     for warning in warnings:
         sentence, reason = warning.in_language(language), warning.params.get("reason")
         if isinstance(reason, Mapping) and language in reason:
             text = str(reason[language])
-            if text in reasons:
-                sentence = sentence.replace(text, _CATALOGUES[language].SAME_REASON)
+            ahead = sentence.removesuffix(text)
+            if text in reasons and ahead.endswith((": ", "：")):
+                sentence = ahead + _CATALOGUES[language].SAME_REASON
+            elif text in reasons and not ahead:
+                continue
             reasons.add(text)
         if sentence not in sentences:
             sentences.append(sentence)

@@ -151,3 +151,11 @@ def test_one_reason_of_several_warnings_is_given_in_full_once() -> None:
     assert "does not answer" in first
     assert second.endswith("for the same reason.")
     assert "does not answer" not in second
+
+
+def test_a_reason_within_a_sentence_or_alone_is_not_replaced() -> None:
+    reason = describe_reason(DatabaseUnavailable("The database does not answer."))
+    codes = [WarningCode.JUDGED_BY_RULE, WarningCode.GRAPH_NOT_REFRESHED, WarningCode.CAUSE]
+    first, second = word_warnings([CodedWarning(code, {"reason": reason}) for code in codes], "en")
+    assert "does not answer" in first
+    assert "up to date. The database does not answer. Then run" in second
