@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic import Field, WithJsonSchema, create_model, model_validator
 
 from sextant import prompts
 from sextant.domain.answers import Usage
@@ -175,34 +175,42 @@ _PASSAGE_TOKENS = 250
 _MIN_MARKED = 0.5
 
 
-def _marks_schema(min_items: int, max_items: int) -> dict[str, Any]:
-    mark = {"type": "number", "minimum": 0, "maximum": _BEST_MARK}
-    return {"type": "array", "items": mark, "minItems": min_items, "maxItems": max_items}
+class Mark(ModelReply):
+    """The mark of one passage."""
 
-
-def _number_marks(given: object) -> object:
-    """Return marks by passage number, from numbers in order or objects with `passage` and `score`."""
-    if isinstance(given, Mapping) or not isinstance(given, Sequence) or isinstance(given, str):
-        return given
-    objects = [mark for mark in given if isinstance(mark, Mapping)]
-    if objects:
-        return {mark.get("passage"): mark.get("score") for mark in objects}
-    return dict(enumerate(given, start=1))
-
-
-_Marks = Annotated[dict[int, float], BeforeValidator(_number_marks), Field(min_length=1)]
+    passage: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _BATCH})]
+    score: Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10})]
 
 
 class Marks(ModelReply):
     """The chat model's marks for a batch of passages, which are numbered from 1."""
 
-    scores: Annotated[_Marks, WithJsonSchema(_marks_schema(1, _BATCH))]
+    scores: Annotated[list[Mark], Field(min_length=1, json_schema_extra={"maxItems": _BATCH})]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _number_marks(cls, given: object) -> object:
+        """Return marks as objects, from numbers in order or an object with a mark under each passage's number."""
+        scores = given.get("scores") if isinstance(given, Mapping) else None
+        if isinstance(scores, Mapping):
+            pairs = list(scores.items())
+        elif isinstance(scores, Sequence) and not any(isinstance(one, Mapping) for one in scores):
+            pairs = list(enumerate(scores, start=1))
+        else:
+            return given
+        return {"scores": [{"passage": passage, "score": mark} for passage, mark in pairs]}
 
 
 @cache
 def marks_of(passages: int) -> type[Marks]:
     """Return the reply whose schema asks for a mark of each of so many passages, in order."""
-    scores = Annotated[_Marks, WithJsonSchema(_marks_schema(passages, passages))]
+    marks = {
+        "type": "array",
+        "items": {"type": "number", "minimum": 0, "maximum": _BEST_MARK},
+        "minItems": passages,
+        "maxItems": passages,
+    }
+    scores = Annotated[list[Mark], Field(min_length=1), WithJsonSchema(marks)]
     return cast("type[Marks]", create_model("Marks", __base__=Marks, scores=(scores, ...)))
 
 
@@ -238,9 +246,7 @@ class ChatReranker:
             passages=prompts.number_texts(map(_beginning, texts)),
         )
         marks = await self._request_marks(messages, len(texts))
-        given = {
-            passage: mark for passage, mark in marks.scores.items() if 1 <= passage <= len(texts)
-        }
+        given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}
         if len(given) < _MIN_MARKED * len(texts):
             raise ModelOutputInvalid(
                 f"The chat model {self.name} marked only {len(given)} of {len(texts)} passages.",

@@ -98,6 +98,10 @@ async def test_no_passage_can_end_the_passages_or_begin_another() -> None:
             '{"scores": [{"passage": 1, "score": "4"}, {"passage": 3, "score": -2}]}',
             [4.0, 0.0, 0.0],
         ),
+        (
+            '[{"passage": 1, "score": 4}, {"passage": "2", "score": 3}]',
+            [4.0, 3.0, 0.0],
+        ),
     ],
 )
 async def test_marks_are_read_as_models_write_them(said: str, marks: list[float]) -> None:
