@@ -75,7 +75,7 @@ _NO_MONEY = re.compile(r"\bbalance\b|\bArrearage\b|\bFreeTierOnly\b|欠费|余�
 _TRY_AGAIN = re.compile(r"\b(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?) ?s\b", re.IGNORECASE)
 # How endpoints say that a filter stopped the prompt or the answer.
 _FILTERED = re.compile(
-    r"content[ _](?:filter|management|policy)|inspection_failed|inappropriate content|敏感内容",
+    r"content[ _](?:filter|(?:management )?policy)|inspection_failed|inappropriate content|敏感内容",
     re.IGNORECASE,
 )
 # Codes of refusals that another form of the request would meet, too.
