@@ -222,9 +222,11 @@ def check_edits(state: State) -> None:
         try:
             field_type.validate_python(value)
         except ValidationError as error:
-            reason = error.errors(include_url=False)[0]["msg"].replace("Input", "it", 1)
+            first = error.errors(include_url=False)[0]
+            at = "".join(f"[{part!r}]" for part in first["loc"])
+            reason = first["msg"].replace("Input", "it", 1)
             raise OptionInvalid(
-                f"{name} of the state is {value!r:.40}; {reason}.",
+                f"{name}{at} of the state is {first['input']!r:.40}; {reason}.",
                 next_step="Edit the state anew, with a value of that kind (docs/studio.md).",
                 field=name,
             ) from None
