@@ -32,7 +32,7 @@ from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.budget import AnswerBudget, Limit, prompt_size, usage_of_failure
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.checker import Checking, Checks, plain
-from sextant.nodes.citing.citations import Finished, Verdict, still_stored
+from sextant.nodes.citing.citations import Finished, Verdict, label_of, still_stored
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.citing.evidence_index import language_of_sentence
 from sextant.nodes.citing.markers import read_markers
@@ -319,6 +319,7 @@ class Reviser:
         listed = (f"{number}. {plain(text)}" for number, text in enumerate(sentences, start=1))
         return prompts.REPAIR.messages(
             review.language,
+            has={"attached"} if any(map(label_of, review.passages)) else (),
             question=prompts.as_data(review.question),
             passages=number_passages(
                 [review.passages[index] for index in left], [at + 1 for at in left]
