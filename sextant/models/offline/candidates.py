@@ -10,7 +10,6 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.distractors import Siblings
 from sextant.models.offline.passages import (
     FENCE,
-    MOST_LINES,
     NUMBERED,
     Span,
     document_of,
@@ -120,8 +119,8 @@ def _read_language(text: str) -> str:
     return "zh" if 2 * ideograph_count > len(WORD.findall(text)) else "en"
 
 
-# Tables of more rows are not quoted whole.
-_MOST_ROWS = 8
+# Tables of more rows, lists and code of more lines are not quoted whole.
+_MOST_ROWS, _MOST_LINES = 8, 12
 _MOST_BETWEEN = 3  # lines between two items of a numbered list
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
@@ -241,7 +240,7 @@ def _read_rows(text: str, lines: Sequence[re.Match[str]]) -> Iterator[tuple[int,
 
 def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
     """Yield the code with its fences; nothing where it is not closed, or long."""
-    for line in lines[1 : MOST_LINES + 2]:
+    for line in lines[1 : _MOST_LINES + 2]:
         if line[0].lstrip().startswith(FENCE):
             yield _strip(lines[0])[0], _strip(line)[1]
             return
@@ -272,7 +271,7 @@ def _read_items(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
         else:
             break
         in_code ^= is_fence
-    yield from found if len(found) <= MOST_LINES else ()
+    yield from found if len(found) <= _MOST_LINES else ()
 
 
 def _strip(line: re.Match[str]) -> tuple[int, int]:

@@ -50,7 +50,7 @@ _UNRULED = re.compile(
 )
 # Bars and white space at the end of a row.
 _AROUND_BARS = "| \t\r\n\u3000"
-MOST_LINES = 6  # of code that is quoted as one
+_MOST_LINES = 6  # of code that is offered as one
 _COMMENT = re.compile(r"(?:#+|//|--|/\*+) ")
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
 _LONG = 160
@@ -76,14 +76,14 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _cut_code(text: str, lines: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield lines of code that stand together; of more than `MOST_LINES` each statement by itself.
+    """Yield lines of code that stand together; of more than `_MOST_LINES` each statement by itself.
 
     The comment above a statement and what is indented below it belong to it.
     """
     pending = [list(lines)]
     while pending:
         lines = pending.pop()
-        if len(lines) <= MOST_LINES:
+        if len(lines) <= _MOST_LINES:
             if WORD.search(text, lines[0][0], lines[-1][1]):
                 yield lines[0][0], lines[-1][1]
             continue

@@ -159,6 +159,15 @@ async def test_an_item_is_quoted_behind_its_label() -> None:
     assert "45 seconds by default" in [one.sentence for one in found.quotations]
 
 
+async def test_a_list_of_ten_items_is_quoted_whole() -> None:
+    passage = item(
+        "The kayak comes in these colours:\n" + "\n".join(f"- dye {n}" for n in range(10))
+    )
+    question = "Which colours does the kayak come in?"
+    found = await ExtractiveAnswerer().extract(question, [passage], language="en")
+    assert len(found.quotations) == 11
+
+
 def test_each_line_of_a_long_comment_is_quoted_by_itself() -> None:
     comment = "\n".join(f"# note {number}" for number in range(1500))
     found = list(quotable_spans(f"```\n{comment}\n```"))
