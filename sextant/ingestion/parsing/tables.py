@@ -203,8 +203,8 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Return the rows with the names of groups repeated, where the first row names groups of the second's columns.
 
     In two header rows without merged cells a group's name stands for the blank cells on its right, if it tells columns
-    of the same name apart; a single year stands for all columns but the first, wherever it is written. None where the
-    first row names no groups.
+    of the same name apart; where every group has the same columns, for its own, wherever above them it stands; a single
+    year for all columns but the first. None where the first row names no groups.
     """
     if len(rows) < 3:
         return None
@@ -216,12 +216,25 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     is_grouped = is_year or (above and not all(groups) and len({*filled}) < len(filled))
     if not is_grouped or any(map(_NUMBER.match, filled)):
         return None
+    spread = _spread_groups(groups, names)
     name, result = "", list[str]()
     for at, below in enumerate(names):
-        name = above[0] * (at > 0) if is_year else groups[at] or name
-        result.append(groups[at] or (name if below else ""))
+        name = above[0] * (at > 0) if is_year else "" if at in spread else groups[at] or name
+        result.append(spread.get(at) or groups[at] or (name if below else ""))
     both = column_names([result, names])
     return [result, *map(list, rows[1:])] if len({*both}) == len(both) else None
+
+
+def _spread_groups(groups: Sequence[str], names: Sequence[str]) -> dict[int, str]:
+    """Return the group of each column that recurs, if all groups have the same columns and one name each; else nothing."""
+    columns = [at for at, name in enumerate(names) if name and names.count(name) > 1]
+    width = len({names[at] for at in columns})
+    runs = [columns[at : at + width] for at in range(0, len(columns), width or 1)]
+    of_run = [{*filter(None, (groups[at] for at in run))} for run in runs]
+    are_alike = len({tuple(names[at] for at in run) for run in runs}) == 1
+    if not are_alike or any(len(found) != 1 for found in of_run):
+        return {}
+    return {at: name for run, (name,) in zip(runs, of_run, strict=True) for at in run}
 
 
 def names_groups(groups: Sequence[str], below: Sequence[str]) -> bool:

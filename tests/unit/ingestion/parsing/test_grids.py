@@ -140,6 +140,20 @@ def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:
     assert found == ["Purchases of 2024", "Author: Wang Date: 2024-6-1", (3, 1), "Note: with tax"]
 
 
+@pytest.mark.parametrize(
+    ("groups", "names", "header"),
+    [
+        (["In CHF", _, "H1", _, "H2"], [_, "Sales", "Cost", "Sales", "Cost"], "In CHF | H1 Sales | H1 Cost | H2 Sales | H2 Cost"),
+        ([_, _, "H1", _, "H2", _], ["Area", "Sales", "Cost", "Sales", "Cost", "Sum"], "Area | H1 Sales | H1 Cost | H2 Sales | H2 Cost | Sum"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_group_stands_anywhere_above_the_columns_that_every_group_has(
+    groups: list[object], names: list[object], header: str
+) -> None:
+    [table] = sheet([groups, names, ["North", *range(1, len(names))]])
+    assert build_structure([table]).text.split("\n")[0] == f"| {header} |"
+
+
 def test_merged_cells_and_links_are_found_under_any_prefix_of_their_namespace() -> None:
     book = openpyxl.Workbook()
     for row in (["Area", "Item"], ["North", "Nut"], [_, "Saw"]):
