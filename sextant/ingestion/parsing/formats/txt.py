@@ -124,9 +124,11 @@ def _is_title(line: str) -> bool:
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
 _DEEPEST_INDENT = 40
-_QUOTED = re.compile(r"(?:>[ ]?)+")
+_PROMPT = ">>> "  # of Python; three quotation marks of replies stand apart or touch the text
+_QUOTED = re.compile(rf"(?!{_PROMPT})(?:>[ ]?)+")
 _LETTERS_SHARE = 0.3  # of the signs of a line of prose, at least
-_INDENTED_CODE = re.compile(r"\s{2}.*(?:[;{}=]|\w\()")
+# A line at a prompt, and indented statements, calls, members of JSON and options of a command.
+_CODE = re.compile(rf"{_PROMPT}|\s{{2}}\s*(?:.*(?:[;{{}}=\\]|\w\()|\"[^\"]*\"\s*(?::|,?$)|\[?--\w)")
 
 
 def unwrap(lines: Sequence[str]) -> list[str]:
@@ -151,8 +153,8 @@ def _quote_mark(line: str) -> str:
 
 
 def _unwrap(lines: Sequence[str]) -> list[str]:
-    widest = max(_COLUMN, *map(width, lines)) if lines else _COLUMN
     margin = min(map(_indentation, lines), default=0)
+    widest = max([_COLUMN + margin, *map(width, lines)])
     is_of_records = any(map(begin_alike, lines, lines[1:]))
     paragraphs: list[list[str]] = []
     for line in lines:
@@ -192,7 +194,8 @@ def _is_wrapped(line: str, following: str, widest: int) -> bool:
     is_indented = _indentation(following) > _indentation(line) or following.startswith("\u3000")
     if is_indented or starts_item(following) or is_field(following):
         return False
-    if not (_is_prose(line) and _is_prose(following)):
+    is_one_word = " " not in text.strip() and not any(map(is_wide, text))  # a path, an address
+    if is_one_word or not (_is_prose(line) and _is_prose(following)):
         return False
     if 4 * width(text) < 3 * widest or ends_sentence(text) or _SPACED.search(text.strip()):
         return False
@@ -201,8 +204,7 @@ def _is_wrapped(line: str, following: str, widest: int) -> bool:
 
 
 def _is_prose(line: str) -> bool:
-    """Return whether a line is mostly letters, and no indented line of code."""
+    """Return whether a line is mostly letters, and no code."""
     signs = "".join(line.split())
-    return sum(map(str.isalpha, signs)) > _LETTERS_SHARE * len(signs) and not _INDENTED_CODE.match(
-        line
-    )
+    letters = sum(map(str.isalpha, signs))
+    return letters > _LETTERS_SHARE * len(signs) and not _CODE.match(line)

@@ -124,6 +124,20 @@ def test_code_keeps_its_indentation_and_an_indented_block_its_margin() -> None:
     assert unwrap(["  Dear Ann,", "  thank you."]) == ["Dear Ann,", "thank you."]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ['    "gateway": "gw-0011223344556677889900aabbccddeeff",', '    "interface": "if-99887766554433221100",'],
+        ["  --title 'What was sold in the last quarter of 2025' \\", "  --kind technical \\"],
+        [">>> rooms = find_rooms_of_the_house_that_are_free()", ">>> book(rooms[0], 'Monday')"],
+        ["reports/archive/2024/summary-of-the-second-half-year.pdf", "reports/archive/2025/summary-of-the-first-half-year.pdf"],
+        ["            Garden Club of the Northern Quarter", "            12 Mill Lane, 4711 Springfield"],
+    ],
+)  # fmt: skip
+def test_code_a_list_of_paths_and_an_indented_address_keep_their_lines(lines: list[str]) -> None:
+    assert len(unwrap(lines)) == len(lines)
+
+
 def test_a_line_to_which_the_next_word_would_have_fitted_was_not_wrapped() -> None:
     wrapped = [
         "The supplier delivers all of the goods within thirty days of",
