@@ -71,8 +71,11 @@ class Visibility:
             return not _is_opener(node)
         if tag == "dialog":
             return "open" not in attributes
-        if attributes.get("role") == "navigation":
-            return True
+        return attributes.get("role") == "navigation" or self.is_off(node)
+
+    def is_off(self, node: LexborNode) -> bool:
+        """Return whether an element is invisible by its attributes, and nothing opens it."""
+        attributes = node.attributes
         style = (attributes.get("style") or "").replace(" ", "").lower()
         is_off = (
             "hidden" in attributes

@@ -417,6 +417,31 @@ class TestHtml:
 
         assert prose_of(FileType.HTML, page) == ["Inner text."]
 
+    def test_a_component_may_be_the_content_of_another(self) -> None:
+        page = (
+            "<a-b><template shadowrootmode=open><p>Outer</p><slot></slot></template>"
+            "<c-d><template shadowrootmode=open><p>Inner <slot></slot></p></template>text.</c-d></a-b>"
+        )
+
+        assert prose_of(FileType.HTML, page) == ["Outer", "Inner text."]
+
+    def test_hidden_frames_and_templates_of_no_component_are_not_read(self) -> None:
+        page = (
+            "<title>Fees</title><template shadowrootmode=open><p>Of the head.</p></template><p>Above.</p>"
+            "<iframe hidden srcdoc='<p>Hidden.</p>'></iframe>"
+            "<iframe style='display: none' srcdoc='<p>Off.</p>'></iframe>"
+            "<a-b><template shadowrootmode=open><p>First.</p></template>"
+            "<template shadowrootmode=open><p>Second.</p></template></a-b>"
+        )
+
+        assert parser_for(FileType.HTML)(page.encode(), LIMITS).title == "Fees"
+        assert prose_of(FileType.HTML, page) == ["Above.", "First."]
+
+    def test_components_nested_without_end_cost_only_themselves(self) -> None:
+        deep = "<a-b><template shadowrootmode=open>" * 2000
+
+        assert prose_of(FileType.HTML, f"<p>Above.</p>{deep}x") == ["Above."]
+
     def test_what_stands_outside_the_main_part_is_kept_where_it_is_no_menu(self) -> None:
         page = (
             "<body><div><a href='/'>Home</a> <a href='/b'>All about us and the others.</a></div><h1>Pump</h1>"
