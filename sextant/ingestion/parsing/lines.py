@@ -293,7 +293,7 @@ def close_divided(blocks: Sequence[Block]) -> list[Block]:
     """Return blocks with the words closed up that were divided at the ends of lines; compounds keep their hyphen.
 
     A compound is what the document writes with a hyphen elsewhere, or of which it has both halves as words, but not
-    the whole.
+    the whole. A short second half ("ing", "all") says nothing.
     """
     texts = [text for block in blocks for text in texts_of(block)]
     if not any(_DIVIDED in text for text in texts):
@@ -308,9 +308,8 @@ def close_divided(blocks: Sequence[Block]) -> list[Block]:
     def close(word: re.Match[str]) -> str:
         closed, compound = word[0].replace(_DIVIDED, ""), word[0].replace(_DIVIDED, "-")
         halves = word[0].lower().split(_DIVIDED)
-        is_compound = compound.lower() in known or (
-            closed.lower() not in known and all(len(half) > 2 and half in known for half in halves)
-        )
+        are_words = len(halves[0]) > 2 and len(halves[-1]) > 3 and known.issuperset(halves)
+        is_compound = compound.lower() in known or (closed.lower() not in known and are_words)
         return compound if is_compound else closed
 
     return [with_texts(block, partial(_DIVIDED_WORD.sub, close)) for block in blocks]

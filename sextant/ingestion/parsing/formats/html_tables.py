@@ -215,7 +215,7 @@ def _verbatim_parts(root: LexborNode) -> Iterator[str]:
             todo.extend(reversed(list(node.iter(include_text=True))))
 
 
-_MAX_SPAN = 1_000  # columns (HTML standard, 4.9.11); rows end with their group
+_MAX_COLSPAN = 1_000  # HTML standard, 4.9.11; rows end with their group
 _CELLS = frozenset({"td", "th"})
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 _LONG_CELL = 200  # characters
@@ -348,8 +348,8 @@ def _position_cells(
                 column += 1
             # No cell spans more than the rows of its group, and `rowspan=0` means all of them.
             is_rest = (node.attributes.get("rowspan") or "").strip() == "0"
-            height = left if is_rest else min(_span(node, "rowspan"), left)
-            width = _span(node, "colspan")
+            height = left if is_rest else _span(node, "rowspan", left)
+            width = _span(node, "colspan", _MAX_COLSPAN)
             budget.spend(width)
             yield SpannedCell(row, column, read_cell(node), height, width)
             taken.update(dict.fromkeys(range(column, column + width), row + height))
@@ -371,7 +371,7 @@ def _is_one_name(row: LexborNode, laid_out: Sequence[str]) -> bool:
     return len(_cells_of(row)) == 1 < len(laid_out) and sum(map(bool, laid_out)) == 1
 
 
-def _span(node: LexborNode, name: str) -> int:
+def _span(node: LexborNode, name: str, most: int) -> int:
     value = (node.attributes.get(name) or "1").strip()
     is_number = value.isascii() and value.isdigit() and len(value) < 8
-    return min(max(int(value), 1), _MAX_SPAN) if is_number else 1
+    return min(max(int(value), 1), most) if is_number else 1

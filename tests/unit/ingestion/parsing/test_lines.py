@@ -75,6 +75,14 @@ def test_a_divided_compound_is_told_by_the_rest_of_the_document(other: str, join
     assert [*texts_of(closed)] == [joined]
 
 
+def test_a_short_second_half_makes_no_compound() -> None:
+    divided = Paragraph(join_lines(["the room with-", "out a window"]))
+
+    closed, _ = close_divided([divided, Paragraph("Come out with me.")])
+
+    assert [*texts_of(closed)] == ["the room without a window"]
+
+
 class TestWhatIsNoHeading:
     BODY = Styled("The supplier delivers the goods within thirty days of the order.", 10)
 
