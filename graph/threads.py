@@ -1,7 +1,6 @@
-"""Conversations that go on: a user's checkpoints of the workflow, kept in PostgreSQL by thread.
+"""Store conversations: a user's checkpoints of the workflow in PostgreSQL, by thread.
 
-LangGraph's own saver writes them; here it is bound to one tenant, over the pool and the row-level
-security that everything else uses.
+LangGraph's own saver writes them. Here it is bound to one tenant, and uses our connection pool and row-level security.
 """
 
 from __future__ import annotations
@@ -38,12 +37,11 @@ from sextant.text.characters import clean_text
 
 LONGEST_THREAD = 200  # characters of a name
 _TITLE = 160  # characters
-_RENEWED_AFTER = 1 / 4  # of its lease
+_RENEWED_AFTER = 1 / 4  # of the lease of a turn
 _INTERRUPT = "__interrupt__"  # LangGraph's name of what a run stopped for
 
 _SQL = load_queries("threads")
-# Classes that a checkpoint may restore, beside LangGraph's own and LangChain's messages; anything
-# else comes back as plain data.
+# Classes that a checkpoint may restore besides those of LangGraph and LangChain; anything else is read as plain data.
 _ALLOWED = (RetrievedItem, LaneScore, ItemKind)
 
 
@@ -61,12 +59,12 @@ class Thread:
 
 @dataclass(slots=True)
 class ThreadTurn:
-    """A turn of a conversation under way: what its run is given, and how it came to its end.
+    """A turn of a conversation: the config of its run, and its outcome.
 
     Attributes:
         config: of the run.
-        busy_until: when its conversation is free for another turn, unless that is put off.
-        done: whether it came to its end, or to a decision.
+        busy_until: end of the lease, when the conversation is free for another turn unless the lease is renewed.
+        done: whether the run finished, or waits for a decision of the user.
         unfinished: whether it can be resumed where it was stopped.
     """
 
@@ -80,8 +78,8 @@ class Threads(AsyncPostgresSaver):
     """The conversations of one user; a LangGraph checkpointer.
 
     Args:
-        database: where they are kept.
-        user_id: whose they are. Nobody else's are seen or changed, whatever a caller asks for.
+        database: where they are stored.
+        user_id: their owner. Conversations of other users are neither seen nor changed.
     """
 
     def __init__(self, database: Database, user_id: str) -> None:
@@ -103,7 +101,7 @@ class Threads(AsyncPostgresSaver):
         """Return the last checkpoint of a conversation, if there is one.
 
         Raises:
-            ConversationUnreadable: it holds what no turn has written.
+            ConversationUnreadable: it holds data that no turn has written.
         """
         try:
             checkpoint = await super().aget_tuple(config)
@@ -130,16 +128,15 @@ class Threads(AsyncPostgresSaver):
     async def turn(
         self, thread_id: str, question: str, lease: timedelta, keep: timedelta
     ) -> AsyncIterator[ThreadTurn]:
-        """Hold a conversation for one turn, to the exclusion of all processes; only its end is kept.
+        """Lock a conversation for one turn, against all other processes; only the last checkpoint of the turn is stored.
 
-        A turn that failed leaves the conversation as it was, with nothing of what came with its question, unless it can
-        be resumed.
+        A turn that failed leaves the conversation as it was, unless it can be resumed.
 
         Args:
             thread_id: the conversation; begun when it is new.
             question: of the turn.
-            lease: the turn counts as lost where the process that has it did not say for so long that it lives.
-            keep: when a new conversation was begun, those idle for longer than this are deleted.
+            lease: the turn counts as lost if its process has not renewed it for so long.
+            keep: when a new conversation begins, those idle for longer than this are deleted.
 
         Raises:
             OptionInvalid: the name is empty or too long.
@@ -174,7 +171,7 @@ class Threads(AsyncPostgresSaver):
                     await self.forget_older(keep)
 
     async def _renew(self, key: str, turn: ThreadTurn, lease: timedelta) -> None:
-        """Put off again and again when a conversation is free, until its turn ends or is lost."""
+        """Renew the lease of a turn until it ends or is lost."""
         has_lease = True
         while has_lease:
             await asyncio.sleep(lease.total_seconds() * _RENEWED_AFTER)
@@ -192,7 +189,7 @@ class Threads(AsyncPostgresSaver):
 
     async def _ended(self, key: str, turn: ThreadTurn) -> None:
         values = {"key": key, "busy_until": turn.busy_until}
-        # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.
+        # Not the saver's `aprune`: it sets an isolation level, which fails inside our transaction.
         async with self._database.transaction(self._user_id) as connection:
             if await (await connection.execute(_SQL["end"], values)).fetchone():
                 kept = {"key": key, "done": turn.done or turn.unfinished}
@@ -214,9 +211,9 @@ class Threads(AsyncPostgresSaver):
             return await cursor.fetchall()
 
     async def read(self, thread_id: str) -> tuple[list[AnyMessage], str]:
-        """Return what was said in a conversation, the oldest first, and the question that waits for a decision.
+        """Return the messages of a conversation, the oldest first, and the question that waits for a decision.
 
-        Nothing where there is no such conversation.
+        Both are empty if there is no such conversation.
         """
         checkpoint = await self.aget_tuple(self.config_of(thread_id))
         if checkpoint is None:
@@ -233,7 +230,7 @@ class Threads(AsyncPostgresSaver):
         return await self._forget([self._key(thread_id)]) > 0
 
     async def forget_older(self, age: timedelta) -> int:
-        """Remove the conversations in which nothing was said for `age`; returns how many."""
+        """Delete the conversations that were idle for `age`; return their number."""
         async with self._database.transaction(self._user_id) as connection:
             values = {"user_id": self._user_id, "age": age}
             stale = [row[0] async for row in await connection.execute(_SQL["stale"], values)]
@@ -245,7 +242,7 @@ class Threads(AsyncPostgresSaver):
         return int(row[0]) if row else 0
 
     def _key(self, thread_id: str) -> str:
-        """Return the thread's key among everybody's: two users may call theirs the same."""
+        """Return the key of a thread in the database, where two users may have threads of the same name."""
         if not 0 < len(thread_id) <= LONGEST_THREAD or clean_text(thread_id) != thread_id:
             raise OptionInvalid(
                 f"A conversation's name has 1 to {LONGEST_THREAD} characters, and none that cannot be stored.",

@@ -1,6 +1,6 @@
-"""Has the chat model fill the query that a question is over a table, where the grammars are not sure.
+"""Ask the chat model for the query that a question makes over a table, where the grammars are not sure.
 
-The model only says what is asked for. Whatever it names must be in the table, and the arithmetic is ours.
+The model only says what is asked for: everything it names must be in the table, and we compute.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from sextant.tables.query.query import Order, TableQuery
 from sextant.text.characters import plain_of
 
 _MOST_COLUMNS = 30
-_EXAMPLES = 8  # so many values of a column are shown
-_LONGEST = 60
+_EXAMPLES = 8  # values of a column that the model is shown
+_LONGEST = 60  # characters of such a value
 _Name = Annotated[str, AtMost(200)]
 _AGGREGATES = {
     "count": Operation.COUNT,
@@ -61,10 +61,10 @@ class TableRequest(ModelReply):
 async def ask_for_query(
     state: State, run: RunContext, table: DataTable, caption: str
 ) -> tuple[TableQuery | None, dict[str, Any]]:
-    """Ask the chat model for the query that the question is over a table, once.
+    """Ask the chat model once for the query that the question makes over a table.
 
     Returns:
-        The query, None where there is none, no model or no sure reply; and the state update that asking costs.
+        The query (None if there is none, no model or no sure reply), and the state update with the costs of the call.
     """
     if run.deps.judging is None or table.width > _MOST_COLUMNS:
         return None, {}
@@ -76,7 +76,7 @@ async def ask_for_query(
     )
     reply = await ask(state, run, messages, TableRequest)
     query = None if reply.reply is None else to_query(reply.reply, table)
-    # A failure here says nothing of the answer's own call.
+    # Other costs, such as a failure, are not those of the answer's own call.
     costs: dict[str, Any] = {
         key: cost for key, cost in reply.costs.items() if key in {"usage", "coded_warnings"}
     }
@@ -84,7 +84,7 @@ async def ask_for_query(
 
 
 def to_query(request: TableRequest, table: DataTable) -> TableQuery | None:
-    """Return a query for what the chat model says; None where it names what the table does not have."""
+    """Make a query of the chat model's reply; None if it names anything that the table does not have."""
     names = {plain_of(table.name(at)): at for at in range(table.width)}
     known = {"none", *_AGGREGATES}
     if not request.answerable or len(names) != table.width or request.aggregate not in known:
@@ -131,7 +131,7 @@ def _fits(
 
 
 def _condition(given: RowCondition, table: DataTable, names: dict[str, int]) -> Condition | None:
-    """Return a condition; None where the column is not there, or no cell of it can be so."""
+    """Return a condition; None if there is no such column, or no cell of it can meet the condition."""
     at = names.get(plain_of(given.column))
     if at is None:
         return None

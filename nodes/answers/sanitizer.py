@@ -1,16 +1,15 @@
-"""Keeps what documents plant from coming alive in an answer: images, links, HTML.
+"""Remove links, images and HTML from answers, so that nothing planted in a document takes effect.
 
-A passage may tell the model to show an image whose address carries what it has read (EchoLeak,
-CVE-2025-32711: the image was the leak). So an answer holds no link, image or tag that a page would act
-on. An address that the passages hold word for word is shown as code, which nothing fetches; any other
-goes.
+A passage may tell the model to show an image whose address carries what it has read (EchoLeak, CVE-2025-32711). So an
+answer holds no link, image or tag that a page would act on. An address that stands word for word in the passages is
+shown as code, which nothing fetches; any other is removed.
 
-Nothing is looked for by name. In CommonMark every tag, comment and autolink begins with `<` before a letter,
-`/`, `!` or `?`, and every link and image needs `](` or a definition, `]:`. Only what cannot begin one of these
-is passed on, except within code, which renderers never read, once it is of no language that some draw or run. What is code is made certain rather than
-guessed: fences are written at the beginning of a line, inline code ends on its line and stands between single
-backticks, and one that opens nothing becomes an apostrophe. This holds as well when markers of citations are
-taken out afterwards.
+No tag is looked for by its name. In CommonMark every tag, comment and autolink begins with `<` before a letter, `/`, `!`
+or `?`, and every link and image needs `](` or a definition, `]:`. Text passes only if it cannot begin one of these. Code
+is exempt, because renderers do not interpret it, unless it is in a language that some draw or run. What is code is not
+guessed but enforced: fences are written at the beginning of a line, inline code ends on its line between single
+backticks, and a backtick that opens nothing becomes an apostrophe. All this still holds after the markers of citations
+have been removed.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from sextant.prompts import DEFUSED
 
 REMOVED = {"en": "(link removed)", "zh": "（链接已移除）"}
 
-# No more characters than this are ever held back: what is longer is not what it might have been.
+# Characters that are held back at most until it is decided what they begin.
 _LONGEST = 2000
 _URL_CHARACTER = r"[^\s<>\"'`|\\\[\](){}（）【】「」『』，。；：、！？“”‘’]"
 _URL = re.compile(rf"(?:(?:https?|ftp|file)://|www\.){_URL_CHARACTER}{{0,{_LONGEST}}}", re.I)
-# An address without its scheme, and what stands behind one that is not listed above.
+# An address without its scheme, and the rest of an address behind a scheme that is not listed above.
 _HOST = re.compile(rf"//(?=[\w-]+\.\w){_URL_CHARACTER}{{0,{_LONGEST}}}")
 _BEHIND_SCHEME = re.compile(rf"//{_URL_CHARACTER}{{1,{_LONGEST}}}")
 _URL_REST = re.compile(rf"{_URL_CHARACTER}*")
@@ -40,11 +39,11 @@ _MAY_BE_URL = r"(?<![A-Za-z0-9])[hfw]"
 _IN_TEXT = re.compile(rf"[\n`~<&/]|{_MAY_BE_URL}", re.I)
 _IN_CODE = re.compile(rf"\n|[`~]+|{_MAY_BE_URL}", re.I)
 _TARGET = re.compile(rf"\((?P<target>[^)]{{0,{_LONGEST}}})\)")
-# A link's target leads somewhere when it names a scheme, a path, a place, or hides one by entities.
+# A link's target is an address if it names a scheme, a path or an anchor, or hides one by entities.
 _LEADS_AWAY = re.compile(r"[:/\\&#]|\A\s*<?www\.", re.I)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});")
 _ENTITY_BEGINS = re.compile(r"&(?:#?[A-Za-z0-9]{0,32})\Z")
-# A sign of comparison: nothing that is taken out later, such as a marker, can stand behind it and a tag's name.
+# A `<` that compares: whatever is removed behind it later, such as a marker, it begins no tag.
 _COMPARES = re.compile(r"<(?:[ \t]*[\d=>.\-\u4e00-\u9fff]|[ \t]+[A-Za-z]|<)")
 _MAY_COMPARE = re.compile(r"<[ \t]*\Z")
 
@@ -54,7 +53,7 @@ _FENCE = re.compile(rf"(?P<before>{_CONTAINER})(?P<fence>`{{3,}}|~{{3,}})(?P<inf
 _FENCE_BEGINS = re.compile(
     rf"{_CONTAINER}(?:\d{{1,9}}|`{{1,2}}|~{{1,2}}|(?:`{{3,}}|~{{3,}})[^\n]*)?\Z"
 )
-# Languages that renderers colour and no more; what they may draw, preview or run is not among them.
+# Languages that renderers only colour, and never draw, preview or run.
 _COLOURED = frozenset({
     "bash", "c", "c++", "console", "cpp", "csharp", "diff", "go", "ini", "java", "json", "kotlin",
     "php", "powershell", "py", "python", "ruby", "rust", "sh", "shell", "sql", "text", "toml", "yaml",
@@ -62,18 +61,18 @@ _COLOURED = frozenset({
 _LANGUAGE = re.compile(r"[\w+#.-]{0,40}")
 _CLOSING = re.compile(r"[ \t>]*(?P<fence>`+|~+)[ \t]*(?P<next>\n|[^\s]|\Z)")
 _CLOSING_BEGINS = re.compile(r"[ \t>]*(?:`*|~*)[ \t]*\Z")
-# Nothing but what may be taken out as a marker of ours, which would leave ticks around nothing.
+# Code that may be removed as a marker of a citation, which would leave backticks around nothing.
 _MARKERS = re.compile(r"[\s\d,，、;\[\]【】()（）-]*")
 _NO_FENCE = {"`": "'", "~": "∼"}
 _TRAILING = ".,;:!?*_~"
 
 
 class OutputSanitizer:
-    """Passes a text on piece by piece; what comes out does not depend on how it was cut.
+    """Sanitizes a text piece by piece; the result does not depend on how the text was cut.
 
     Args:
-        passages: texts whose addresses may be shown; none: any address may, as code.
-        language: of the words that stand in for an address.
+        passages: texts whose addresses may be shown; without any, every address may, as code.
+        language: of the words that replace an address.
     """
 
     def __init__(self, passages: Sequence[str] = (), language: str = "en") -> None:
@@ -112,7 +111,7 @@ class OutputSanitizer:
         return passed
 
     def _step(self) -> bool:
-        """Pass some of what is held on; return False if more text is needed to decide."""
+        """Pass a part of the buffer on; return False if more text is needed to decide."""
         if self._in_url:
             return self._skip_url()
         if self._begins_line:
@@ -129,7 +128,7 @@ class OutputSanitizer:
         return self._decide(self._buffer[0])
 
     def _decide(self, first: str) -> bool:
-        """Do with what begins here what its first character asks for."""
+        """Treat the beginning of the buffer by its first character; return as `_step` does."""
         if first == "\n":
             self._take(1)
             self._begins_line = True
@@ -145,7 +144,7 @@ class OutputSanitizer:
         return self._address()
 
     def _take(self, length: int, instead: str | None = None) -> None:
-        """Pass so many characters on, or something else in their place."""
+        """Pass the first `length` characters on, or `instead`."""
         passed = self._buffer[:length] if instead is None else instead
         self._buffer = self._buffer[length:]
         if passed:
@@ -153,7 +152,7 @@ class OutputSanitizer:
             self._last = passed[-1]
 
     def _waits(self, begins: re.Pattern[str]) -> bool:
-        """Return whether what is held may still become something when more text comes."""
+        """Return whether the buffer may still match when more text comes."""
         return not self._over and len(self._buffer) < _LONGEST and bool(begins.match(self._buffer))
 
     def _open_fence(self) -> bool:
@@ -191,7 +190,7 @@ class OutputSanitizer:
         return True
 
     def _break_fence(self) -> bool:
-        """Keep what looks like a fence from becoming one when something beside it is taken out."""
+        """Write what looks like a fence with other signs, lest it become one when something beside it is removed."""
         first = self._buffer[0]
         length = len(self._buffer) - len(self._buffer.lstrip(first))
         if length == len(self._buffer) and not self._over:
@@ -200,7 +199,7 @@ class OutputSanitizer:
         return True
 
     def _code(self) -> bool:
-        """Pass code on that ends on its line; what opens none is an apostrophe."""
+        """Pass inline code on that ends on its line; a backtick that opens none becomes an apostrophe."""
         line = self._buffer[:_LONGEST].partition("\n")[0]
         fence = line[: len(line) - len(line.lstrip("`"))]
         closed = re.search(rf"(?<!`){fence}(?!`)", line[len(fence) :])
@@ -218,7 +217,7 @@ class OutputSanitizer:
         return True
 
     def _gap(self) -> str:
-        """Return what parts code from what would make something else of it."""
+        """Return a space if the last character would change the backtick that follows."""
         return " " if self._last in "`\\" else ""
 
     def _compare(self) -> bool:
@@ -228,7 +227,7 @@ class OutputSanitizer:
         return True
 
     def _decode(self) -> bool:
-        """Read an entity as renderers do, so that what it hides is seen."""
+        """Decode an entity as renderers do, so that the decoded text is sanitized."""
         if self._waits(_ENTITY_BEGINS):
             return False
         if found := _ENTITY.match(self._buffer):
@@ -240,7 +239,7 @@ class OutputSanitizer:
         return True
 
     def _unlink(self) -> bool:
-        """Part a target, or what would define one, from its text; a target that leads away goes."""
+        """Separate a target or definition from the text of its link; remove a target that is an address."""
         if self._buffer[0] == ":":
             self._take(1, None if self._fence else " :")
             return True
@@ -277,7 +276,7 @@ class OutputSanitizer:
         return True
 
     def _url(self) -> re.Pattern[str]:
-        """Return what an address that begins here looks like."""
+        """Return the pattern of an address that begins with the first character of the buffer."""
         if self._buffer[0] != "/":
             return _URL
         return _BEHIND_SCHEME if self._last == ":" else _HOST
@@ -319,7 +318,7 @@ class OutputSanitizer:
 
 
 def _originals_of(passages: Sequence[str]) -> dict[int, str]:
-    """Return what a prompt showed other signs for, by these: they are judged, and in code shown, as what they were."""
+    """Return the original of each sign that the prompt replaced (`DEFUSED`), unless the passages hold the replacement."""
     return {
         ord(shown): original
         for original, shown in DEFUSED.items()
@@ -328,7 +327,7 @@ def _originals_of(passages: Sequence[str]) -> dict[int, str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text whose lines end as renderers end them, without what they replace."""
+    """Return a text with line ends as renderers read them, and without NULs."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 

@@ -1,4 +1,4 @@
-"""Where sentences begin and end, in Chinese, English and text that mixes them."""
+"""Split text into sentences: Chinese, English, and text that mixes them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterator
 from sextant.text.characters import has_cjk
 
 # A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
-# v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes
-# and marks of references ("[12]") belong to the sentence; French parts its quotes from the words by a blank.
-# Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
-# Groups that may fail half-way are not possessive: Debian 12's Python 3.11.2 keeps what such a group has consumed.
-# What a stop begins with is asked first: the alternatives take five times as long to fail at a letter.
+# v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes (in French behind a blank) and
+# marks of references ("[12]") belong to the sentence.
+# Runs of stops are matched whole and from their beginning, so that a long run takes linear time.
+# Groups that may fail half-way are not possessive: Python 3.11.2 (Debian 12) does not backtrack out of them.
+# The lookahead is for speed: at a letter the alternatives take five times as long to fail.
 _END = re.compile(
     r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*"""
     r"""|(?<![.!?…])[.!?…]++(?:["'”’)\]»«›‹]|[ \xa0\u202f](?=[»›]))*(?:[ ]?\[[\d, –-]++\])*(?=\s|$)"""
     r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+)"""
 )
-# Words that a full stop shortens, by what follows it: a capital or a number. Before a lower-case
-# letter any short word goes on (`_SHORT`), so "Ltd.", "Inc." and "pct." need no list.
+# Abbreviations behind which a sentence continues with a capital or a number. Before a lower-case letter
+# it continues behind any short word (`_SHORT`), so "Ltd.", "Inc." and "pct." need no list.
 _TITLES = (  # written with a capital: "5 ms." is no title
     "Co Dr Drs Mr Mrs Ms Mx Prof St Mt Ft Messrs Mme Mlle Hr Fr Capt Cmdr Col Cpl Gen Gov Hon Lt Maj "
     "Pres Pvt Rep Rev Sen Sgt Supt Dipl Ing"
 )
 _LINKS = "v vs cf viz ca approx incl excl bzw bzgl inkl exkl"
-# Behind a name: before an ideograph, too, which has no small letters to tell that it goes on.
+# Abbreviations behind a name; before an ideograph the sentence continues, too.
 _AFTER_NAME = "al bros co corp inc jr llc ltd plc sr"
 _COUNTED = (
     "no nos nr al art app c ch chap ed eq eqs ext fig figs fn op p para pp pt reg rm sec sect tab tel "
@@ -34,7 +34,7 @@ _COUNTED = (
 _INITIALLED = "a and as at by dear for from in of or that the to was when who with & und von"
 _ORDINAL = "ab am bis dem den der des im seit vom zum"
 TITLES = frozenset(_TITLES.split())
-"""What shortens a title or its like before a name, without its full stop."""
+"""Abbreviated titles before a name, without the full stop."""
 _BEFORE_CAPITAL = frozenset((*TITLES, *map(str.upper, TITLES), *_LINKS.split()))
 _BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
 _BEHIND_NAME = frozenset(_AFTER_NAME.split())
@@ -46,11 +46,11 @@ _LAST_WORDS = re.compile(
     r"(?P<word>(?:[^\W\u3400-\u9fff]|\.)+)\.$"
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
-# One more letter of what is written with blanks ("z. B."), or what may still grow into one.
+# The next letter of an abbreviation with blanks ("z. B."), perhaps unfinished at the end of the text.
 _LETTER = re.compile(r" ?[^\W\d_](?:\.|\Z)")
 _HALF_OF_DAY = frozenset({"a.m", "p.m"})
-# What a time of day goes on with: "UTC", "Monday and …", "Jan. 5", "Beijing time", "Christmas Eve", or what
-# may still grow into one. A day that a verb follows begins the next sentence ("Monday is …").
+# What may follow a time of day in the same sentence: "UTC", "Monday and …", "Jan. 5", "Beijing time", "Christmas Eve",
+# perhaps unfinished at the end of the text. A day before a verb begins the next sentence ("Monday is …").
 _OF_TIME = re.compile(
     r"""\s+(?:[A-Z]{2,5}(?!\w)
     |(?:(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Central|Mountain|Pacific)s?
@@ -65,28 +65,28 @@ _OF_TIME = re.compile(
 )
 _OF_TIME_CHARS = 60
 _TIME_TAIL = re.compile(rf"\b[ap]\.m\.[^\n]{{0,{_OF_TIME_CHARS}}}\Z", re.IGNORECASE)
-# A letter behind one of these is an initial ("by J. Poe"); behind a noun it is a label ("flat A.").
+# Words behind which a letter is an initial ("by J. Poe"); behind a noun it is a label ("flat A.").
 _BEFORE_INITIAL = frozenset(_INITIALLED.split())
 # German dates: the day is an ordinal ("am 5. September").
 _BEFORE_ORDINAL = frozenset(_ORDINAL.split())
-# What "no.", "sec." and the like count besides numbers: a code, which has figures, or a Roman number.
+# What may follow "no.", "sec." and the like instead of a number: a code with figures, or a Roman number.
 _CODE = re.compile(r"(?=[\w./-]{0,11}\d)[^\W\d_]|(?:[IVXLC]{2,11}|[VX])(?!\w)")
 _UNFINISHED = re.compile(r"(?<![\w./-])[^\W\d_][\w./-]{0,11}\Z")
 _CODE_CHARS = 12
 _BAR = "|"  # between the cells of a row
-# Behind a stop, marks alone: quotes, brackets, stars.
+# A stop at the end, behind it only marks: quotes, brackets, stars.
 _ENDED = re.compile(r"[。！？.!?…]\W*$")
 # Nothing, or the number of a heading or of an item.
 _OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
-# All that a stop consists of or is followed by, the marks of references among it.
+# The characters of a stop and of the quotes and reference marks behind it.
 _STOPPING = ".!?…。！？\"'”’」』）》)]»«›‹ \xa0\u202f\t\r\n[0123456789,–-"
-# Two words and their dots: looking back no further keeps a long text linear.
+# Characters of two words and their dots; the limit keeps a long text linear.
 _LOOK_BACK = 40
 _SPACE = re.compile(r"\s*")
 
 
 def find_undecided(text: str) -> int:
-    """Return where the last stop of a growing text begins, or the text ends: nothing before it can change."""
+    """Return the offset up to which the sentences of a growing text are final: its last stop, or its end."""
     unfinished = _TIME_TAIL.search(text, max(len(text) - _OF_TIME_CHARS - len("a.m."), 0))
     unfinished = unfinished or _UNFINISHED.search(text, max(len(text) - _CODE_CHARS, 0))
     return len(text[: unfinished.start() if unfinished else None].rstrip(_STOPPING))
@@ -95,16 +95,15 @@ def find_undecided(text: str) -> int:
 def sentence_end(text: str, start: int = 0, since: int = 0) -> int | None:
     """Return the offset just behind the first sentence that begins at `start`, stop included.
 
-    `since` spares a text that has grown from being searched again: no stop before it ends the sentence.
+    `since` saves searching a growing text again: no stop before it ends the sentence.
 
-    `None` when no sentence ends in `text[start:]`. The end of the text ends a sentence only where a
-    stop stands before it.
+    `None` when no sentence ends in `text[start:]`. The end of the text ends a sentence only behind a stop.
     """
     return next(_ends(text, start, since), None)
 
 
 def _ends(text: str, start: int, since: int) -> Iterator[int]:
-    """Yield the offset behind each sentence, from that which begins at `start`."""
+    """Yield the end offset of each sentence, the first of which begins at `start`."""
     for stop in _END.finditer(text, max(start, since)):
         end = stop.end()
         if _goes_on(text, start, stop) or _OPENING.fullmatch(text, start, end):
@@ -114,11 +113,10 @@ def _ends(text: str, start: int, since: int) -> Iterator[int]:
 
 
 def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
-    """Return whether the sentence from `start` goes on behind a stop.
+    """Return whether the sentence from `start` continues behind a stop.
 
-    What decides is the words before the stop and the first character behind it, behind "no." the first word
-    and behind "a.m." a few, so that a growing text can be cut as soon as they are there. A row of a table is
-    one sentence.
+    The words before the stop and the first character behind it decide; behind "no." the first word, behind "a.m." a
+    few words. So a growing text can be cut as soon as these are there. A row of a table is one sentence.
     """
     following = _following(text, stop.end())
     if "\n" not in stop[0] and (following == _BAR or _first(text, start) == _BAR):
@@ -140,29 +138,29 @@ def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
 
 
 def _goes_on_in_time(text: str, end: int) -> bool:
-    """Return whether a day, a date or a zone follows a time of day, or what may still grow into one."""
+    """Return whether a day, a date or a zone follows a time of day, perhaps unfinished at the end of the text."""
     return _OF_TIME.match(text, end, end + _OF_TIME_CHARS) is not None
 
 
 def _goes_on_by_letters(text: str, word: str, end: int) -> bool:
-    """Return whether a small letter has another behind it ("z. B."), or what may still grow into one."""
+    """Return whether another letter follows a small letter ("z. B."), perhaps unfinished at the end of the text."""
     return len(word) == 1 and word.islower() and _LETTER.match(text, end) is not None
 
 
 def _names_code(text: str, end: int) -> bool:
-    """Return whether a code follows, or what may still grow into one."""
+    """Return whether a code follows, perhaps unfinished at the end of the text."""
     space = _SPACE.match(text, end)
     at = space.end() if space else end
     return bool(_CODE.match(text, at) or _UNFINISHED.match(text, at))
 
 
 def _begins_lower(text: str, start: int) -> bool:
-    """Return whether a sentence begins with a lower-case letter, as where nothing is capitalised."""
+    """Return whether a sentence begins with a lower-case letter, as in text without capitals."""
     return _first(text, start).islower()
 
 
 def _first(text: str, start: int) -> str:
-    """Return the first character of what begins at `start`, behind white space."""
+    """Return the first character from `start` that is no white space."""
     space = _SPACE.match(text, start)
     return text[space.end() : space.end() + 1] if space else ""
 
@@ -174,7 +172,7 @@ def _following(text: str, end: int) -> str:
 
 
 def _is_shortened(word: str, before: str, following: str) -> bool:
-    """Return whether the full stop behind `word` shortens it, given the characters around."""
+    """Return whether the full stop behind `word` marks an abbreviation, given the words around it."""
     lower = word.lower()
     if word.isdecimal():
         return len(word) <= 2 and before.lower() in _BEFORE_ORDINAL and following.isalpha()
@@ -197,7 +195,7 @@ def _is_shortened(word: str, before: str, following: str) -> bool:
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return `(start, end)` of every sentence, in order, without surrounding white space.
 
-    The spans do not overlap and leave out nothing but white space.
+    The spans do not overlap, and leave out only white space.
     """
     spans = []
     start = 0
@@ -216,11 +214,11 @@ def is_ended(text: str) -> bool:
 
 
 def end_sentence(text: str, *, chinese: bool | None = None) -> str:
-    """Return the text with a full stop behind it, unless it ends as a sentence does.
+    """Append a full stop to a text, unless it ends as a sentence does.
 
     Args:
         text: a clause or sentences.
-        chinese: whether the stop is a Chinese one; None: as the text has ideographs.
+        chinese: whether the stop is a Chinese one; None: if the text has ideographs.
     """
     if is_ended(text):
         return text

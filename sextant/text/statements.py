@@ -1,4 +1,4 @@
-"""Kinds of sentences, which state nothing, deny, demand, define or give orders, and of things that a question asks for."""
+"""Recognise kinds of sentences (denials, definitions, instructions, abstentions) and the kind of answer to a question."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NUMBER_WORD = re.compile(
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand"
     r"|million|half|twice)\b"
 )
-# "Article 8", 第八条 and 表一 name a place in a text, and are no number of anything.
+# "Article 8", 第八条 and 表一 are references to a place in a text, not numbers of something.
 _LABEL = re.compile(
     r"第[\d零〇一二三四五六七八九十百千]+[条條章节節款项項编編篇页頁部分]|[图圖表注][\d一二三四五六七八九十]+(?![\d一二三四五六七八九十]*[个個张張项項])"
     r"|^\W*(?:\d{1,2}(?:\.\d{1,2})*|[一二三四五六七八九十]{1,3})[.、)]"
@@ -51,10 +51,10 @@ SURNAMES = frozenset(
 
 
 class AnswerType:
-    """The kind of thing that a question asks for.
+    """The kind of answer that a question asks for.
 
     Attributes:
-        kind: one of the four; "" for none.
+        kind: `DATE`, `NUMBER`, `NAME` or `REASON`; "" for none of them.
     """
 
     def __init__(self, question: str) -> None:
@@ -67,11 +67,11 @@ class AnswerType:
 
     @property
     def is_quantity(self) -> bool:
-        """Return whether it is a number or a date."""
+        """Return whether the answer is a number or a date."""
         return self.kind in {NUMBER, DATE}
 
     def is_in(self, text: str) -> bool | None:
-        """Return whether a text holds such a thing beside those of the question; None: it cannot be told."""
+        """Return whether a text holds such an answer that is not in the question; None if that cannot be decided."""
         plain = plain_of(text) if self._asks_place else _LABEL.sub(" ", plain_of(text))
         new_figures = bool(set(_FIGURES.findall(plain)) - self._figures)
         if self.kind == DATE:
@@ -86,7 +86,7 @@ class AnswerType:
 
 
 def has_who(question: str) -> bool:
-    """Return whether a normalised question speaks of somebody, be it as "the man who founded it"."""
+    """Return whether a normalised question has "who" in it, also as in "the man who founded it"."""
     return _WHO.search(question) is not None
 
 
@@ -96,7 +96,7 @@ _BOUNDS_EN = (
     r" (?:be |to )?(?:exceed|(?:more|less|fewer|longer|later|earlier|sooner) than|over|under|above|below)\b[^,.;:]{0,16}"
     r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half)\b)"
 )
-# What contains such a word without denying anything; 非 names kinds of things, and denies with a word ahead of it.
+# Words of denial, without longer words that contain them (不同, 未来); 非 denies only behind certain words.
 _CHINESE = re.compile(
     rf"没有|沒有|没|沒|(?<=[并並绝絕决決而实實远遠均皆])非|不(?!{_BOUNDS_ZH}|[同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可或|可分)"
     r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號])|勿|严禁|嚴禁|禁止|禁用"
@@ -106,7 +106,7 @@ _ENGLISH = re.compile(
     rf"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b(?!{_BOUNDS_EN})",
     re.IGNORECASE,
 )
-# Behind "and" what denies is a clause for certain: on the deck and not in the hall. Others: `split_joined`.
+# A denial behind "and" is always a clause of its own ("on the deck and not in the hall"); see also `split_joined`.
 _CLAUSE = re.compile(
     r"[,;:，；：。.!?！？]\s*|\b(?:but|while|(?:al)?though|whereas)\b|但是?|而"
     r"|\band\s+(?=(?:is\s+|are\s+)?(?:not|never|prohibited|forbidden|banned)\b|(?:is|are|may|can|must|will)\b)",
@@ -118,13 +118,13 @@ _FINITE = re.compile(
     r"|[可能得须应禁许准会是为有]|不",
     re.IGNORECASE,
 )
-# "Not in the hall" denies what the clause ahead says of something else.
+# "Not in the hall" denies the statement of the clause before it.
 _ELLIPTIC = re.compile(
     r"\s*(?:(?:and|but|though)\s+)?(?:not|never)\s+(?P<word>[a-z]+)", re.IGNORECASE
 )
 _PREPOSITION = r"(?:in|on|at|for|to|by|with|from|during|before|after|inside|outside|under|over|near|behind|within)"
 _DETERMINER = r"(?:the|an?|any|its|their|our|your|every|each|all)"
-# "Without" denies what stands behind it, and nothing of the clause that it stands in.
+# "Without" denies only the words behind it, not the clause around it.
 _WITHOUT = re.compile(
     r"\bwithout(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
     r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}",
@@ -132,28 +132,27 @@ _WITHOUT = re.compile(
 )
 
 
-# Words that forbid say nothing beside: what is forbidden is the rest.
 _FORBIDS = re.compile(
     r"严禁|嚴禁|禁止|禁用|\b(?:is|are|be|been)?\s*(?:prohibit|forbid|bann)\w*", re.IGNORECASE
 )
 
 
 def without_ban(text: str) -> str:
-    """Return `text` without words that forbid, which are no part of what is forbidden."""
+    """Return `text` without the words that forbid, so that only what is forbidden remains."""
     return _FORBIDS.sub(" ", text)
 
 
 def negates(text: str) -> bool:
-    """Return whether `text` has a word of denial in it, Chinese or English."""
+    """Return whether `text` holds a word of denial, Chinese or English."""
     return _CHINESE.search(text) is not None or _ENGLISH.search(text) is not None
 
 
-# What a word of denial is one with: 不得, 不能, "may not be".
+# Verbs that belong to a word of denial: 不得, 不能, "may not be".
 _BESIDE = re.compile(r"^(?:得|能够?|可以?|许|准|允许|应该?|要|会|被|\s*be\b)")
 
 
 def find_denied(text: str) -> tuple[str, str]:
-    """Return what stands ahead of a text's first word of denial, and what it denies; ("", "") without one."""
+    """Return the text before the first word of denial, and the text that it denies; ("", "") without one."""
     found = min(
         filter(None, (_CHINESE.search(text), _ENGLISH.search(text))),
         key=lambda one: one.start(),
@@ -166,7 +165,7 @@ def find_denied(text: str) -> tuple[str, str]:
 
 
 def split_joined(text: str) -> list[str]:
-    """Return the clauses that "and" or 且 joins, each of which says that something is so; of a list one."""
+    """Split a text at "and" or 且 between clauses with verbs; a list stays whole."""
     pieces = list[str]()
     start = 0
     for joint in _JOINS.finditer(text):
@@ -178,13 +177,13 @@ def split_joined(text: str) -> list[str]:
 
 
 def clauses(text: str) -> list[str]:
-    """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
+    """Return the clauses of a sentence, cut at punctuation and at words like "but"; each "without …" is one of its own."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
     return [piece for part in parts if part.strip() for piece in split_joined(part)]
 
 
 def complete_denials(parts: Sequence[str]) -> dict[str, str]:
-    """Return clauses that deny without a verb, each with what it denies: "smoking is allowed" of "not in the hall"."""
+    """Complete denials without a verb by the clause before: "not in the hall" to "smoking is allowed not in the hall"."""
     found = dict[str, str]()
     for before, part in pairwise(parts):
         elliptic = _ELLIPTIC.match(part)
@@ -205,7 +204,7 @@ _ASKS_FOR_DEFINITION = re.compile(
 
 
 def definition_pattern(question: str) -> re.Pattern[str] | None:
-    """Return where a normalised sentence says what the question asks of by name; None where it asks otherwise."""
+    """Return a pattern of normalised sentences that define what a question asks for; None if it asks for no definition."""
     match = _ASKS_FOR_DEFINITION.match(normalise(question))
     if match is None:
         return None
@@ -226,10 +225,10 @@ _ANSWERED = r"(?:asked?|asks|inquires?|summari[sz]e|answer|read)"
 _SAY = r"(?:say|reply|respond|answer|write|claim|output|repeat)"
 _OF_HOW_TO_ANSWER = r"(?:instructions?|prompts?|passages?|(?:rules|sources|documents|context)\b)"
 _FORMS = (
-    # Marks by which prompts are put together.
+    # Markup of prompts.
     r"^\W*(?:assistant|human|助手)\s?[:：]|\[/?inst\]|<</?sys>>|<\|\w{1,20}\|>|<\s*/?\s*passages?\s*>",
     r"<!--\s*(?:answer|reply|say|system|instructions?|答案|回答|回复|系统|指令)|#{2,}\s*(?:instructions?|指令|系统提示)\s*#{2,}|(?:user|human|用户)\s?[:：].{0,200}(?:assistant|\bai|助手)\s?[:：]",
-    # To whom it is said.
+    # Addressing a model.
     (
         rf"\b(?:dear|hello|hey|attention|(?:note|message|instructions?|said|--) (?:to|for)),? "
         rf"(?:the |any |all |every |this )?{_MACHINE}\b"
@@ -247,12 +246,12 @@ _FORMS = (
         rf"|\b(?:policy|rules?) for the {_MACHINE}\b"
     ),
     r"如果你是[^，。；]{0,12}(?:人工智能|助手|模型|机器人|ai)|自动(?:阅读|处理)程序|(?:助手|机器人)新规定",
-    # Whom to be, and whom not to follow.
+    # Roles, and instructions to ignore others.
     r"\b(?:act|answer) as (?:a|an|the|another) (?:different |other )?(?:bot|ai|model|assistant|persona)\b"
     r"|\bpretend that\b"
     r"|\byour (?:task|role|job) (?:has|is now) changed?\b|\bstop (?:following|obeying)\b|\bi authori[sz]e you\b",
     r"你现在扮演|(?:请|都要|必须)假装|你的任务[^，。；]{0,4}改变|(?:停止|不再)遵守|授权你",
-    # What to do with the rest of what is read.
+    # What to do with the other passages.
     rf"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{{0,30}}\b(?:previous|prior|above|other|all|any|your|these|earlier)\b.{{0,20}}\b{_OF_HOW_TO_ANSWER}",
     r"\bsystem prompt\b|\bi (?:order|command|instruct) you\b|\brepeat\b.{0,30}\bword for word\b",
     (
@@ -292,7 +291,7 @@ _FORMS = (
     r"(?:不要|不得|无需|不必|请勿)(?:添加|给出)?引用(?:来源|出处|文档|其他|[，。；！]|$)",
 )
 _ORDER = re.compile("|".join(f"(?:{form})" for form in _FORMS), re.IGNORECASE)
-# What a question that may ask about such orders speaks of.
+# Words of questions that may ask about such instructions.
 _ABOUT_ORDERS = re.compile(
     rf"\b(?:prompts?|instructions?|injections?|cite|citations?|say|reply|respond|asks|{_MACHINE})\b"
     r"|助手|模型|机器人|指令|提示词|回答|回复|引用",
@@ -301,17 +300,16 @@ _ABOUT_ORDERS = re.compile(
 
 
 def orders_answerer(text: str) -> bool:
-    """Return whether `text` tells whoever answers from it what to say or what to leave out."""
+    """Return whether `text` instructs the answerer what to say or to leave out."""
     return _ORDER.search(text) is not None
 
 
 def asks_of_orders(question: str) -> bool:
-    """Return whether a question may ask about such orders, so that one of them may answer it."""
+    """Return whether a question may ask about such instructions, so that one of them may answer it."""
     return _ABOUT_ORDERS.search(question) is not None
 
 
-# Headings and lead-ins ("The steps are:") state nothing; nor do questions back to the reader, rules of
-# tables, fences of code, or a bare yes or no before what it rests on.
+# Headings, lead-ins ("The steps are:"), questions, rules of tables, fences of code and a bare yes or no state nothing.
 _NO_STATEMENT = re.compile(
     r"\s*(?:#.*|\W*|.*[:：]\W*|.*[?？]\W*|```.*|\W*(?:yes|no|sure|certainly|是的?|不是|对|不|没有|有|不?可以|不?能够?|不?会|不必|不需要|不用|需要|必须)\W*)\s*",
     re.DOTALL | re.IGNORECASE,
@@ -338,7 +336,7 @@ _SILENT = re.compile(
     re.IGNORECASE,
 )
 
-# What follows such a word may well be a statement.
+# Words behind which a statement may follow.
 _BUT = re.compile(
     r"\b(?:but|however|yet|although|though|nevertheless|instead|still)\b"
     r"|但|不过|不過|然而|尽管|儘管|虽然|雖然|而是|[，,;；]\s*(?:so|and|所以|因此)",
@@ -347,10 +345,10 @@ _BUT = re.compile(
 
 
 def is_abstention(sentence: str) -> bool:
-    """Return whether a sentence says that the documents do not tell, and nothing beside."""
+    """Return whether a sentence says only that the documents do not answer the question."""
     return _SILENT.search(sentence) is not None and not _BUT.search(sentence)
 
 
 def states(sentence: str) -> bool:
-    """Return whether a sentence says something about the world that could be true or false."""
+    """Return whether a sentence makes a statement that could be true or false."""
     return not (_NO_STATEMENT.fullmatch(sentence) or is_abstention(sentence))
