@@ -87,11 +87,9 @@ def _is_title(rows: dict[int, list[str]], numbers: range, left: int, right: int)
     """Return whether a merged cell is all that its rows hold, and no name of a group of the columns below it."""
     filled = sum(sum(map(bool, rows[number])) for number in numbers if number in rows)
     below = rows.get(numbers[-1] + 1, [])
-    is_group = (
-        left < right
-        and any(below[: left - 1])
-        and all([*below[left - 1 : right], right <= len(below)])
-    )
+    names = below[left - 1 : right]
+    # Two names at least: a cell below may be merged across the same columns.
+    is_group = len({*names}) > 1 and all(names) and right <= len(below) and any(below[: left - 1])
     return filled == 1 and (len(numbers) == 1 or left < right) and not is_group
 
 

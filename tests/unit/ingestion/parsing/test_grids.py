@@ -13,7 +13,8 @@ from openpyxl.comments import Comment
 
 from sextant.ingestion.parsing.blocks import Block, Paragraph, Table, TextKind
 from sextant.ingestion.parsing.formats import csv, xlsx
-from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.grids import fill_merges
+from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.structure import build_structure
 from sextant.tables.cells.stored import TablePart, tables_of
 
@@ -197,6 +198,12 @@ def test_a_cell_across_all_columns_names_a_group_and_is_no_row() -> None:
     [stored] = tables_of([TablePart("p", 0, 0, text, "")])
     assert stored.table.rows[0] == ("Fruit", "")
     assert stored.table.asides == {0, 3}
+
+
+def test_a_cell_above_another_of_the_same_columns_names_no_group() -> None:
+    rows = {1: ["A", "1", "EUR"], 2: ["", "Remarks"], 3: ["B", "Closed in May"]}
+    fill_merges(rows, [(2, 3, 3, 3), (2, 2, 3, 2)], CellBudget(Limits()))
+    assert rows[2] == ["", "Remarks", ""]
 
 
 def test_a_blank_row_inside_merged_cells_is_no_row() -> None:
