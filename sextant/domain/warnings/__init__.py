@@ -131,9 +131,9 @@ REPORT_LIMITS = {
 def word_warnings(
     warnings: Iterable[CodedWarning], language: str, *, effort: str = ""
 ) -> tuple[str, ...]:
-    """Return the sentences of warnings, each once; those of a report name the limits of reports.
+    """Return the sentence of each warning, in order; those of a report name the limits of reports.
 
-    A reason at the end of a sentence is given in full only once.
+    A reason behind a colon is left out if an earlier warning gave it.
     """
     sentences, reasons = list[str](), set[str]()
     for warning in warnings:
@@ -143,11 +143,8 @@ def word_warnings(
             ahead = sentence.removesuffix(text)
             if text in reasons and ahead.endswith((": ", "：")):
                 sentence = ahead + _CATALOGUES[language].SAME_REASON
-            elif text in reasons and not ahead:
-                continue
             reasons.add(text)
-        if sentence not in sentences:
-            sentences.append(sentence)
+        sentences.append(sentence)
     return tuple(map(_name_limits_of_report, sentences) if effort == "high" else sentences)
 
 

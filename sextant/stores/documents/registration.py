@@ -146,8 +146,7 @@ class _Intake:
             named = None
         if same is not None and (same["source"] != self.upload.source or same["described"]):
             return await self._recognise(named, same)
-        # An earlier file of this call may have removed the document with this name or these bytes. A
-        # document with copies is handed over to them.
+        # A document with copies is handed over to them, and the upload becomes a new one.
         if named is None or (
             same is None and await hand_over(self.connection, self.row, named["id"])
         ):

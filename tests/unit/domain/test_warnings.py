@@ -144,10 +144,8 @@ def test_neo4j_that_is_away_is_told_with_the_next_step(language: str) -> None:
 
 def test_one_reason_of_several_warnings_is_given_in_full_once() -> None:
     reason = describe_reason(DatabaseUnavailable("The database does not answer."))
-    failed = [WarningCode.JUDGED_BY_RULE, WarningCode.REVISION_FAILED, WarningCode.JUDGED_BY_RULE]
-    first, second = word_warnings(
-        [CodedWarning(code, {"reason": reason}) for code in failed[:2]], "en"
-    )
+    codes = [WarningCode.JUDGED_BY_RULE, WarningCode.REVISION_FAILED]
+    first, second = word_warnings([CodedWarning(code, {"reason": reason}) for code in codes], "en")
     assert "does not answer" in first
     assert second.endswith("for the same reason.")
     assert "does not answer" not in second
@@ -156,6 +154,14 @@ def test_one_reason_of_several_warnings_is_given_in_full_once() -> None:
 def test_a_reason_within_a_sentence_or_alone_is_not_replaced() -> None:
     reason = describe_reason(DatabaseUnavailable("The database does not answer."))
     codes = [WarningCode.JUDGED_BY_RULE, WarningCode.GRAPH_NOT_REFRESHED, WarningCode.CAUSE]
-    first, second = word_warnings([CodedWarning(code, {"reason": reason}) for code in codes], "en")
-    assert "does not answer" in first
-    assert "up to date. The database does not answer. Then run" in second
+    sentences = word_warnings([CodedWarning(code, {"reason": reason}) for code in codes], "en")
+    assert all("The database does not answer." in one for one in sentences)
+
+
+def test_there_are_as_many_sentences_as_warnings() -> None:
+    """Clients read them beside the codes, which have the same order."""
+    reason = describe_reason(DatabaseUnavailable("The database does not answer."))
+    codes = [WarningCode.CAUSE, WarningCode.REVISION_FAILED, WarningCode.CAUSE]
+    sentences = word_warnings([CodedWarning(code, {"reason": reason}) for code in codes], "en")
+    assert sentences[0] == sentences[2]
+    assert sentences[1].endswith("for the same reason.")
