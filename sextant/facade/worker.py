@@ -85,9 +85,8 @@ class Worker:
 
     async def _work(self) -> None:
         """Take turns until `stop`, or until the queue's connection is lost."""
-        await (
-            self._jobs.backlog()
-        )  # restarts an embedded server, which the queue's library does not
+        # This call restarts an embedded server, which the queue's library does not.
+        await self._jobs.backlog()
         app = library(self._database)
         app.task(name=INGEST)(self._take_turn)
         app.task(name=REFRESH)(self._refresh)

@@ -251,9 +251,8 @@ class Runs:
                 "Try again in a few seconds.",
             ),
         )
-        reports = max(
-            1, per_user // 2
-        )  # the other half is left to questions that are answered soon
+        # The other half is left to questions that are answered soon.
+        reports = max(1, per_user // 2)
         self._reports = Shares(
             reports,
             Wording(

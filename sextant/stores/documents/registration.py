@@ -288,9 +288,8 @@ async def open_again(
     key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
     if live:
         await drop_pending(connection, row, document_id)
-    job = await fetch_one(
-        connection, "open_job", key
-    )  # of a live document: the stages after publishing
+    # The open job of a live document is in a stage after publishing.
+    job = await fetch_one(connection, "open_job", key)
     if live:
         job = job or await fetch_one(connection, "reopen_job", key)
     if live and job is None:
