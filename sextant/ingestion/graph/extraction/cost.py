@@ -20,7 +20,7 @@ _MILLION = 1_000_000  # tokens of a price
 _FEW, _TOKENS_OF_ONE = 2, 90
 _PASSAGE_TOKENS = 12  # of an answer, for each passage
 _PAIR_TOKENS = 24  # of an entity and a relation, as JSON
-# The limit of an answer in terms of its expected length, for models that write JSON with white space.
+# An answer may have so many tokens more than so many times its expected length: some models write white space.
 _LIMIT_BASE, _LIMIT_FACTOR = 150, 2
 # A passage may have twice its share of the items; small models fill any list.
 _LEAST_OF_PASSAGE, _SHARE_FACTOR = 3, 2
