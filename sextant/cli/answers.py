@@ -147,8 +147,8 @@ def _print_rest(answer: Answer, warnings: set[str]) -> None:
         terminal.heading(f"[{source.label or source.marker}] {_location(answer, source)}")
         for quote in _quotes(answer, source) or [terminal.shorten(source.text)]:
             terminal.prose(f"“{quote}”", "    ")
-    for warning in answer.warnings:
-        if warning not in warnings:
+    for coded, warning in zip(answer.coded_warnings, answer.warnings, strict=True):
+        if coded.in_language(answer.language) not in warnings:
             terminal.warn_of(warning)
     terminal.say("")
     terminal.faint(_summary(answer))

@@ -25,7 +25,13 @@ from sextant.domain.answers import (
     Trust,
 )
 from sextant.domain.documents import JobStage
-from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
+from sextant.domain.errors import (
+    FileEmpty,
+    GraphNotFound,
+    ModelUnavailable,
+    SextantError,
+    describe_reason,
+)
 from sextant.domain.graph import Entity
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.facade.knowledge.graph import SubGraph
@@ -151,6 +157,17 @@ async def test_why_an_answer_is_told_anew_is_said_once(capsys: pytest.CaptureFix
     await print_answer(told(Token("Hunger."), Reset(why), Token("Thirst.[1]"), done))
     said = capsys.readouterr().err
     assert [said.count(one) for one in (why, other)] == [1, 1]
+
+
+async def test_why_an_answer_began_again_is_not_repeated_with_a_reference_to_its_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reason = {"reason": describe_reason(ModelUnavailable("The model is silent."))}
+    judged = CodedWarning(WarningCode.JUDGED_BY_RULE, reason)
+    quoted = CodedWarning(WarningCode.QUOTED_WITHOUT_MODEL, reason)
+    done = Done(replace(ANSWER, coded_warnings=(judged, quoted)))
+    await print_answer(told(Token("Hunger."), Reset(str(quoted)), Token("Thirst.[1]"), done))
+    assert capsys.readouterr().err.count("is quoted from the documents") == 1
 
 
 async def test_a_failed_run_raises_the_error_it_was(capsys: pytest.CaptureFixture[str]) -> None:
