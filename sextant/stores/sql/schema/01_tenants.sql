@@ -1,13 +1,13 @@
--- Tenants: row-level security of every table, and how a session says whose rows it works on.
+-- Tenants: row-level security of every table, and the tenant of a session.
 --
 -- Every tenant's table has user_id (whose row it is) and, where the row belongs to a knowledge base, scope_id
 -- (which one). The application connects as sextant_app, which owns nothing, so the policies bind it; it sets
--- sextant.user_id for each transaction. Functions that run as the owner (security definer) pass the policies by,
--- and therefore compare the tenant themselves. Why there are any: a policy keeps the planner from using a GIN or
--- HNSW index, because operators of arrays and vectors are not leakproof (PostgreSQL manual, "Row Security
--- Policies"), and sweeping or counting concerns all tenants at once.
+-- sextant.user_id for each transaction. Functions that run as the owner (security definer) bypass the policies, and
+-- therefore compare the tenant themselves. They are needed for two reasons: a policy keeps the planner from using a
+-- GIN or HNSW index, because operators of arrays and vectors are not leakproof (PostgreSQL manual, "Row Security
+-- Policies"); and sweeping and counting concern all tenants at once.
 
--- Secures a table. The owner is bound, too (force), but for what a further policy of the table allows.
+-- Secures a table. The owner is bound, too (force), except where a further policy of the table allows more.
 -- The scalar sub-select makes the planner evaluate the setting once per query, not once per row.
 create function tenant_table(tenant_table regclass) returns void language plpgsql as $$
 begin

@@ -16,8 +16,8 @@ grant select, insert, update, delete on graphs to sextant_app;
 -- Functions of the owner look up a knowledge base by its user, and move it to a partition of its own.
 create policy owner_places on graphs to current_user using (true);
 
--- A document by its source; searches see the live version, the pending one is being ingested. parent_id: the e-mail
--- that it is attached to, with which it goes.
+-- A document by its source. Searches see the live version; the pending one is being ingested. parent_id: the e-mail
+-- that it is attached to, and is deleted with.
 create table documents (
   id uuid primary key default gen_random_uuid(),
   user_id text not null,
@@ -116,7 +116,7 @@ create index on sections (scope_id, id);
 select tenant_table('sections');
 grant select, insert, update, delete on sections to sextant_app;
 
--- The trees of the live versions, for whoever works with psql, PostgREST or Supabase.
+-- The trees of the live versions, for users of psql, PostgREST or Supabase.
 create view document_sections with (security_invoker) as
 select s.id as section_id, s.parent_id as parent_section_id, s.document_id, s.user_id, g.graph_id,
   s.title, s.level, s.ordinal, s.path, s.summary, s.tags, s.keywords, s.start_offset, s.end_offset,

@@ -39,7 +39,7 @@ create unique index one_open_job on ingestion_jobs (document_id)
   where stage not in ('done', 'failed');
 create index on ingestion_jobs (created_at) where stage not in ('done', 'failed');
 create index on ingestion_jobs (scope_id, created_at);
--- Whoever watches a document asks for its newest job.
+-- Clients that watch a document ask for its newest job.
 create index on ingestion_jobs (document_id, created_at);
 create index on ingestion_jobs (document_id) where stage = 'failed';
 select tenant_table('ingestion_jobs');
@@ -48,7 +48,7 @@ grant select, insert, update, delete on ingestion_jobs to sextant_app;
 create policy owner_claims on ingestion_jobs to current_user using (true);
 
 -- Takes the next waiting or abandoned job of one user, urgent ones first; only_job names the job, which then does
--- not wait for its next try. Whoever watches the job sees at once that its file is being read.
+-- not wait for its next try. Clients that watch the job see at once that its file is being read.
 create function claim_job(
   claimer text, stale_after interval, only_job uuid, only_user text)
 returns setof ingestion_jobs language sql security invoker

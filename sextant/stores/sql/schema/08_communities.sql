@@ -1,9 +1,9 @@
 -- Communities of a graph with their reports, and the upkeep that follows the graph.
 
--- dirty: something about a member has changed since. writer: the chat model that wrote the report; empty for one
--- that is composed of sentences. note: why it is not what was asked for. evidence: a hash of what the report was
--- written from. sources: hashes of the names, statements and passages that were this, and told: of those that it may
--- mention, so that a report is written again only when it has changed by more than a little.
+-- dirty: a member has changed since the report. writer: the chat model that wrote the report; empty if it is composed
+-- of sentences. note: why the report is not what was asked for. evidence: a hash of all that the report was written
+-- from. sources: hashes of these names, statements and passages; told: hashes of those that the report may mention.
+-- A report is written again only if they have changed by more than a little.
 create table communities (
   scope_id int not null references graphs on delete cascade,
   id uuid not null,
@@ -39,8 +39,8 @@ select tenant_table('community_members');
 grant select, insert, update, delete on community_members to sextant_app;
 
 -- version: of the graph that the communities follow. edges, modularity: of the last full run; whether another is due
--- is decided by comparing with them. followed_at, passages: when they last followed, and how many passages there
--- were: a refresh costs as much as the graph is large, so it may wait until enough is new.
+-- is decided by comparing with them. followed_at, passages: time of the last refresh, and the number of passages then.
+-- The cost of a refresh grows with the graph, so it may wait until enough is new.
 create table graph_upkeep (
   scope_id int primary key references graphs on delete cascade,
   user_id text not null,
@@ -54,8 +54,8 @@ create table graph_upkeep (
 select tenant_table('graph_upkeep');
 grant select, insert, update, delete on graph_upkeep to sextant_app;
 
--- Sentences, in order, about what of a graph did not follow when it was last updated (names that nobody judged, a
--- graph database that is behind). Whoever ingests over HTTP has no command whose end could say it.
+-- Sentences, in order, about parts of a graph that the last update left behind (names without a decision, a graph
+-- database that is behind). A command prints them at its end; clients over HTTP read them here.
 create table graph_warnings (
   scope_id int primary key references graphs on delete cascade,
   user_id text not null,

@@ -25,8 +25,8 @@ $$;
 revoke execute on function vectors_are_whole() from public;
 
 -- Empties all vectors and changes their number of dimensions, for another embedding model: vectors of another model
--- mean nothing. Views over them are dropped meanwhile. Whoever still ingests with the old model loses the claim,
--- without a try: it is at no fault. Graph databases take their graphs over again.
+-- mean nothing. Views over them are dropped meanwhile. Jobs that still run with the old model lose their claim, which
+-- does not count as a try. Graph databases take their graphs over again.
 create function reset_vectors(new_name text, new_dimension int) returns void
 language plpgsql
 set search_path from current

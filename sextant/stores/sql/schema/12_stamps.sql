@@ -90,8 +90,8 @@ end $$;
 create trigger note_version after update on graph_versions for each row
 when (old.version <> new.version) execute function note_version();
 
--- Whoever writes to a graph without having locked it (sextant.locked_graph) may have changed any of the tenant's;
--- without a tenant, any at all. A vector that an entity gets is no change of the graph.
+-- A writer that has not locked a graph (sextant.locked_graph) may have changed any graph of the tenant; without a
+-- tenant, any graph at all. A new vector of an entity is no change of the graph.
 create function note_graphs() returns trigger language plpgsql security definer
 set search_path from current
 as $$

@@ -1,8 +1,7 @@
--- API keys: whose they are and what they allow; of the secret itself only its SHA-256.
+-- API keys: their users and permissions; of the secret only the SHA-256 is stored.
 --
--- A key says which tenant asks, so it is looked up before a tenant is set. The application has no right on the table
--- at all: it may ask whether one hash opens something, and learns nothing else. Keys are made and listed by the
--- owner, on the machine (`sextant keys`).
+-- A key identifies the tenant, so it is looked up before a tenant is set. The application has no right on the table: it
+-- may only look up the key of one hash. The owner makes and lists keys, on the machine (`sextant keys`).
 create table api_keys (
   id text primary key,
   user_id text not null check (length(user_id) between 1 and 200),
@@ -41,7 +40,7 @@ end $$;
 revoke execute on function use_api_key(bytea) from public;
 grant execute on function use_api_key(bytea) to sextant_app;
 
--- Whether a key was ever made: from then on nobody is served without one.
+-- Whether a key was ever made: from then on requests without a key are refused.
 create function api_keys_exist() returns boolean
 language sql stable security definer
 set search_path from current
