@@ -1,4 +1,4 @@
-"""Answers to broad questions from reports of communities, cited to the passages behind them."""
+"""Answer broad questions from the reports of communities, and cite the passages behind them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _FINDINGS = 6
 
 
 class Point(ModelReply):
-    """One thing that a report contributes to the answer, and the numbers of the passages it rests on."""
+    """A statement of a report that helps to answer, with the numbers of its passages."""
 
     text: Sentence = ""
     importance: Weight = 0.0
@@ -65,7 +65,7 @@ class Point(ModelReply):
     @model_validator(mode="before")
     @classmethod
     def _of_a_line(cls, value: object) -> object:
-        """Read a line of text, as some models write a point, with its passages by markers."""
+        """Accept a line of text with markers, as some models write a point."""
         if isinstance(value, str):
             return {
                 "text": strip_markers(value),
@@ -75,7 +75,7 @@ class Point(ModelReply):
 
 
 class Points(ModelReply):
-    """What the chat model takes from some reports."""
+    """The points that the chat model found in some reports."""
 
     points: Annotated[list[Point], AtMost(_FINDINGS)] = Field(default_factory=list[Point])
 
@@ -90,13 +90,20 @@ async def answer_from_reports(
     topic: bool = False,
     openings: Sequence[Span] = (),
 ) -> AsyncGenerator[AnswerEvent]:
-    """Yield the best findings of the best reports, without a model, each with the passage it rests on.
+    """Answer without a chat model: yield the best findings of the reports, each with a quote of its passage.
 
-    A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
-    in particular. Yields nothing when that leaves none, or none that speaks of it; nor where the question
-    names by a code or a number what stands in none of `items`.
-    Of a `topic` each of them speaks. Where there are `openings`, spans of `items`, each report gives one finding, and
-    they tell the other documents.
+    Findings without a passage among `items` are left out, and so are those without any term of the question. Nothing is
+    yielded if no finding is left, or if the question has a code or a number that no passage has.
+
+    Args:
+        question: a broad question.
+        reports: best first.
+        items: the passages that may be cited.
+        language: `zh` or `en`, of the answer.
+        model: the name that the answer gives as its author.
+        topic: whether the question names a topic, which every finding must then be about.
+        openings: spans of `items`, the first sentences of documents. If there are any, each report gives one finding, and
+            they stand for the documents that no finding cites.
     """
     if lacks_named(question, items):
         return
@@ -112,21 +119,21 @@ async def answer_from_reports(
         )
     )
     limit = min(_FINDINGS, len(reports)) if openings else _FINDINGS
-    findings = list(islice(cited, limit))
+    findings = await asyncio.to_thread(list, islice(cited, limit))
     title = FOUND[language] if findings else quotations.FOUND[language]
-    told = {document_of(items[one.place]) for one in findings}
+    cited_documents = {document_of(items[one.index]) for one in findings}
     opened = (_open(items[at], at, start, end) for at, start, end in openings)
-    findings += [one for one in opened if document_of(items[one.place]) not in told]
-    is_of_one = not reports and len({document_of(items[one.place]) for one in findings}) == 1
+    findings += [one for one in opened if document_of(items[one.index]) not in cited_documents]
+    is_of_one = not reports and len({document_of(items[one.index]) for one in findings}) == 1
     if not findings or not _speaks_of(findings, question):
         return
     yield given.token(title)
     for one in findings:
-        item = items[one.place]
+        item = items[one.index]
         at = item.text.find(one.finding)
         finding = describe_row(one.finding, item, at) if at >= 0 else one.finding
         statement = finding if is_of_one else f"{one.title}{_COLON[language]}{finding}"
-        for event in _state_finding(given, statement, one.place, one.quote):
+        for event in _state_finding(given, statement, one.index, one.quote):
             yield event
     for last in ending(given, model, trust=Trust.QUOTED):
         yield last
@@ -137,28 +144,28 @@ _COLON = {"en": ": ", "zh": "："}
 
 @dataclass(frozen=True, slots=True)
 class _CitedFinding:
-    """A finding, the report it is from, the place of the passage it rests on, and the words there."""
+    """A finding, the title of its report, the index of its passage, and the quote there."""
 
     title: str
     finding: str
-    place: int
+    index: int
     quote: SupportedQuote
 
 
-def _open(item: RetrievedItem, place: int, start: int, end: int) -> _CitedFinding:
-    """Return a sentence of a passage under the title of its document."""
+def _open(item: RetrievedItem, index: int, start: int, end: int) -> _CitedFinding:
+    """Return a sentence of a passage as a finding with the title of its document."""
     offset, text = int(item.metadata.get("start") or 0), item.text[start:end]
     quote = SupportedQuote(text, offset + start, offset + end, 1.0)
     title = item.metadata.get("document_title") or item.metadata.get("filename") or ""
-    return _CitedFinding(str(title), text, place, quote)
+    return _CitedFinding(str(title), text, index, quote)
 
 
 def _cite_findings(
     question: str, reports: Sequence[RetrievedItem], items: Sequence[RetrievedItem]
 ) -> Iterator[_CitedFinding]:
-    """Yield the best finding of every report, then the second best ones; each passage's words once.
+    """Yield the best finding of every report, then the second best ones, and so on.
 
-    Best is what shares most of the question's terms; where none does, what the report says first.
+    The findings of a report are ordered by the share of the question's terms that they have, then as they stand.
     """
     claim = claim_of(question)
     indices = {item.id: index for index, item in enumerate(items)}
@@ -207,7 +214,15 @@ def _state_finding(
 
 @dataclass(frozen=True, slots=True)
 class ReportReader:
-    """Who reads reports in how many calls and how long, how much fits a prompt, the answer's language."""
+    """The chat model that reads reports, and its limits.
+
+    Attributes:
+        chat: the model.
+        calls: the most calls.
+        seconds: the time of a call.
+        tokens: the size of a prompt's context.
+        language: `zh` or `en`, of the answer.
+    """
 
     chat: ChatModel
     calls: int
@@ -223,25 +238,29 @@ async def map_reports(
     reading: ReportReader,
     warnings: list[CodedWarning],
 ) -> AsyncGenerator[AnswerEvent]:
-    """Map and reduce: points are noted from groups of reports at once, then one answer is written.
+    """Answer by map and reduce: several calls extract points from the reports, then one call writes the answer.
 
-    Reports are read whose passages the answer is shown: of others no point could be cited. Those that fit
-    one call are read by one; more of them by at most `reading.calls`, besides those of
-    the `writer`, which answers and is made when they are read, of what that has cost. The points name
-    passages, and the answer cites passages, so that reports lead but are never the evidence. A call that
-    fails costs its reports only, with a warning.
+    Only reports are read whose passages are in the answer's context. Points name passages and the answer cites passages,
+    so reports are never the evidence. A call that fails is a warning, and its reports are left out.
 
     Source: the global search of GraphRAG (Edge et al. 2024, arXiv 2404.16130).
+
+    Args:
+        writer: makes the generator of the answer from the usage of the calls before it.
+        question: a broad question.
+        items: passages and reports, best first.
+        reading: the model that reads the reports, and its limits.
+        warnings: where the warning of failed calls is added.
 
     Raises:
         ModelUnavailable, ModelOutputInvalid: the answer itself could not be written.
     """
     passages, found = with_reports(items, reading.tokens)
     shown = {passage.id for passage in passages}
-    reports = [report for report in found if not shown.isdisjoint(_rests_on(report))]
+    reports = [report for report in found if not shown.isdisjoint(_chunk_ids(report))]
     calls = calls_to_read(reports, reading.calls)
     calls_of_points = [
-        _points(reading, question, reports[at::calls], passages) for at in range(calls)
+        _extract_points(reading, question, reports[at::calls], passages) for at in range(calls)
     ]
     with keeping(1):  # for the answer
         read = await asyncio.gather(*calls_of_points)
@@ -261,7 +280,9 @@ async def map_reports(
         async with aclosing(_with_usage(writing, usage)) as events:
             async for event in events:
                 yield event
-    except ContextTooLong:  # before its first word; points have no meaning among fewer passages
+    except (
+        ContextTooLong
+    ):  # raised before the first word; points would name passages that are left out
         shorter = writer(usage).astream(question, items, language=reading.language)
         async with aclosing(_with_usage(shorter, usage)) as events:
             async for event in events:
@@ -271,7 +292,7 @@ async def map_reports(
 async def _with_usage(
     writing: AsyncGenerator[AnswerEvent], usage: Usage
 ) -> AsyncGenerator[AnswerEvent]:
-    """Yield the events of an answer, whose usage has what was spent before it."""
+    """Yield the events of an answer, and add what was spent before it to its usage."""
     async with aclosing(writing) as events:
         async for event in events:
             if isinstance(event, Done):
@@ -281,8 +302,8 @@ async def _with_usage(
 
 
 @dataclass(frozen=True, slots=True)
-class _Noted:
-    """What one call took from so many reports, or why nothing."""
+class _ReadReports:
+    """The points that one call found in a number of reports, or the reason of its failure."""
 
     reports: int
     points: Sequence[Point]
@@ -290,14 +311,14 @@ class _Noted:
     failure: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-async def _points(
+async def _extract_points(
     reading: ReportReader,
     question: str,
     reports: Sequence[RetrievedItem],
     passages: Sequence[RetrievedItem],
-) -> _Noted:
-    resting = {chunk for report in reports for chunk in _rests_on(report)}
-    numbers = [number for number, item in enumerate(passages, start=1) if item.id in resting]
+) -> _ReadReports:
+    chunks = {chunk for report in reports for chunk in _chunk_ids(report)}
+    numbers = [number for number, item in enumerate(passages, start=1) if item.id in chunks]
     messages = prompts.POINTS.messages(
         reading.language,
         question=prompts.as_data(question),
@@ -311,25 +332,24 @@ async def _points(
         _log.warning("chat model read no report (%s)", error)
         reason = failure_reason(error)
         lost = usage_of_failure(error, messages, reading.chat.name)
-        return _Noted(len(reports), (), lost, reason)
-    return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
+        return _ReadReports(len(reports), (), lost, reason)
+    return _ReadReports(
+        len(reports), [_keep_known_passages(point, numbers) for point in reply.points], usage
+    )
 
 
-def _resting(point: Point, shown: Collection[int]) -> Point:
-    """Return the point with only those of its passages that the call was shown; a model may name others."""
+def _keep_known_passages(point: Point, shown: Collection[int]) -> Point:
+    """Return the point without the passages that the call was not shown."""
     known = [number for number in dict.fromkeys(point.passages) if number in shown]
     return point.model_copy(update={"passages": known})
 
 
-def _rests_on(report: RetrievedItem) -> list[str]:
+def _chunk_ids(report: RetrievedItem) -> list[str]:
     return [chunk for finding in report.metadata["findings"] for chunk in finding["chunk_ids"]]
 
 
 def _format_points(points: Iterable[Point]) -> str:
-    """Return the points as a prompt shows them, most important first, each with its passages' numbers.
-
-    One that rests on no passage is left out.
-    """
+    """Return the points with their markers for a prompt, most important first; those without passages are left out."""
     lines = PromptLines(KNOWLEDGE_TOKENS)
     for point in sorted(points, key=lambda point: -point.importance):
         if point.text and point.passages:
