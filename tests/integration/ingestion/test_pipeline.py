@@ -71,7 +71,7 @@ async def test_after_a_long_document_its_memory_goes_back_to_the_system(
 ) -> None:
     trims = list[bool]()
     monkeypatch.setattr("sextant.ingestion.job_runner._LARGE", 1000)
-    monkeypatch.setattr("sextant.ingestion.job_runner.give_back", lambda: trims.append(True))
+    monkeypatch.setattr("sextant.ingestion.job_runner.trim_memory", lambda: trims.append(True))
     (tmp_path / "short.txt").write_text(long_text(1))
     await ingestor.ingest(scope, tmp_path / "short.txt")
     assert trims == []
@@ -97,7 +97,7 @@ async def test_a_large_file_that_fails_gives_its_memory_back_as_well(
     monkeypatch.setattr("sextant.ingestion.job_runner._LARGE", 1000)
     monkeypatch.setattr("sextant.ingestion.job_runner.parse_file", fail)
     monkeypatch.setattr(
-        "sextant.ingestion.job_runner.give_back", lambda: alive.append(held[0]() is not None)
+        "sextant.ingestion.job_runner.trim_memory", lambda: alive.append(held[0]() is not None)
     )
     (tmp_path / "long.txt").write_text(long_text(9))
     [result] = await ingestor.ingest(scope, tmp_path / "long.txt")
