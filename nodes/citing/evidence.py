@@ -19,7 +19,7 @@ from sextant.nodes.citing.evidence_part import (
 )
 from sextant.nodes.citing.evidence_rows import ROW, cut_rows
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
-from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of
+from sextant.nodes.citing.terms import CLAUSE, Text, cut, numbers_in, terms_of, values_of_pieces
 from sextant.text.characters import plain_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.units import ORDINAL
@@ -112,7 +112,7 @@ def _of_sentence(
     """
     above, near, lead, before = around
     whole = Text(sentence)
-    found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
+    found = values_of_pieces(sentence, clauses)
     every = tuple(value for some in found for value in some)
     texts = tuple(map(Text, clauses))
     several = len(clauses) > 1
@@ -143,7 +143,12 @@ def _of_sentence(
         of_clause = (
             (OWN, texts[position]),
             (INHERITED if inherits else 0.0, ahead[nearest or 0]),
-            (AHEAD, Text(_shared_ahead(clauses[:position], ahead))),
+            (
+                AHEAD,
+                Text(
+                    f"{_shared_ahead(clauses[:position], ahead)} {_left_out(clauses[: position + 1])}"
+                ),
+            ),
             (HEADING, above),
             (BEHIND, whole),
             (NEAR, near),
@@ -171,6 +176,17 @@ def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
     lead_in = [at for at, clause in enumerate(clauses, start=1) if _LEADS_IN.search(clause)]
     shared = ahead[: lead_in[-1] if lead_in else len(clauses)]
     return " ".join(text.plain for text in shared)
+
+
+def _left_out(clauses: Sequence[str]) -> str:
+    """Return the words behind an earlier clause's value that the last clause leaves out: 每五年检查一次，梯子每两年."""
+    *earlier, last = (_behind_value(clause) for clause in clauses)
+    return "" if terms_of(last) else next(filter(terms_of, reversed(earlier)), "")
+
+
+def _behind_value(clause: str) -> str:
+    first = next(iter(normalise_values(clause)), None)
+    return plain_of(clause)[first.end :] if first else ""
 
 
 def _split_counts(clause: str) -> list[str]:

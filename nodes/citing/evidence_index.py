@@ -15,11 +15,11 @@ from sextant.models.offline.distractors import Siblings
 from sextant.nodes.citing.evidence import all_parts
 from sextant.nodes.citing.evidence_part import EvidencePart
 from sextant.nodes.citing.support import ITEM, headings, letters_of
-from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of
+from sextant.nodes.citing.terms import find_separators, numbers_in, terms_of, values_of_pieces
 from sextant.text.analysis import codes_in, find_unmentioned
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.statements import states
-from sextant.text.units import TextValue
+from sextant.text.units import WEEKDAY, TextValue
 from sextant.text.values import normalise_values
 
 _LEAST_STEM = 5
@@ -134,11 +134,11 @@ class EvidenceIndex:
         facts = list[StatedFact]()
         whole = ITEM.sub("", sentence)
         pieces = _cut_facts(whole)
-        for text in pieces:
+        for text, found in zip(pieces, values_of_pieces(whole, pieces), strict=True):
             if not text or not states(text):
                 continue
             terms = terms_of(text)
-            values = tuple(numbers_in(text))
+            values = tuple(value for value in found if value.unit != WEEKDAY)
             unasked = tuple(value for value in values if value not in self.asked_values)
             new = tuple(term for term in terms if not self.is_asked(term))
             if terms or values:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -198,6 +199,19 @@ def cut(separator: re.Pattern[str], text: str) -> list[str]:
     """Cut a text behind its separators."""
     edges = [0, *(match.end() for match in find_separators(separator, text)), len(text)]
     return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
+
+
+def values_of_pieces(text: str, pieces: Sequence[str]) -> list[tuple[TextValue, ...]]:
+    """Return the values of the pieces of a text; a number without a unit takes that of the text: every five years, … every two."""
+    found = [tuple(one.value for one in normalise_values(piece)) for piece in pieces]
+    whole = [one.value for one in normalise_values(text)]
+    if len(whole) != sum(map(len, found)):
+        return found
+    units = (one.unit for one in whole)
+    return [
+        tuple(replace(one, unit=one.unit or unit) for one, unit in zip(some, units, strict=False))
+        for some in found
+    ]
 
 
 def numbers_in(text: str) -> list[TextValue]:

@@ -522,6 +522,8 @@ def test_a_fact_joins_only_what_its_passage_joins(
 FEE = "Until the end of 2022 the berth fee was 40 EUR. Since March 2023 it is 55 EUR."
 FERRY = "The opening of the pier is moved from 3 April to 20 June 2026, since the piles are late."
 POOL_TIMES = "Special leave: wedding 4 days, moving house 1 day, death of a relative 6 days."
+TOOLS = "Drills are checked every five years, ladders every two."
+TOOLS_ZH = "电钻每五年检查一次，梯子每两年。"
 MEMBERS = "| Ticket | Adult | Senior (65+) |\n| --- | --- | --- |\n| Day | 9 EUR | 7 EUR |\n| Evening (after 19:00) | 5 EUR | 4 EUR |"
 WEIGHTS = "The P-30 weighs 8 kg, the P-50 12 kg."
 SUPPLIER = "原定供应商为恒达公司，因报价过高改为远航公司。预算由80万元追加到95万元。"
@@ -536,6 +538,10 @@ TABLETS = "Salvin must not be taken together with warfarin. Antacids may be take
         ("预算是多少？", SUPPLIER, "预算为95万元。", "预算为80万元。"),
         ("How much is the berth fee?", FEE, "The berth fee was 40 EUR until 2022; since March 2023 it has been 55 EUR.", "The berth fee is now 40 EUR."),
         ("How many days off for my wedding?", POOL_TIMES, "You get 4 days of special leave.", "You get 6 days of special leave."),
+        ("How often are ladders checked?", TOOLS, "Every two years.", "Every five years."),
+        ("How often are ladders checked?", TOOLS, "Ladders are checked every two years.", "Ladders are checked every five years."),
+        ("梯子多久检查一次？", TOOLS_ZH, "每两年。", "每五年。"),
+        ("梯子多久检查一次？", TOOLS_ZH, "梯子每两年检查一次。", "梯子每五年检查一次。"),
         ("What does an evening ticket cost?", MEMBERS, "Seniors (65+): 4 EUR", "Seniors (65+): 5 EUR"),
         ("How heavy is the P-50?", WEIGHTS, "The P-50 weighs 12 kg.", "The P-50 weighs 8 kg."),
         ("Is the sauna open on Mondays?", SAUNA, "The sauna is closed on Mondays.", "Yes, the sauna is open on Mondays."),
