@@ -134,6 +134,7 @@ def _of_sentence(
         return
     ahead = [Text(_ahead_of_value(clause)) for clause in clauses]
     has_subject = [bool(terms_of(text.plain)) for text in ahead]
+    left_out = _find_left_out(clauses)
     for position, values in enumerate(found):
         if not values:
             continue
@@ -143,12 +144,7 @@ def _of_sentence(
         of_clause = (
             (OWN, texts[position]),
             (INHERITED if inherits else 0.0, ahead[nearest or 0]),
-            (
-                AHEAD,
-                Text(
-                    f"{_shared_ahead(clauses[:position], ahead)} {_left_out(clauses[: position + 1])}"
-                ),
-            ),
+            (AHEAD, Text(f"{_shared_ahead(clauses[:position], ahead)} {left_out[position]}")),
             (HEADING, above),
             (BEHIND, whole),
             (NEAR, near),
@@ -178,10 +174,14 @@ def _shared_ahead(clauses: Sequence[str], ahead: Sequence[Text]) -> str:
     return " ".join(text.plain for text in shared)
 
 
-def _left_out(clauses: Sequence[str]) -> str:
-    """Return the words behind an earlier clause's value that the last clause leaves out: 每五年检查一次，梯子每两年."""
-    *earlier, last = (_behind_value(clause) for clause in clauses)
-    return "" if terms_of(last) else next(filter(terms_of, reversed(earlier)), "")
+def _find_left_out(clauses: Sequence[str]) -> list[str]:
+    """Return what each clause leaves out of the words behind an earlier one's value: 每五年检查一次，梯子每两年."""
+    left_out, last = list[str](), ""
+    for behind in map(_behind_value, clauses):
+        has_words = bool(terms_of(behind))
+        left_out.append("" if has_words else last)
+        last = behind if has_words else last
+    return left_out
 
 
 def _behind_value(clause: str) -> str:
