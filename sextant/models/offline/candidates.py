@@ -99,11 +99,13 @@ def find_label(text: str, start: int) -> tuple[int, int]:
     For an item this is the item it is indented below, for code the first line of its block.
     """
     begin = text.rfind("\n", 0, start) + 1
+    depth = _measure_indent(text[begin:])
+    if not depth and FENCE not in text[:begin]:
+        return 0, 0
     lines = list(_LINE.finditer(text, 0, begin))[::-1]
     fences = [at for at, line in enumerate(lines) if line[0].startswith(FENCE)]
     if len(fences) % 2:
         return lines[fences[0] - 1].span() if fences[0] else (0, 0)
-    depth = _measure_indent(text[begin:])
     above = next((line for line in lines if _measure_indent(line[0]) < depth), None)
     mark = above and _MARK.match(above[0])
     return (above.start() + mark.end(), above.end()) if above and mark else (0, 0)
@@ -197,8 +199,9 @@ def _find_note(items: Sequence[RetrievedItem], source: int, label: str) -> Span 
 def _choose_rows(
     question: str, text: str, caption: str, rows: Sequence[tuple[int, int]]
 ) -> Sequence[tuple[int, int]]:
-    wanted = frozenset(terms(plain_of(question))) - Paraphrases(question).read_terms(caption)
-    shared = [len(wanted & Paraphrases(question).read_terms(text[slice(*row)])) for row in rows]
+    paraphrases = Paraphrases(question)
+    wanted = frozenset(terms(plain_of(question))) - paraphrases.read_terms(caption)
+    shared = [len(wanted & paraphrases.read_terms(text[slice(*row)])) for row in rows]
     most = max(shared, default=0)
     return [row for row, count in zip(rows, shared, strict=True) if count == most]
 
