@@ -24,18 +24,18 @@ _ANGLES_ASKED = 20  # letters of a page, whether they stand upright
 _NAME_BYTES = 128
 
 
-def _bind(function: object, result: type = ctypes.c_int) -> Callable[..., Any]:
+def bind(function: object, result: type = ctypes.c_int) -> Callable[..., Any]:
     """Bind a function of PDFium without conversion of arguments and with the interpreter's lock kept: three times as fast."""
     address = ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
     return ctypes.PYFUNCTYPE(result)(address)
 
 
-_loose_box = _bind(raw.FPDFText_GetLooseCharBox)
-_font_size = _bind(raw.FPDFText_GetFontSize, ctypes.c_double)
-_font_weight = _bind(raw.FPDFText_GetFontWeight)
-_font_info = _bind(raw.FPDFText_GetFontInfo)
-_matrix_of = _bind(raw.FPDFText_GetMatrix)
-_origin_of = _bind(raw.FPDFText_GetCharOrigin)
+_loose_box = bind(raw.FPDFText_GetLooseCharBox)
+_font_size = bind(raw.FPDFText_GetFontSize, ctypes.c_double)
+_font_weight = bind(raw.FPDFText_GetFontWeight)
+_font_info = bind(raw.FPDFText_GetFontInfo)
+_matrix_of = bind(raw.FPDFText_GetMatrix)
+_origin_of = bind(raw.FPDFText_GetCharOrigin)
 _two_boxes = struct.Struct("8f").unpack_from
 
 

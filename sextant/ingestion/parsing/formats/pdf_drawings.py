@@ -14,6 +14,7 @@ import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from sextant.ingestion.parsing.blocks import Image
+from sextant.ingestion.parsing.formats.pdf_characters import bind
 from sextant.ingestion.parsing.formats.pdf_lines import PdfBox, PdfLine
 from sextant.ingestion.parsing.limits import Limits
 
@@ -25,6 +26,16 @@ _BAR, _SHORTEST, _TICK = 3.0, 4.0, 15.0
 # A page with more drawings than this is a map or a plan, not a table.
 _MAX_DRAWINGS = 3000
 
+_object_at = bind(raw.FPDFPage_GetObject, raw.FPDF_PAGEOBJECT)
+_kind_of = bind(raw.FPDFPageObj_GetType)
+_draw_mode = bind(raw.FPDFPath_GetDrawMode)
+_bounds_of = bind(raw.FPDFPageObj_GetBounds)
+_matrix_of = bind(raw.FPDFPageObj_GetMatrix)
+_segment_at = bind(raw.FPDFPath_GetPathSegment, raw.FPDF_PATHSEGMENT)
+_point_of = bind(raw.FPDFPathSegment_GetPoint)
+_segment_kind = bind(raw.FPDFPathSegment_GetType)
+_closes = bind(raw.FPDFPathSegment_GetClose)
+
 
 class Drawings:
     """What is drawn on a page (its number counts from 1), as long as the page is open."""
@@ -34,11 +45,11 @@ class Drawings:
         self._number = number
 
     @cached_property
-    def _objects(self) -> list[tuple[ctypes.c_void_p, int]]:
+    def _objects(self) -> list[tuple[raw.FPDF_PAGEOBJECT, int]]:
         """List page objects with their types; a `PdfObject` of each would take half the time of a page."""
-        count = raw.FPDFPage_CountObjects(self._page)
-        found = [raw.FPDFPage_GetObject(self._page, index) for index in range(count)]
-        return [(item, raw.FPDFPageObj_GetType(item)) for item in found]
+        page, count = self._page.raw, raw.FPDFPage_CountObjects(self._page)
+        found = [_object_at(page, index) for index in range(count)]
+        return [(item, _kind_of(item)) for item in found]
 
     @cached_property
     def _pictures(self) -> list[pdfium.PdfImage]:
@@ -101,9 +112,9 @@ class Drawings:
         return strokes if len(strokes) <= _MAX_DRAWINGS else []
 
 
-def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:
+def _path_strokes(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    _draw_mode(path, ctypes.byref(fill), ctypes.byref(stroke))
     box = _path_box(path)
     if box is None:
         return
@@ -114,30 +125,31 @@ def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:
         yield box
 
 
-def _path_box(path: ctypes.c_void_p) -> PdfBox | None:
+def _path_box(path: raw.FPDF_PAGEOBJECT) -> PdfBox | None:
     sides = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(path, *sides):
+    if not _bounds_of(path, *map(ctypes.byref, sides)):
         return None
     return PdfBox(*(side.value for side in sides))
 
 
-def _edges(path: ctypes.c_void_p) -> Iterator[PdfBox]:
+def _edges(path: raw.FPDF_PAGEOBJECT) -> Iterator[PdfBox]:
     matrix = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(path, matrix)
+    _matrix_of(path, ctypes.byref(matrix))
     x, y = ctypes.c_float(), ctypes.c_float()
     begin = here = (0.0, 0.0)
     for index in range(min(raw.FPDFPath_CountSegments(path), _MAX_DRAWINGS)):
-        segment = raw.FPDFPath_GetPathSegment(path, index)
-        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        segment = _segment_at(path, index)
+        _point_of(segment, ctypes.byref(x), ctypes.byref(y))
         there = (
             matrix.a * x.value + matrix.c * y.value + matrix.e,
             matrix.b * x.value + matrix.d * y.value + matrix.f,
         )
-        if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
+        kind = _segment_kind(segment)
+        if kind == raw.FPDF_SEGMENT_MOVETO:
             begin = there
-        elif raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO:
+        elif kind == raw.FPDF_SEGMENT_LINETO:
             yield from _stroke(here, there)
-        if raw.FPDFPathSegment_GetClose(segment):
+        if _closes(segment):
             yield from _stroke(there, begin)
         here = there
 

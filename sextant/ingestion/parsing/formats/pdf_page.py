@@ -92,6 +92,7 @@ class Page:
         self._chars = Characters(self._text)
         self._is_recognised = is_invisible(self._text)
         self._spans, self._starts = list[_Span](), list[int]()  # of each word
+        self._shiftable = list[int]()  # characters that may be raised or lowered
         self._shown_starts, self._shown = list[int](), list[Word]()
         self._words_of = dict[PdfLine, list[PdfWord]]()
         self.drawings = Drawings(self._page, number)
@@ -150,6 +151,7 @@ class Page:
         plain, first = text.translate(_MARKS), 0
         self._has_leftward = _LEFTWARD.search(text) is not None
         self._find_words(text, plain)
+        self._shiftable = self._could_be_shifted(plain)
         pieces = list[PdfLine]()
         for end in [*(found.start() for found in _LINE_END.finditer(text)), len(text)]:
             last = bisect_left(self._starts, end)
@@ -328,8 +330,8 @@ class Page:
 
     def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[TextRun]:
         """Yield runs of characters, split where figures and signs are raised or lowered."""
-        at = start
-        for index in self._could_be_shifted(text, start, end):
+        at, places = start, self._shiftable
+        for index in places[bisect_left(places, start) : bisect_left(places, end)]:
             if (
                 index < at
                 or self._chars.base(index) == base
@@ -358,20 +360,21 @@ class Page:
         _, _, _, low, high, low2, high2 = self._spans[word]
         return text[self._starts[word]].isalnum() and high - low < SMALL * (high2 - low2)
 
-    def _could_be_shifted(self, text: str, start: int, end: int) -> list[int]:
+    def _could_be_shifted(self, text: str) -> list[int]:
         """Return the places of figures and signs, and of the lower end of each word that has one."""
         found = {
             at
-            for shifted in _COULD_BE_SHIFTED.finditer(text, start, end)
+            for shifted in _COULD_BE_SHIFTED.finditer(text)
             for at in (shifted.start(), shifted.end() - 1)
         }
-        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        for word in range(first, last):
-            _, behind, _, low, high, low2, high2 = self._spans[word]
-            if high2 - low2 < SMALL * (high - low):
+        for start, (_, behind, _, low, high, low2, high2) in zip(
+            self._starts, self._spans, strict=False
+        ):
+            first, last = high - low, high2 - low2
+            if last < SMALL * first:
                 found.add(behind - 1)
-            elif self._begins_with_mark(text, word):
-                found.add(self._starts[word])
+            elif first < SMALL * last and text[start].isalnum():
+                found.add(start)
         return sorted(found)
 
     def _plain(self, text: str, start: int, end: int) -> Iterator[TextRun]:

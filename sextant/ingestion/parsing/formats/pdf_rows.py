@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, repeat
 from statistics import median
 
 from msgspec.structs import replace
@@ -141,9 +141,10 @@ def is_prose(column: Sequence[PdfLine]) -> bool:
         return False
     text = "".join(line.text for line in column)
     letters = sum(map(str.isalpha, text))
+    chars = [one for line in column for one in repeat(width(line.text), len(line.text))]
     widths = [line.box.right - line.box.left for line in column for _ in line.text]
     return (
-        median(width(line.text) for line in column for _ in line.text) >= _COLUMN_WIDTH
+        median(chars) >= _COLUMN_WIDTH
         and median(widths) >= _EVEN * max(widths)
         and letters >= _LETTERS * len(text)
     )

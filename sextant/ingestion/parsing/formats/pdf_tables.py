@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from math import isnan
+from operator import neg
 from statistics import median
 
 from sextant.ingestion.parsing.blocks import Word
@@ -307,7 +308,7 @@ def _is_open(
 
 
 def _find_cell(grid: _Grid, x: float, y: float) -> tuple[int, int]:
-    row = bisect_right([-edge for edge in grid.rows], -y) - 1
+    row = bisect_right(grid.rows, -y, key=neg) - 1
     column = bisect_right(grid.columns, x) - 1
     return min(max(row, 0), len(grid.rows) - 2), min(max(column, 0), len(grid.columns) - 2)
 
