@@ -126,9 +126,11 @@ _COLUMN = 50
 _DEEPEST_INDENT = 40
 _PROMPT = ">>> "  # of Python; three quotation marks of replies stand apart or touch the text
 _QUOTED = re.compile(rf"(?!{_PROMPT})(?:>[ ]?)+")
-_LETTERS_SHARE = 0.3  # of the signs of a line of prose, at least
-# A line at a prompt, and indented statements, calls, members of JSON and options of a command.
-_CODE = re.compile(rf"{_PROMPT}|\s{{2}}\s*(?:.*(?:[;{{}}=\\]|\w\()|\"[^\"]*\"\s*(?::|,?$)|\[?--\w)")
+# A word of a program or a command, not of a text: names_like_this, paths, options, operators.
+_TECHNICAL = re.compile(
+    r"[\w)\]][./:=]\w|\w\((?!e?s\))|[_=<>{}|&$\\@~^`]|\[\w|\A\W*-{1,2}\w|;\Z|\"[:,]\Z"
+)
+_TECHNICAL_SHARE = 0.25  # of the words of prose are technical, less than that
 
 
 def unwrap(lines: Sequence[str]) -> list[str]:
@@ -194,8 +196,7 @@ def _is_wrapped(line: str, following: str, widest: int) -> bool:
     is_indented = _indentation(following) > _indentation(line) or following.startswith("\u3000")
     if is_indented or starts_item(following) or is_field(following):
         return False
-    is_one_word = " " not in text.strip() and not any(map(is_wide, text))  # a path, an address
-    if is_one_word or not (_is_prose(line) and _is_prose(following)):
+    if not (_is_prose(line) and _is_prose(f"{line} {following}")):
         return False
     if 4 * width(text) < 3 * widest or ends_sentence(text) or _SPACED.search(text.strip()):
         return False
@@ -203,8 +204,11 @@ def _is_wrapped(line: str, following: str, widest: int) -> bool:
     return begin[:1].islower() or is_wide(begin[:1]) or width(text) + 1 + width(word) > widest
 
 
-def _is_prose(line: str) -> bool:
-    """Return whether a line is mostly letters, and no code."""
-    signs = "".join(line.split())
-    letters = sum(map(str.isalpha, signs))
-    return letters > _LETTERS_SHARE * len(signs) and not _CODE.match(line)
+def _is_prose(text: str) -> bool:
+    """Return whether a text is mostly words, hardly any of them technical."""
+    parts = text.split()
+    words = sum(any(map(str.isalpha, part)) for part in parts)
+    technical = sum(
+        _TECHNICAL.search(part) is not None and not any(map(is_wide, part)) for part in parts
+    )
+    return 2 * words > len(parts) and technical < _TECHNICAL_SHARE * len(parts)
