@@ -12,19 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sextant.domain.answers import Usage
-from sextant.domain.errors import (
-    ContextTooLong,
-    ModelOutputInvalid,
-    ModelUnavailable,
-    SextantError,
-)
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.warnings import CodedWarning, Warned, WarningCode, count
@@ -32,16 +26,17 @@ from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, co
 from sextant.ingestion.metadata.description_prompts import (
     TOGETHER,
     Call,
-    calls_of,
+    call_about,
     copy_only_part,
+    groups_of,
     has_description,
     need_of,
     prompt_of,
     schema_of,
     tokens_of,
 )
+from sextant.ingestion.model_calls import CallOutcome, CallRun, ModelCall, Pace
 from sextant.ingestion.progress import OnStage, runs_of, silent
-from sextant.models.chat.call_limits import AdaptiveLimit
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     ModelDescription,
@@ -77,8 +72,8 @@ async def estimate_descriptions(
     while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
         after = found[-1].order
         passages += len(found)
-        for call in calls_of(DescribedKind.PASSAGES, found, settings):
-            usage += call.need
+        for some in groups_of(found):
+            usage += call_about(DescribedKind.PASSAGES, some, settings).need
     sections = [
         (level, parts) for level, parts in await stored.list_upcoming_sections() if parts > 1
     ]
@@ -109,7 +104,6 @@ log = logging.getLogger(__name__)
 
 TRIES = 3  # for each chunk or section
 _BY_MODEL_PAGE = 32  # chunks or sections read at a time
-_GONE_AFTER = 3  # calls in a row without an answer: the endpoint is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,59 +128,16 @@ class DescribedByModel(Warned):
         return f"{count_noun(self.passages, 'passage')} and {count_noun(self.sections, 'section')} described by the chat model"
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """The outcome of a call; `is_cut`: the answer was cut off."""
-
-    call: Call
-    said: Sequence[ModelDescription] = ()
-    error: SextantError | None = None
-    is_cut: bool = False
-
-    @property
-    def came(self) -> bool:
-        """Return whether the endpoint answered, if only that the prompt is too long."""
-        return not isinstance(self.error, ModelUnavailable) or isinstance(
-            self.error, ContextTooLong
-        )
-
-    @property
-    def was_too_much(self) -> bool:
-        """Return whether the endpoint may answer a call about fewer items."""
-        error = self.error
-        is_silent = (
-            isinstance(error, ModelUnavailable) and error.usage is None and not error.unreachable
-        )
-        return len(self.call.asked) > 1 and (is_silent or isinstance(error, ContextTooLong))
-
-    @property
-    def missing(self) -> list[UndescribedItem]:
-        """Return the items without a description that are worth another call."""
-        if not (self.was_too_much or (self.is_cut and self.said)):
-            return []
-        known = {one.id for one in self.said}
-        return [one for one in self.call.asked if one.id not in known]
+_Outcome = CallOutcome[UndescribedItem, ModelDescription]
 
 
 @dataclass(slots=True)
 class _DescribingRun:
-    """One run: the numbers of described items, and the state of the endpoint."""
-
     stored: ModelDescriptions
+    calls: CallRun[UndescribedItem, ModelDescription]
     on_progress: OnStage
     described: Counter[DescribedKind] = field(default_factory=Counter[DescribedKind])
     failed: int = 0
-    answered: bool = False
-    is_absent: bool = False  # the first call got no answer
-    unanswered: int = 0
-
-    def gone(self, answers: Sequence[_Answer]) -> bool:
-        """Return whether the endpoint is gone: no answer to the first calls, or to several in a row."""
-        if any(answer.came for answer in answers):
-            self.answered, self.unanswered = True, 0
-        else:
-            self.unanswered += len(answers)
-        return self.unanswered >= (_GONE_AFTER if self.answered else 1)
 
 
 class ModelDescriber:
@@ -202,8 +153,7 @@ class ModelDescriber:
         self._database = database
         self._chat = chat
         self._settings = settings
-        self._limit = AdaptiveLimit(settings.extraction.concurrency)
-        self._together = TOGETHER
+        self._pace = Pace.of(settings)
         self.budget = CostBudget.of(settings.extraction)
 
     async def describe(self, scope: Scope, on_progress: OnStage | None = None) -> DescribedByModel:
@@ -217,20 +167,21 @@ class ModelDescriber:
             ModelUnavailable: the endpoint does not answer (`ModelRejected`: it refuses all calls).
             DatabaseUnavailable: what was stored stays.
         """
-        run = _DescribingRun(ModelDescriptions(self._database, scope), on_progress or silent)
+        calls = CallRun[UndescribedItem, ModelDescription](self._pace, self.budget)
+        stored = ModelDescriptions(self._database, scope)
+        run = _DescribingRun(stored, calls, on_progress or silent)
         for kind in DescribedKind:
             await self._all(run, kind)
         left = 0
         if self.budget.exhausted:
             left = sum([await run.stored.count_undescribed(kind, TRIES) for kind in DescribedKind])
-        usage_before = self.budget.spent
         return DescribedByModel(
             run.described[DescribedKind.PASSAGES],
             run.described[DescribedKind.SECTIONS],
             run.failed,
             left,
-            usage_before,
-            cost_of(usage_before, self._settings.extraction),
+            self.budget.spent,
+            cost_of(self.budget.spent, self._settings.extraction),
             coded_warnings=tuple(_warnings(run.failed, left)),
         )
 
@@ -257,74 +208,56 @@ class ModelDescriber:
         descriptions = [one for one in map(copy_only_part, wave) if one is not None]
         known = {one.id for one in descriptions}
         waiting = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
-        calls = calls_of(kind, waiting, self._settings, self._together)
-        answers = await asyncio.gather(*(self._ask(run, kind, call) for call in calls))
-        sent = [one for several in answers for one in several]
-        descriptions += [one for answer in sent for one in answer.said]
-        known = {one.id for one in descriptions}
-        failed = [one for answer in sent for one in answer.call.asked if one.id not in known]
-        gone = run.gone(sent)
-        await run.stored.write(
-            kind, descriptions, [one.id for one in failed if one.tries or not gone]
-        )
+        groups = groups_of(waiting, max(1, int(TOGETHER * self._pace.share)))
+        asked = await asyncio.gather(*(self._ask(run, kind, some) for some in groups))
+        outcomes = [one for several in asked for one in several]
+        descriptions += [one for outcome in outcomes for one in outcome.found.values()]
+        failed = [
+            (outcome.items[at], error)
+            for outcome in outcomes
+            for at, error in outcome.errors.items()
+        ]
+        gone = run.calls.stopped
+        if failed and not run.calls.answered:
+            gone = failed[0][1]
+        counted = [one.id for one, _ in failed if one.tries or gone is None]
+        await run.stored.write(kind, descriptions, counted)
         run.described[kind] += len(descriptions)
         run.failed += len(failed)
-        if gone and (error := sent[0].error) is not None:
-            raise error
+        if gone is not None:
+            raise gone
 
-    async def _ask(self, run: _DescribingRun, kind: DescribedKind, call: Call) -> list[_Answer]:
-        """Return the answer to a call, and those of smaller calls about what is missing."""
-        answer = await self._send(run, kind, call)
-        if answer is None:
-            return []
-        missing = answer.missing
-        if not missing:
-            return [answer]
-        if answer.was_too_much:
-            self._together = max(1, min(self._together, len(missing) // 2))
-        known = {one.id for one in answer.said}
-        read = replace(call, asked=[one for one in call.asked if one.id in known])
-        answers = [_Answer(read, answer.said)] if known else []
-        for further in calls_of(kind, missing, self._settings, self._together):
-            answers += await self._ask(run, kind, further)
-        return answers
+    async def _ask(
+        self, run: _DescribingRun, kind: DescribedKind, items: Sequence[UndescribedItem]
+    ) -> list[_Outcome]:
+        outcomes = list[_Outcome]()
+        async for outcome in run.calls.ask(items, partial(self._call_about, kind)):
+            for error in outcome.errors.values():
+                log.warning("described by extraction alone: %s", error)
+            outcomes.append(outcome)
+        return outcomes
 
-    async def _send(self, run: _DescribingRun, kind: DescribedKind, call: Call) -> _Answer | None:
-        """Return the outcome of a call; None if it is not made, since the budget or the endpoint is gone."""
-        async with self._limit.slot() as slot:
-            if run.is_absent or not self.budget.reserve(call.need):
-                return None
-            used, began = Usage(), time.monotonic()
-            try:
-                replies, used = await self._chat.structured(
-                    call.prompt,
-                    schema_of(kind, len(call.asked)),
-                    patient=False,
-                    answer_tokens=call.answer_tokens,
-                )
-                slot.note_answer(time.monotonic() - began, used)
-                answer = _Answer(call, call.said(replies), is_cut=used.truncated)
-            except SextantError as error:
-                number = count_noun(len(call.asked), kind.name.lower().removesuffix("s"))
-                log.warning("%s: described by extraction alone: %s", number, error)
-                used = _paid(error) or Usage(1, call.need.prompt_tokens, 0, estimated=True)
-                answer = _Answer(call, error=error)
-                if answer.was_too_much:
-                    slot.note_overload()
-            finally:
-                self.budget.settle(call.need, used)
-            run.answered |= answer.came
-            run.is_absent |= not (run.answered or answer.was_too_much)
-            return answer
+    def _call_about(
+        self, kind: DescribedKind, items: Sequence[UndescribedItem]
+    ) -> ModelCall[ModelDescription]:
+        call = call_about(kind, items, self._settings)
+        return ModelCall(call.need, partial(self._send, kind, call))
+
+    async def _send(
+        self, kind: DescribedKind, call: Call
+    ) -> tuple[Mapping[int, ModelDescription], Usage]:
+        replies, usage = await self._chat.structured(
+            call.prompt,
+            schema_of(kind, len(call.asked)),
+            repair=len(call.asked) == 1,
+            patient=False,
+            answer_tokens=call.answer_tokens,
+        )
+        return call.said(replies), usage
 
 
 def _worth_asking(kind: DescribedKind, one: UndescribedItem) -> bool:
     return kind is DescribedKind.PASSAGES or has_description(one)
-
-
-def _paid(error: SextantError) -> Usage | None:
-    """Return the usage of a failed call, if known."""
-    return error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
 
 
 def _warnings(failed: int, left: int) -> Iterator[CodedWarning]:

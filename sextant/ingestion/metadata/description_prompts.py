@@ -101,35 +101,35 @@ class Call:
         """Return the limit of the answer."""
         return _LIMIT_BASE + _LIMIT_TOKENS * len(self.asked)
 
-    def said(self, replies: Replies) -> list[ModelDescription]:
-        """Return the descriptions in an answer; items that it leaves out are absent."""
+    def said(self, replies: Replies) -> dict[int, ModelDescription]:
+        """Return the descriptions in an answer by the index of the item; those that it leaves out are absent."""
         by_number = index_replies(replies.passages, len(self.asked))
         (_, instructions), (_, data) = self.prompt
         echo = _Echo(Vocabulary(instructions), Vocabulary(data))
-        return [
-            _to_description(one, by_number[number], echo)
+        return {
+            number - 1: _to_description(one, by_number[number], echo)
             for number, one in enumerate(self.asked, 1)
             if number in by_number and by_number[number].summary
-        ]
+        }
 
 
-def calls_of(
-    kind: DescribedKind,
-    found: Iterable[UndescribedItem],
-    settings: Settings,
-    together: int = TOGETHER,
-) -> Iterator[Call]:
-    """Yield calls about items, each in one language and with at most `together` items.
-
-    An item that failed before gets its own call.
-    """
-    spoken: dict[str, list[tuple[UndescribedItem, str]]] = {language: [] for language in LANGUAGES}
+def groups_of(
+    found: Iterable[UndescribedItem], together: int = TOGETHER
+) -> Iterator[list[UndescribedItem]]:
+    """Yield the items of each call: in one language, at most `together`; one that failed before comes alone."""
+    spoken: dict[str, list[UndescribedItem]] = {language: [] for language in LANGUAGES}
     for one in found:
-        text = _prompt_text(one)
-        spoken[language_of(text)].append((one, text))
-    for language, items_of in spoken.items():
-        for some in runs_of(items_of, partial(_share, together), _CALL_CHARS):
-            yield _call(kind, language, some, settings)
+        spoken[language_of(_prompt_text(one))].append(one)
+    for items in spoken.values():
+        yield from runs_of(items, partial(_share, together), _CALL_CHARS)
+
+
+def call_about(kind: DescribedKind, items: Sequence[UndescribedItem], settings: Settings) -> Call:
+    """Return the call about items of one language."""
+    texts = [_prompt_text(one) for one in items]
+    titles = (one.document_title for one in items)
+    prompt = prompt_of(kind, language_of(texts[0]), titles, texts)
+    return Call(items, prompt, need_of(tokens_of(prompt), len(items), settings))
 
 
 def copy_only_part(section: UndescribedItem) -> ModelDescription | None:
@@ -168,21 +168,9 @@ def tokens_of(prompt: Messages) -> int:
     )
 
 
-def _call(
-    kind: DescribedKind,
-    language: str,
-    some: Sequence[tuple[UndescribedItem, str]],
-    settings: Settings,
-) -> Call:
-    titles, texts = (one.document_title for one, _ in some), (text for _, text in some)
-    prompt = prompt_of(kind, language, titles, texts)
-    return Call([one for one, _ in some], prompt, need_of(tokens_of(prompt), len(some), settings))
-
-
-def _share(together: int, shown: tuple[UndescribedItem, str]) -> int:
+def _share(together: int, one: UndescribedItem) -> int:
     """Return the characters that an item takes of a call."""
-    one, text = shown
-    return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // together)
+    return _CALL_CHARS if one.tries else max(len(_prompt_text(one)), _CALL_CHARS // together)
 
 
 def _prompt_text(one: UndescribedItem) -> str:

@@ -140,11 +140,7 @@ class CostBudget:
 
     def settle(self, reserved: Usage, used: Usage) -> None:
         """Replace the reservation of a call that has ended by its usage."""
-        self._reserved = Usage(
-            self._reserved.calls - reserved.calls,
-            self._reserved.prompt_tokens - reserved.prompt_tokens,
-            self._reserved.completion_tokens - reserved.completion_tokens,
-        )
+        self._reserved -= reserved
         self.spent += used
         self._expected += reserved
 

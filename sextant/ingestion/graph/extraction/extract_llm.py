@@ -2,23 +2,22 @@
 
 Adjacent passages of a document are read in one call (and `gleaning` further ones), which saves instructions and lets
 pronouns refer to other passages. Results are stored together with the note that the passages are done, so a killed
-process repeats only the running calls. Passages that an answer leaves out are asked about again. The passages of a
-failed call are asked about in two halves; a passage that fails alone is stored with the reason, and tried again by
-the next run. The evidence found without a model is stored before, and stays.
+process repeats only the running calls. A passage that fails alone is stored with the reason, and tried again by the
+next run. The evidence found without a model is stored before, and stays.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import (
-    ContextTooLong,
     ModelOutputInvalid,
     ModelUnavailable,
     SextantError,
@@ -35,12 +34,7 @@ from sextant.ingestion.graph.extraction.cost import (
     cost_of,
     most_of_passage,
 )
-from sextant.ingestion.graph.extraction.extraction_run import (
-    CALL_TOKENS,
-    LEAST_TOKENS,
-    ExtractionRun,
-    PassageQueue,
-    PassagesOutcome,
+from sextant.ingestion.graph.extraction.extraction_prompts import (
     Shown,
     estimate_extraction_call,
     extraction_prompt,
@@ -58,8 +52,8 @@ from sextant.ingestion.graph.extraction.model_evidence import (
     extractions_of,
     model_evidence,
 )
+from sextant.ingestion.model_calls import CallOutcome, CallRun, ModelCall, Pace
 from sextant.ingestion.progress import OnCount, silent
-from sextant.models.chat.call_limits import AdaptiveLimit, Slot
 from sextant.prompts import EXTRACT, Messages
 from sextant.stores.graph.extraction import ExtractionStore, PendingChunk, note_done, note_failed
 from sextant.stores.graph.record import GraphRecord
@@ -71,8 +65,9 @@ if TYPE_CHECKING:
 
 
 PROMPT_VERSION = EXTRACT.wordings["en"].version
-_GONE_AFTER = 3  # calls in a row without an answer: the endpoint is gone
 _MANY_ATTEMPTS = 1000  # an estimate counts all passages that are not done
+# Tokens of the passages in a call; in longer ones the model finds fewer relations of each passage.
+_CALL_TOKENS = 1200
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +79,49 @@ class ExtractionReport(Warned):
     left: int
     usage: Usage
     cost: float | None
+
+
+@dataclass(slots=True)
+class _Passages:
+    """The waiting passages of a run, in groups for one call each."""
+
+    waiting: AsyncGenerator[PendingChunk]
+    _next: PendingChunk | None = None
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def take(self, tokens: float) -> Sequence[PendingChunk]:
+        """Return the next passages of a document, up to `tokens` together but at least one; () at the end.
+
+        A passage that failed before comes alone.
+        """
+        async with self._taking:
+            group, size = list[PendingChunk](), 0
+            while (passage := self._next or await anext(self.waiting, None)) is not None:
+                self._next = passage
+                size += estimate_tokens(passage.text)
+                if group and not (size <= tokens and _goes_with(group, passage)):
+                    break
+                group.append(passage)
+                self._next = None
+            return group
+
+
+def _goes_with(group: Sequence[PendingChunk], passage: PendingChunk) -> bool:
+    first = group[0]
+    return first.document_id == passage.document_id and not (first.attempts or passage.attempts)
+
+
+@dataclass(slots=True)
+class _ExtractionRun:
+    scope: Scope
+    calls: CallRun[PendingChunk, ModelExtraction]
+    passages: _Passages
+    total: int
+    on_progress: OnCount
+    done: int = 0
+    failed: int = 0
+    reasons: dict[str, SextantError] = field(default_factory=dict)
+    storing: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that one connection is used
 
 
 class ModelExtractor:
@@ -109,8 +147,7 @@ class ModelExtractor:
         self._chat = chat
         self._settings = settings
         self._types = entity_types(settings.extraction.entity_types)
-        self._limit = AdaptiveLimit(settings.extraction.concurrency)
-        self._call_tokens = CALL_TOKENS
+        self._pace = Pace.of(settings)
         self.budget = CostBudget.of(settings.extraction)
         self._renewed = renewed
 
@@ -138,11 +175,12 @@ class ModelExtractor:
         attempts = self._settings.extraction.attempts
         async with aclosing(
             self._store.waiting(scope, document_id=document_id, attempts=attempts)
-        ) as passages:
-            run = ExtractionRun(scope, budget, total, on_progress or silent, PassageQueue(passages))
+        ) as waiting:
+            calls = CallRun[PendingChunk, ModelExtraction](self._pace, budget)
+            run = _ExtractionRun(scope, calls, _Passages(waiting), total, on_progress or silent)
             await self._read_all(run)
         after = await self._store.counts(scope, document_id)
-        usage = _difference(budget.spent, usage_before)
+        usage = budget.spent - usage_before
         return ExtractionReport(
             run.done,
             run.failed,
@@ -166,90 +204,29 @@ class ModelExtractor:
         }
         return (CodedWarning(WarningCode.PASSAGES_NOT_READ, params),)
 
-    async def _read_all(self, run: ExtractionRun) -> None:
+    async def _read_all(self, run: _ExtractionRun) -> None:
         async def read() -> None:
-            while run.stopped is None:
-                async with self._limit.slot() as slot:
-                    passages = await run.queue.take(self._call_tokens)
-                    outcome = await self._read(run, slot, passages) if passages else None
-                if outcome is None:
+            while not run.calls.is_over:
+                passages = await run.passages.take(_CALL_TOKENS * self._pace.share)
+                if not passages:
                     return
-                if outcome.found or outcome.errors:
+                async for outcome in run.calls.ask(passages, self._call_about):
                     await self._store_outcome(run, outcome)
 
         await run_together(read() for _ in range(self._settings.extraction.concurrency))
+        if (error := run.calls.stopped) is not None:
+            run.reasons.setdefault(error.code, error)
 
-    async def _read(
-        self, run: ExtractionRun, slot: Slot, passages: Sequence[PendingChunk]
-    ) -> PassagesOutcome | None:
-        """Read passages and return the outcome; None if the budget does not allow it."""
+    def _call_about(self, passages: Sequence[PendingChunk]) -> ModelCall[ModelExtraction]:
         shown = join_small(passages)
         prompt = extraction_prompt(shown, self._types)
         need = estimate_extraction_call(shown, prompt, self._settings)
-        if not run.budget.reserve(need):
-            return None
-        usage, began = Usage(), time.monotonic()
-        found: dict[int, ModelExtraction] = {}
-        error: SextantError | None = None
-        try:
-            found, usage = await self._find(shown, prompt)
-        except SextantError as failed:
-            # Invalid answers cost tokens, refusals do not. If the usage is unknown, the prompt was sent at least.
-            error = failed
-            used = error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
-            usage = used or Usage(1, need.prompt_tokens, 0, estimated=True)
-        finally:
-            run.budget.settle(need, usage)
-        if error is None:
-            slot.note_answer(time.monotonic() - began, usage)
-            self._adapt_size(time.monotonic() - began)
-            return run.take_found(passages, spread_found(found, shown), usage)
-        return self._take_error(run, slot, passages, error, usage)
-
-    def _adapt_size(self, seconds: float) -> None:
-        """Double the size of calls, up to the usual one, if the endpoint is fast enough."""
-        if seconds < self._settings.model_timeout / 4:
-            self._call_tokens = min(CALL_TOKENS, 2 * self._call_tokens)
-
-    def _take_error(
-        self,
-        run: ExtractionRun,
-        slot: Slot,
-        passages: Sequence[PendingChunk],
-        error: SextantError,
-        usage: Usage,
-    ) -> PassagesOutcome:
-        """Ask again about each half of the passages; a single one has failed."""
-        is_silent = (
-            isinstance(error, ModelUnavailable) and error.usage is None and not error.unreachable
-        )
-        is_too_much = is_silent or isinstance(error, ContextTooLong)
-        if is_too_much:
-            self._call_tokens = max(LEAST_TOKENS, self._call_tokens // 2)
-        was_crowded = is_silent and slot.limit.busy > 1
-        if is_silent:
-            slot.note_overload()
-        is_single = len(passages) == 1
-        if isinstance(error, ModelUnavailable) and (is_single or not is_too_much):
-            run.unanswered += 1
-        elif not isinstance(error, ModelUnavailable):
-            run.unanswered = 0
-        if run.unanswered >= _GONE_AFTER:
-            run.stopped = error
-            run.reasons.setdefault(error.code, error)
-        errors = dict[int, SextantError]()
-        if not is_single:
-            run.queue.ask_again(passages, parts=2)
-        elif was_crowded and run.may_repeat(passages):
-            run.queue.ask_again(passages)
-        else:
-            errors[0] = error
-        return run.end_call(PassagesOutcome(passages, usage, errors=errors))
+        return ModelCall(need, partial(self._find, shown, prompt))
 
     async def _find(
         self, shown: Sequence[Shown], prompt: Messages
-    ) -> tuple[dict[int, ModelExtraction], Usage]:
-        """Return the extractions by the index of the passage shown; passages that the model leaves out are absent."""
+    ) -> tuple[Mapping[int, ModelExtraction], Usage]:
+        """Return the extractions by the index of the passage; passages that the model leaves out are absent."""
         reply, usage = await self._ask(shown, prompt)
         found = assign_extractions(reply, len(shown), is_cut=usage.truncated)
         for _ in range(self._settings.extraction.gleaning if found else 0):
@@ -259,7 +236,8 @@ class ModelExtractor:
                     read, gleaning_prompt(read, self._types, found.values())
                 )
             except ModelOutputInvalid as error:  # keep the first extraction
-                return found, _plus(usage, error.usage)
+                usage = _plus(usage, error.usage)
+                break
             except ModelUnavailable as error:
                 error.usage = _plus(usage, error.usage)
                 raise
@@ -271,7 +249,7 @@ class ModelExtractor:
                 at: one + more[index] if index in more else one
                 for index, (at, one) in enumerate(found.items())
             }
-        return found, usage
+        return spread_found(found, shown), usage
 
     async def _ask(
         self, shown: Sequence[Shown], prompt: Messages
@@ -287,14 +265,16 @@ class ModelExtractor:
             answer_tokens=answer_limit(tokens, number, self._settings),
         )
 
-    async def _store_outcome(self, run: ExtractionRun, outcome: PassagesOutcome) -> None:
+    async def _store_outcome(
+        self, run: _ExtractionRun, outcome: CallOutcome[PendingChunk, ModelExtraction]
+    ) -> None:
         """Store the extractions, and that the passages are done or failed."""
         usage = outcome.usage  # stored with the first passage, since only the sum is read
         async with run.storing, self._record.writing(run.scope, bare=False) as writer:
-            read = [_read_passage(passage) for passage in outcome.passages]
+            read = [_read_passage(passage) for passage in outcome.items]
             await writer.add(model_evidence(run.scope, read, outcome.found, self._types))
             for at in (*outcome.found, *outcome.errors):
-                chunk_id, error = outcome.passages[at].id, outcome.errors.get(at)
+                chunk_id, error = outcome.items[at].id, outcome.errors.get(at)
                 if error is None:
                     await note_done(writer, chunk_id, usage, PROMPT_VERSION)
                 else:
@@ -305,13 +285,13 @@ class ModelExtractor:
         run.done += len(outcome.found)
         run.on_progress(run.done + run.failed, run.total)
 
-    def _warnings(self, run: ExtractionRun, left: int) -> list[CodedWarning]:
+    def _warnings(self, run: _ExtractionRun, left: int) -> list[CodedWarning]:
         reasons = map(describe_reason, run.reasons.values())
         warnings = [CodedWarning(WarningCode.CAUSE, {"reason": reason}) for reason in reasons]
         passages = {"passages": count(left, "passage")}
-        if run.budget.exhausted and left:
+        if run.calls.budget.exhausted and left:
             warnings.append(CodedWarning(WarningCode.EXTRACTION_OVER_BUDGET, passages))
-        elif run.stopped is not None:
+        elif run.calls.stopped is not None:
             warnings.append(CodedWarning(WarningCode.EXTRACTION_STOPPED, passages))
         return warnings
 
@@ -322,8 +302,8 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
     number, usage = 0, Usage()
     waiting = ExtractionStore(database).waiting(scope, attempts=_MANY_ATTEMPTS)
     async with aclosing(waiting) as found:
-        queue = PassageQueue(found)
-        while passages := await queue.take(CALL_TOKENS):
+        queue = _Passages(found)
+        while passages := await queue.take(_CALL_TOKENS):
             number += len(passages)
             shown = join_small(passages)
             usage += estimate_extraction_call(shown, extraction_prompt(shown, types), settings)
@@ -343,12 +323,3 @@ def _read_passage(passage: PendingChunk) -> ReadPassage:
 def _plus(usage: Usage, more: Usage | None) -> Usage:
     """Return the sum of two usages, with `truncated` of the first."""
     return replace(usage + (more or Usage()), truncated=usage.truncated)
-
-
-def _difference(after: Usage, before: Usage) -> Usage:
-    return Usage(
-        after.calls - before.calls,
-        after.prompt_tokens - before.prompt_tokens,
-        after.completion_tokens - before.completion_tokens,
-        after.estimated,
-    )

@@ -10,8 +10,9 @@ from sextant.domain.settings import LimitSettings, Settings
 from sextant.ingestion.metadata.description_prompts import (
     Call,
     ChunkReplies,
-    calls_of,
+    call_about,
     copy_only_part,
+    groups_of,
 )
 from sextant.models.chat.structured import read_structured
 from sextant.stores.documents.model_descriptions import (
@@ -41,12 +42,12 @@ def section(*parts: DescribedPart) -> UndescribedItem:
 
 
 def sizes(asked: list[UndescribedItem]) -> list[int]:
-    return [len(call.asked) for call in calls_of(DescribedKind.PASSAGES, asked, Settings())]
+    return [*map(len, groups_of(asked))]
 
 
 def only_call(number: int) -> Call:
-    (call,) = calls_of(DescribedKind.PASSAGES, map(passage, range(1, number + 1)), Settings())
-    return call
+    items = [*map(passage, range(1, number + 1))]
+    return call_about(DescribedKind.PASSAGES, items, Settings())
 
 
 def test_eight_are_asked_about_together_and_fewer_long_ones() -> None:
@@ -60,7 +61,7 @@ def test_what_was_asked_about_in_vain_is_alone() -> None:
 
 def test_each_call_is_in_one_language() -> None:
     both = [passage(1), passage(2, "库存每季度盘点一次。"), passage(3), passage(4, "合同已签订。")]
-    calls = list(calls_of(DescribedKind.PASSAGES, both, Settings()))
+    calls = [call_about(DescribedKind.PASSAGES, some, Settings()) for some in groups_of(both)]
     assert [[one.id.int for one in call.asked] for call in calls] == [[1, 3], [2, 4]]
     assert "You say what passages" in calls[0].prompt[0][1]
     assert "你说明文档段落" in calls[1].prompt[0][1]
@@ -69,7 +70,7 @@ def test_each_call_is_in_one_language() -> None:
 def test_a_call_is_taken_for_150_tokens_of_answer_each_up_to_the_limit() -> None:
     assert only_call(2).need.completion_tokens == 300
     settings = Settings(limits=LimitSettings(answer_tokens=400))
-    (call,) = calls_of(DescribedKind.PASSAGES, map(passage, range(8)), settings)
+    call = call_about(DescribedKind.PASSAGES, [*map(passage, range(8))], settings)
     assert call.need.completion_tokens == 400
 
 
@@ -83,7 +84,7 @@ def test_a_call_is_taken_for_150_tokens_of_answer_each_up_to_the_limit() -> None
     ],
 )
 def test_an_answer_is_read_by_number_or_by_order(answer: str) -> None:
-    said = only_call(2).said(read_structured(answer, ChunkReplies))
+    said = only_call(2).said(read_structured(answer, ChunkReplies)).values()
     assert [(one.id.int, one.summary) for one in said] == [(1, "a"), (2, "b")]
 
 
@@ -95,7 +96,7 @@ def test_an_answer_is_read_by_number_or_by_order(answer: str) -> None:
     ],
 )
 def test_what_cannot_be_told_apart_or_is_empty_says_nothing(answer: str) -> None:
-    assert only_call(3).said(read_structured(answer, ChunkReplies)) == []
+    assert only_call(3).said(read_structured(answer, ChunkReplies)) == {}
 
 
 def test_a_section_with_one_part_says_what_the_model_said_of_that() -> None:
@@ -113,7 +114,7 @@ def test_a_section_with_one_part_says_what_the_model_said_of_that() -> None:
 
 def test_of_a_section_the_model_sees_its_titles_and_what_is_said_of_its_parts() -> None:
     told = section(part("Taken by\n[7] phone."), part("Inspected.", title="Returns"))
-    (call,) = calls_of(DescribedKind.SECTIONS, [told], Settings())
+    call = call_about(DescribedKind.SECTIONS, [told], Settings())
     data = call.prompt[1][1]
     assert "[1] Handbook > Orders\n- Taken by\n(7] phone.\n- Returns: Inspected." in data
 
@@ -132,7 +133,7 @@ def test_what_only_the_instructions_say_is_no_keyword_topic_or_tag() -> None:
             ]
         }
     )
-    (said,) = only_call(1).said(told)
+    (said,) = only_call(1).said(told).values()
     assert (said.keywords, said.topics, said.tags) == (("orders",), ("ordering",), ("procedure",))
 
 
@@ -141,5 +142,5 @@ def test_what_the_prompts_own_example_says_is_said_of_no_passage() -> None:
         '{"passages": [{"passage": 1, "summary": "Orders by telephone.", "keywords": ["hawsers", "telephone"], '
         '"topics": ["rope care"], "tags": ["logbook"]}]}'
     )
-    (said,) = only_call(1).said(read_structured(answer, ChunkReplies))
+    (said,) = only_call(1).said(read_structured(answer, ChunkReplies)).values()
     assert (said.keywords, said.topics, said.tags) == (("telephone",), (), ())
