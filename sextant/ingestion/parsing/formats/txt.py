@@ -196,9 +196,10 @@ def _is_wrapped(line: str, following: str, widest: int) -> bool:
     is_indented = _indentation(following) > _indentation(line) or following.startswith("\u3000")
     if is_indented or starts_item(following) or is_field(following):
         return False
-    if not (_is_prose(line) and _is_prose(f"{line} {following}")):
+    if not (_is_prose(line) and _is_prose(f"{line} {following}") and any(map(str.isalpha, begin))):
         return False
-    if 4 * width(text) < 3 * widest or ends_sentence(text) or _SPACED.search(text.strip()):
+    is_spaced = any(map(_SPACED.search, (text.strip(), begin)))
+    if 4 * width(text) < 3 * widest or ends_sentence(text) or is_spaced:
         return False
     word = begin.partition(" ")[0]
     return begin[:1].islower() or is_wide(begin[:1]) or width(text) + 1 + width(word) > widest
