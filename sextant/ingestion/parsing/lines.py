@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
@@ -98,6 +98,15 @@ def join_figure(blocks: Sequence[Block]) -> Paragraph | None:
         return None
     is_label = could_be_heading(lines[are_values.index(False)].text)
     return replace(lines[0], text=" ".join(line.text for line in lines)) if is_label else None
+
+
+_MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
+
+
+@cache
+def is_monospaced(font: str) -> bool:
+    """Return whether the letters of a font, by its name, are all as wide, as those of code are."""
+    return _MONO_NAME.search(font) is not None
 
 
 def width(text: str) -> int:

@@ -131,10 +131,10 @@ class _StoryReader:
             yield from self._line(line, style)
 
     def _line(self, line: DocxParagraph, style: Style) -> Iterator[Block]:
-        text = without_page_numbers(str(line.text)).strip()
+        text = without_page_numbers(str(line.text))
         if style.is_contents:
             self._context.omissions.add_furniture("in a table of contents", text)
-        elif text:
+        elif text.strip():
             depth = style.list_depth
             label = self._context.numbering.label(style.list_id, depth)
             level = 0 if style.is_title else style.level or None

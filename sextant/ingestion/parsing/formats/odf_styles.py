@@ -11,6 +11,7 @@ from sextant.domain.errors import FileBroken, FileEncrypted
 from sextant.ingestion.parsing.formats.numbering import BULLET, ListLevel, NumberedList
 from sextant.ingestion.parsing.formats.opc import Archive, Element, qn, read_xml
 from sextant.ingestion.parsing.formats.stories import Look
+from sextant.ingestion.parsing.lines import is_monospaced
 from sextant.ingestion.parsing.structure import Omissions
 
 _FORMATS = {
@@ -128,6 +129,7 @@ def _with_properties(look: OdfStyle, element: Element) -> OdfStyle:
     if properties is None:
         return look
     weight = properties.get(qn("fo:font-weight"))
+    font = properties.get(qn("style:font-name")) or properties.get(qn("fo:font-family"))
     lines = (
         properties.get(qn("style:text-line-through-style")),
         properties.get(qn("style:text-line-through-type")),
@@ -137,6 +139,7 @@ def _with_properties(look: OdfStyle, element: Element) -> OdfStyle:
         look,
         size=_points(properties.get(qn("fo:font-size")), look.size),
         bold=look.bold if weight is None else weight in _BOLD,
+        mono=is_monospaced(font) if font else look.mono,
         struck=any(line != "none" for line in lines if line) if any(lines) else look.struck,
         hidden=properties.get(qn("text:display"), "none" if look.hidden else "") == "none",
         raised=_raised(position) if position else look.raised,

@@ -126,14 +126,14 @@ class OdfReader:
         )
         line = StoryLine()
         self._inline(element, style, line, "", 0)
-        text = without_page_numbers(str(line.text)).strip()
+        text = without_page_numbers(str(line.text))
         level = element.get(qn("text:outline-level")) or (
             element.get(qn("text:level")) if element.tag == qn("text:h") else None
         )
         level = int(level) if level is not None and level.isdigit() else style.level
         if level and element.tag == qn("text:h") and not label:
             label = self._context.numbering.heading_label(level)
-        if text:
+        if text.strip():
             level = 0 if style.is_title and not label else level or None
             yield self._context.paragraph(
                 text,

@@ -15,10 +15,10 @@ import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from sextant.ingestion.parsing.formats.pdf_lines import SMALL, PdfBox
+from sextant.ingestion.parsing.lines import is_monospaced
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
-_MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _ANGLES_ASKED = 20  # letters of a page, whether they stand upright
 _NAME_BYTES = 128
@@ -90,8 +90,8 @@ class Characters:
         """Return whether a character is bold, and whether those of its font are all as wide."""
         self._name.value = b""
         _font_info(self._text, index, self._name, _NAME_BYTES, None)
-        name = self._name.value
-        return _is_bold(name, _font_weight(self._text, index)), _is_mono(name)
+        name = self._name.value.decode(errors="ignore")
+        return _is_bold(name, _font_weight(self._text, index)), is_monospaced(name)
 
 
 def find_letter(text: str, start: int, end: int) -> int:
@@ -101,13 +101,8 @@ def find_letter(text: str, start: int, end: int) -> int:
 
 
 @cache
-def _is_bold(name: bytes, weight: int) -> bool:
-    return weight >= _BOLD_WEIGHT or _BOLD_NAME.search(name.decode(errors="ignore")) is not None
-
-
-@cache
-def _is_mono(name: bytes) -> bool:
-    return _MONO_NAME.search(name.decode(errors="ignore")) is not None
+def _is_bold(name: str, weight: int) -> bool:
+    return weight >= _BOLD_WEIGHT or _BOLD_NAME.search(name) is not None
 
 
 def is_invisible(text: pdfium.PdfTextPage) -> bool:

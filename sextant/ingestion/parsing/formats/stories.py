@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from textwrap import dedent
 
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, TextKind
 from sextant.ingestion.parsing.formats.numbering import BULLET
@@ -24,10 +26,11 @@ _PAGE_WORDS = 16  # letters in the part of a line that only tells the page ("Pag
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What letters look like. `raised`: "super" or "sub"."""
+    """What letters look like. `mono`: all are as wide, as in code; `raised`: "super" or "sub"."""
 
     size: float = 0.0
     bold: bool = False
+    mono: bool = False
     struck: bool = False
     hidden: bool = False
     raised: str = ""
@@ -61,10 +64,10 @@ def write_comment(author: str, text: str, page: int | None = None) -> Paragraph:
 
 @dataclass(slots=True)
 class StoryLine:
-    """A paragraph while it is read: its text, the sizes and weights of its runs, and what hangs on it."""
+    """A paragraph while it is read: its text, the looks of its runs, and what hangs on it."""
 
     text: LinkedText = field(default_factory=LinkedText)
-    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+    looks: list[Look] = field(default_factory=list[Look])
     hanging: list[Block] = field(default_factory=list[Block])
 
 
@@ -81,6 +84,9 @@ class StoryWriter:
         self.omissions = Omissions()
         self._looks = dict[int, Styled]()  # by id of a paragraph
         self._paragraphs = list[Block]()  # kept, lest an id be given again
+        self._code = dict[
+            int, str
+        ]()  # by id of a paragraph in letters of one width, with its indentation
         self._margins = list[Block]()
         self._margin_lines = set[str]()
 
@@ -90,7 +96,7 @@ class StoryWriter:
             self.omissions.add_text("hidden" if look.hidden else "struck through", text)
             return
         if text.strip():
-            line.looks.append((look.size, look.bold))
+            line.looks.append(look)
             mark = {"super": mark_raised, "sub": mark_lowered}.get(look.raised, str)
             text = mark(text)
         line.text.add(text, address)
@@ -98,7 +104,7 @@ class StoryWriter:
     def paragraph(
         self,
         text: str,
-        looks: Sequence[tuple[float, bool]],
+        looks: Sequence[Look],
         *,
         label: str = "",
         depth: int = 0,
@@ -109,22 +115,25 @@ class StoryWriter:
         """Return a heading or a paragraph.
 
         Args:
-            text: what it says.
-            looks: sizes and weights of its runs.
+            text: what it says, with its indentation.
+            looks: those of its runs.
             label: its number or bullet in a list.
             depth: how deep in the list, from 0.
             level: of a heading, 0 for the document's title.
             size: of its letters where no run has one.
             page: where it stands.
         """
+        line, text = text.rstrip(), text.strip()
         labelled = f"{label} {text}" if label else text
         if level is not None:
             return HeadingBlock(labelled, level, page=page)
         block = Paragraph("  " * depth + labelled if label else text, page)
         if label != BULLET:
-            bold = bool(looks) and all(bold for _, bold in looks)
-            smallest = min((size for size, _ in looks), default=size)
+            bold = bool(looks) and all(look.bold for look in looks)
+            smallest = min((look.size for look in looks), default=size)
             self._paragraphs.append(block)
+            if looks and not label and all(look.mono for look in looks):
+                self._code[id(block)] = line
             self._looks[id(block)] = Styled(block.text, smallest, bold)
         return block
 
@@ -140,7 +149,18 @@ class StoryWriter:
 
     def document(self, body: Sequence[Block], title: str) -> Blocks:
         """Return the whole document; page headers and footers stand below its first heading."""
-        blocks = infer_headings(body, self._looks)
+        blocks = self._join_code(infer_headings(body, self._looks))
         top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         blocks[top:top] = self._margins
         return finish_blocks(blocks, self.omissions, title)
+
+    def _join_code(self, blocks: Sequence[Block]) -> list[Block]:
+        """Join neighbouring lines of code; letters of one width all over a document are a typewriter's."""
+        if 2 * len(self._code) > len(self._paragraphs):
+            return [*blocks]
+        joined = list[Block]()
+        for is_code, run in groupby(blocks, key=lambda block: id(block) in self._code):
+            together = list(run)
+            lines = "\n".join(self._code[id(block)] for block in together if is_code)
+            joined += [Paragraph(dedent(lines), together[0].page)] if is_code else together
+        return joined
