@@ -170,6 +170,7 @@ class Reader:
             self._add_term()
             self._lists.append((tag, _before_first(node)))
         elif tag == "li" and self._lists:
+            self._add_term()
             self._marker = self._next_marker(node)
 
     def _break_line(self) -> None:

@@ -46,6 +46,11 @@ _TAGS = {
     }.items()
     for name in names.split()
 }
+# How lists of JATS and DocBook are numbered, as HTML says it.
+_NUMBERS = {
+    "order": "1", "arabic": "1", "alpha-lower": "a", "loweralpha": "a", "alpha-upper": "A", "upperalpha": "A",
+    "roman-lower": "i", "lowerroman": "i", "roman-upper": "I", "upperroman": "I",
+}  # fmt: skip
 _TITLES = frozenset({"title", "head", "heading", "article-title", "chapter-title"})
 _LINKS = frozenset({"a", "ulink", "link", "xref", "ext-link", "ref", "uri"})
 _BREAKS = frozenset({"br", "break", "sbr", "empty-line", "lb"})
@@ -159,11 +164,17 @@ def _is_document(root: Element) -> bool:
 
 
 def _move_notes(root: Element) -> None:
-    """Put each footnote that stands in a paragraph below it, with its number in its place."""
+    """Put each footnote that stands in a paragraph below it, with its number in its place; mark others by their labels."""
+    for mark in root.iterfind(".//{*}xref[@ref-type='fn']"):
+        mark.text = note(_text(mark))
     notes = [*root.iter("{*}footnote", "{*}fn")]
     for number, found in reversed([*enumerate(notes, 1)]):
         paragraph = next((one for one in found.iterancestors() if _tag_of(one) == "p"), None)
         if paragraph is None:
+            label = found.find("{*}label")
+            if label is not None and (body := label.getnext()) is not None:
+                body.text = f"{note(_text(label))} {body.text or ''}"
+                found.remove(label)
             continue
         mark, before = note(str(number)), found.getprevious()
         if before is None:
@@ -203,12 +214,13 @@ def _write(
         yield f"<{tag}>{escape(_text(element))}</{tag}>"
     elif name and name not in _NOT_TEXT:
         is_text = in_text or not _holds_blocks(element)
+        children = [*element][:1] if name == "alternatives" else [*element]
         tag = _tag(element, in_text=in_text, is_text=is_text)
         has_title = any(_name(child) in _TITLES for child in element) and not is_text
         # Fields of a record that stand in one line.
-        is_record = is_text and not any(map(str.strip, _pieces(element)))
+        is_record = is_text and len(children) > 1 and not any(map(str.strip, _pieces(element)))
         yield f"<{tag}>{escape(element.text or '')}"
-        for child in element:
+        for child in children:
             is_below = has_title and _name(child) not in _TITLES
             yield from _write(child, depth + is_below, in_text=is_text, nesting=nesting + 1)
             yield " " if is_record else escape(child.tail or "")
@@ -222,6 +234,13 @@ def _tag(element: Element, *, in_text: bool, is_text: bool) -> str:
         address = next(filter(None, (element.get(key) for key in _HREF)), "")
         return f'a href="{escape(address)}"' if address else "span"
     tag = _TAGS.get(name)
+    if name == "code" and not in_text and "\n" in (element.text or ""):
+        return "pre"
+    if tag == "li" and _name(element.getparent()) == "varlistentry":
+        return "dd"
+    number = _NUMBERS.get(element.get("list-type") or element.get("numeration") or "")
+    if tag in {"ul", "ol"} and number:
+        return f'ol type="{number}"'
     if tag in {"td", "th"}:
         return f"{tag}{_spans(element)}"
     return tag or ("span" if in_text else "p" if is_text else "div")

@@ -84,6 +84,18 @@ class TestOpenDocument:
         found = lines(read(FileType.ODT, open_document("text", body, styles)))
         assert found == ["1. Do.", "2. Do.", "1. Do.", "3. Do.", "4. Do.", "5. Do."]
 
+    def test_code_keeps_its_lines_and_indentation(self) -> None:
+        styles = (
+            '<style:style style:name="C" style:family="paragraph"><style:text-properties'
+            ' style:font-name="Liberation Mono"/></style:style>'
+        )
+        body = (
+            '<text:p>As follows:</text:p><text:p text:style-name="C">for room in rooms:</text:p>'
+            '<text:p text:style-name="C"><text:s text:c="4"/>clean(room)</text:p><text:p>Done.</text:p>'
+        )
+        found = lines(read(FileType.ODT, open_document("text", body, styles)))
+        assert found == ["As follows:", "for room in rooms:\n    clean(room)", "Done."]
+
     def test_struck_hidden_and_deleted_text_is_left_out_and_counted(self) -> None:
         styles = (
             '<style:style style:name="S" style:family="text"><style:text-properties'
@@ -422,6 +434,23 @@ class TestXml:
             "Press 10 Pa [note 1] of water.", "[note 1] At 20 °C.", "Stop [note 2], go [note 3].",
             "[note 2] Slowly.", "[note 3] Now.",
         ]  # fmt: skip
+
+    def test_articles_of_journals_show_their_lists_notes_code_and_formulas(self) -> None:
+        article = (
+            "<article><body><sec><title>Use</title><p>Stop.<xref ref-type='fn' rid='f1'>a</xref></p>"
+            "<list list-type='alpha-lower'><list-item><p>Fill.</p></list-item></list>"
+            "<code>while full:\n    wait()</code>"
+            "<p>As <alternatives><tex-math>F=ma</tex-math><graphic>F ma</graphic></alternatives>.</p></sec></body>"
+            "<back><fn-group><fn id='f1'><label>a</label><p>At once.</p></fn></fn-group></back></article>"
+        )
+        assert lines(read(FileType.XML, article.encode())) == [
+            "# Use", "Stop [note a].", "a. Fill.", "```\nwhile full:\n    wait()\n```", "As F=ma.", "[note a] At once.",
+        ]  # fmt: skip
+
+    def test_terms_of_docbook_stand_before_what_they_mean(self) -> None:
+        entry = "<varlistentry><term>Sump</term><listitem><para>The lowest part.</para></listitem></varlistentry>"
+        book = f"<article><para>Words:</para><variablelist>{entry}</variablelist></article>"
+        assert lines(read(FileType.XML, book.encode())) == ["Words:", "Sump: The lowest part."]
 
     def test_entities_are_read_but_neither_bombs_nor_other_files(self) -> None:
         own = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY firm "Acme">]><a><p>By &firm;.</p></a>'

@@ -48,6 +48,18 @@ def table(parsed: Blocks) -> Table:
     return found
 
 
+def test_code_keeps_its_lines_and_indentation_but_a_typewritten_document_is_prose() -> None:
+    courier = '<w:rFonts w:ascii="Courier New"/>'
+    code = line(run("if full:", courier)) + line(run("    stop()", courier))
+    prose = line(run("As follows:")) + line(run("Then go on."))
+    assert shown(parse(prose + code)) == [
+        "As follows:",
+        "Then go on.",
+        "if full:\n    stop()",
+    ]
+    assert shown(parse(code)) == ["if full:", "stop()"]
+
+
 class TestWrappers:
     def test_content_controls_and_custom_xml_hide_no_block_row_or_cell(self) -> None:
         custom = f"<w:customXml><w:customXmlPr/>{line(run('in custom XML'))}</w:customXml>"
