@@ -332,6 +332,10 @@ def _join_in_english(question: str) -> tuple[str, list[str], str]:
     opening = _OPENING.match(one) or (_FIRST_WORD.match(one) if asks else None)
     before = question[:begin] + (opening.group() if opening else "")
     one = one[opening.end() :] if opening else one
+    # "is diabetes diagnosed and treated": what is joined are the participles.
+    whose, _, verb = one.rpartition(" ")
+    if whose and verb.endswith("ed") and two.endswith("ed"):
+        before, one = f"{before}{whose} ", verb
     # "the treatment of diabetes and the diet advice": what has an article is joined with what has one.
     bare = _ARTICLE.match(two) and not _ARTICLE.match(one)
     if bare and (wider := _WITH_ARTICLE.search(before)):

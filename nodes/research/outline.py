@@ -53,7 +53,7 @@ class ReportOutline(ModelReply):
 async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Plan the sections; the first answers the question itself.
 
-    A question for which nothing was found gets no section, and is listed in `not_found`.
+    A question for which nothing was found gets no section, and is listed in `not_found`, unless a rule has chosen it.
 
     Raises:
         GraphInterrupt: a person is to approve the sources, before anything is written.
@@ -75,7 +75,9 @@ async def outline(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
         "graph_items": approved.graph_items,
         "outline": plain([lead, *sections]),
         "not_found": [
-            without_subject(topic.question, state.question) for topic in topics if not topic.found
+            without_subject(topic.question, state.question)
+            for topic in topics
+            if not (topic.found or topic.subject)
         ],
         **costs,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -173,9 +174,10 @@ def _without_number(heading: str) -> str:
 
 
 def _next_names(state: ResearchState) -> Iterator[str]:
-    """Yield names of entities in the first passages that the question does not name, most important first."""
-    question = normalise(state.question)
-    texts = [wording_of(item) for item in state.items[:_LEADS]]
+    """Yield names in the first passages about the question that it does not give itself, most important first."""
+    question, asked = normalise(state.question), claim_of(state.question)
+    leads = (item for item in state.items if TermLookup(item.text).common_terms(asked))
+    texts = [wording_of(item) for item in islice(leads, _LEADS)]
     for entity in _of_kind(state, ItemKind.ENTITY):
         name = str(entity.metadata["name"])
         folded = normalise(name)
@@ -260,7 +262,10 @@ def estimate_report(state: ResearchState, run: RunContext, topics: Sequence[Topi
         "prompt_tokens": limits.prompt_tokens,
         "seconds": limits.answer_seconds,
     }
-    questions = tuple(without_subject(topic.question, state.question) for topic in topics)
+    questions = tuple(
+        topic.question if topic.subject else without_subject(topic.question, state.question)
+        for topic in topics
+    )
     if chat is None or state.unreachable:
         return Planned(questions, seconds=0.0, limits=bounds)
     written = 1 + len(topics)

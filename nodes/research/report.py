@@ -137,10 +137,12 @@ class Report:
 
 
 def as_section(section: PlannedSection, answer: Answer) -> dict[str, Any]:
-    """Return a written section as a state holds it."""
+    """Return a written section as a state holds it, with those of its questions that no rule has made of a subject."""
     values = as_values(Done(answer))["answer"]
     kept = {name: values[name] for name in _KEPT} | {"trust": answer.trust.value}
-    return kept | {"title": section.title, "questions": section.questions}
+    pairs = zip(section.questions, section.subjects, strict=True)
+    asked = [question for question, subject in pairs if not subject]
+    return kept | {"title": section.title, "questions": asked}
 
 
 def unanswered(sections: Sequence[Mapping[str, Any]], *, in_parts: bool) -> list[str]:

@@ -174,12 +174,11 @@ class SectionWriting:
         if not section.title:
             own = found[: state.evidence_count] if run.deps.chat is None else found
             return replace(state, items=own)
-        of_whole = state.strategy == Mode.GLOBAL
         return replace(
             state,
             question=section.question,
             search=section.question,
-            strategy=Mode.MIX.value if of_whole else state.strategy,
+            strategy=Mode.NAIVE.value,  # from its passages, not from reports on the whole
             before=[*state.before, {"role": "user", "content": state.question}],
             subquestions=[],
             unanswered=[],

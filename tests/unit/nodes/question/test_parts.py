@@ -117,6 +117,10 @@ def test_a_question_that_asks_one_thing_has_no_parts(question: str) -> None:
         ("补贴、限额以及流程有哪些？", ["补贴有哪些？", "限额有哪些？", "流程有哪些？"]),
         ("How long is the probation?", []),
         ("多久清洁一次？", []),
+        (
+            "How is diabetes diagnosed and treated?",
+            ["How is diabetes diagnosed?", "How is diabetes treated?"],
+        ),
     ],
 )
 def test_things_that_are_joined_without_being_compared_are_parts_too(

@@ -76,6 +76,16 @@ def test_rules_plan_by_parts_names_and_subjects() -> None:
     joined = state(question="Compare the river and the bridge of Arta.")
     assert titles(joined) == ["The river of Arta", "The bridge of Arta"]
     assert titles(state(items=[], graph_items=[])) == []
+    assert titles(state(question="What is the deposit?")) == []
+
+
+async def test_only_what_was_asked_is_missing(bench: Build) -> None:
+    topics = [
+        Topic("Repairs", "Who made repairs?", "repairs"),
+        Topic("Pindus", "On?", "", "Pindus"),
+    ]
+    update = await outline(state(topics=plain(topics)), bench().runtime)
+    assert update["not_found"] == ["Who made repairs?"]
 
 
 def test_rules_plan_by_the_sections_of_what_was_found_the_best_first() -> None:
