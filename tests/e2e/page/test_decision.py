@@ -74,9 +74,8 @@ def test_the_answer_is_written_from_the_sources_that_are_chosen(page: Page) -> N
         "checkbox", name="The metal quicksilver, or mercury, melts at -39 degrees."
     )
     expect(metal).to_be_checked()
-    others = form.get_by_role("checkbox").filter(visible=True)
-    for at in range(others.count()):
-        others.nth(at).set_checked(False)
+    form.get_by_role("checkbox", name="All passages").uncheck()
+    expect(metal).not_to_be_checked()
     metal.check()
     page.get_by_role("button", name="Go on").click()
 

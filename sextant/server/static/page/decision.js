@@ -9,6 +9,7 @@ export function decided({ action_requests: [{ name, args, description }], review
   const single = name === "choose_meaning";
   const inputs = options.map((_, index) => element("input", { type: single ? "radio" : "checkbox", name: "choice", value: String(index + 1), checked: !single }));
   const labels = inputs.map((input, index) => element("label", {}, [input, options[index]]));
+  if (name === "approve_sources") labels.unshift(element("label", {}, [ofAll(inputs), element("strong", { textContent: say("allPassages") })]));
   if (single) labels.push(element("label", {}, [element("input", { type: "radio", name: "choice", value: "", checked: true }), say("allMeanings")]));
   const { promise, resolve, reject } = Promise.withResolvers();
   const form = element("form", { className: "decision" }, [
@@ -30,6 +31,14 @@ export function decided({ action_requests: [{ name, args, description }], review
   place.replaceChildren(...place.querySelectorAll("p.note"), form); // what a report costs stays
   form.querySelector("input:checked, button").focus();
   return promise.finally(() => form.remove());
+}
+
+/** A box that checks all others, or none. */
+function ofAll(inputs) {
+  const all = element("input", { type: "checkbox", checked: true });
+  all.addEventListener("change", () => { for (const one of inputs) one.checked = all.checked; });
+  for (const one of inputs) one.addEventListener("change", () => { all.checked = inputs.every(({ checked }) => checked); });
+  return all;
 }
 
 /** What each option says: the lines of the description that its number begins. */

@@ -61,7 +61,7 @@ function choose(view, hasPages) {
     tab.tabIndex = one === view ? 0 : -1;
     byId(`passage-${one}`).classList.toggle("other", one !== view);
   }
-  byId(`passage-${view}`).querySelector("mark, .sheet span")?.scrollIntoView({ block: "center" });
+  for (const one of VIEWS) byId(`passage-${one}`).querySelector("mark, .sheet span")?.scrollIntoView({ block: "center" });
 }
 
 for (const [index, view] of VIEWS.entries()) {
