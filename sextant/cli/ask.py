@@ -242,6 +242,9 @@ def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
             history.clear()
             runner.run(_forget(rag, options.get("thread_id")))
             continue
+        if question.startswith("/") and len(question.split()) == 1:
+            terminal.note(_HELP)
+            continue
         try:
             answer = _answer(runner, rag, question, {**options, "history": tuple(history)}).answer
         except KeyboardInterrupt:

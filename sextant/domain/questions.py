@@ -277,7 +277,11 @@ def check_question(value: object, longest: int | None = None) -> str:
         )
     question = clean_text(value or "").strip()
     if not question:
-        raise QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
+        raise QuestionInvalid(
+            "The question is empty.",
+            next_step="Give it as `query`, or as the last of `messages`.",
+            field="query",
+        )
     if longest is not None and len(question) > longest:
         raise QuestionInvalid(
             f"The question has {len(question)} characters; at most {longest} are taken.",

@@ -46,8 +46,9 @@ def test_a_question_may_lean_on_the_one_before(environment: dict[str, str], tmp_
     together, _ = chat(environment, tmp_path, "chat", first, second, "/exit", "never asked")
     assert "exactly one owner" in together
     assert together.count("mode ") == 2
-    alone, _ = chat(environment, tmp_path, "chat", first, "/new", second)
+    alone, said = chat(environment, tmp_path, "chat", first, "/new", "/help", second)
     assert together.split("mode ")[1] != alone.split("mode ")[1]
+    assert "/exit" in said
 
 
 def test_what_goes_wrong_is_said_and_the_conversation_goes_on(

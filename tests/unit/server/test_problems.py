@@ -67,14 +67,14 @@ def test_what_is_wrong_with_a_body_is_told_in_the_words_of_json() -> None:
         "msg": "Input should be a valid tuple",
     }
     told = _of_validation([wrong], None, "en")
-    assert told.detail == "multimodalContent: Input should be a valid list"
+    assert told.detail == "multimodalContent: Input should be a valid list."
     assert told.field == "multimodalContent"
 
 
 def test_what_is_wrong_with_a_body_is_told_in_chinese() -> None:
     wrong = {"type": "greater_than_equal", "loc": ("body", "limit"), "msg": "-", "ctx": {"ge": 1}}
     told = _of_validation([wrong, wrong], None, "zh")
-    assert told.detail == "limit: 应不小于 1（另有 1 处）"
+    assert told.detail == "limit: 应不小于 1（另有 1 处）。"
     assert told.next_step == "/docs 列出了每个字段及其限制。"
 
 
