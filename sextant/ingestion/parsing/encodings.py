@@ -54,6 +54,9 @@ _USUAL = (
 _SINGLE_BYTE = frozenset(
     {"cp1250", "cp1251", "cp1252", "cp1254", "cp1256", "iso8859-2", "iso8859-15", "koi8-r"}
 )
+_LATIN = _SINGLE_BYTE - {"cp1251", "cp1256", "koi8-r"}
+# Of the bytes of a text in Latin letters: how many are no ASCII at most, where there are not just a few.
+_MOST_LATIN, _FEW_LETTERS = 0.4, 8
 _EAST_ASIAN = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jis_2004", "utf-16-le", "utf-16-be"})
 # Confidences of chardet: of 19 right answers among 20, and of bytes that are no Chinese or Japanese, however common
 # the characters are. Of short texts it takes Windows-1252, which is the most frequent by far, for its neighbours.
@@ -96,7 +99,7 @@ def decode(content: bytes, declared: str | None = None) -> Decoded:
     Args:
         content: the whole file.
         declared: an encoding that the file itself names (an HTML `<meta charset>`); believed when
-            the bytes decode under it, unless each byte does and they are UTF-8.
+            the bytes decode under it, unless each byte does and they are UTF-8, or it makes no text of them.
 
     Raises:
         FileTypeUnknown: the bytes are no text in any encoding we know.
@@ -132,10 +135,23 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
     except LookupError:
         return None
     name = _SUPERSETS.get(name, name)
+    sample = content[:_SAMPLE]
     # Text in another encoding is hardly ever valid UTF-8, while any bytes are valid in a single-byte encoding.
-    if name in _SINGLE_BYTE and not content.isascii() and _decodes(content[:_SAMPLE], "utf-8"):
+    if name in _SINGLE_BYTE and not content.isascii() and _decodes(sample, "utf-8"):
         return "utf-8"
-    return name if _decodes(content[:_SAMPLE], name) is not None else None
+    if _decodes(sample, name) is None:
+        return None
+    is_doubtful = name in _EAST_ASIAN or (name in _LATIN and _is_no_latin(sample))
+    rates = dict(_rate_east_asian(sample)) if is_doubtful else {}
+    likeliest = max(rates, key=rates.__getitem__, default=name)
+    is_wrong = rates.get(likeliest, 0) >= _PLAUSIBLE > 2 * rates.get(name, 0)
+    return likeliest if is_wrong else name
+
+
+def _is_no_latin(sample: bytes) -> bool:
+    """Return whether more letters are outside of ASCII than in any text in Latin letters."""
+    others = sum(byte > 0x7F for byte in sample)
+    return others >= _FEW_LETTERS and others > _MOST_LATIN * len(sample)
 
 
 def _by_content(content: bytes) -> tuple[str, bool]:

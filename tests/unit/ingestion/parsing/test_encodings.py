@@ -155,3 +155,13 @@ def test_a_guess_is_said_to_be_one() -> None:
     text = "Alle Menschen sind frei und gleich an Würde und Rechten geboren."
     decoded = decode(text.encode("mac_roman"))
     assert decoded.text == text or "may be wrong" in str(decoded.warnings[0])
+
+
+@pytest.mark.parametrize("label", ["gb2312", "iso-8859-1", "windows-1252", "big5"])
+def test_a_label_under_which_bytes_are_no_text_yields_to_chinese(label: str) -> None:
+    text = "會議訂於五月六日上午十時，地點為第三會議室，費用為新台幣1,200元。"
+    assert decode(text.encode("big5"), label).text == text
+
+
+def test_a_label_of_latin_letters_is_believed_of_words_with_many_accents() -> None:
+    assert decode("Größe: é à ü".encode("cp1252"), "iso-8859-1").text == "Größe: é à ü"
