@@ -32,7 +32,14 @@ _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _STRINGS = re.compile(r"xl/sharedStrings\.xml", re.IGNORECASE)
 _ODF_CONTENT = re.compile(r"content\.xml")
 # Not the document's text: what is there for older programs, how ideographs are read, comments, what was deleted.
-_ASIDES = ("{*}Fallback", "{*}rPh", "{*}annotation", "{*}tracked-changes")
+_ASIDES = (
+    "{*}Fallback",
+    "{*}rPh",
+    "{*}annotation",
+    "{*}tracked-changes",
+    "{*}binary-data",
+    "{*}meta",
+)
 _TAG = re.compile(r"<[^<>]*>")
 _XML_ASIDE = re.compile(
     r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[|\]\]>|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>", re.DOTALL
@@ -140,7 +147,7 @@ def _odf(content: bytes) -> Iterator[SourcePart]:
     packed = content.startswith(b"PK")
     documents = _xml_parts(content, _ODF_CONTENT) if packed else [("", _read_part(content))]
     for _, root in documents:
-        for body in root.iter("{*}body"):
+        for body in root.iterchildren("{*}body"):
             yield SourcePart("", " ".join(body.itertext()))
 
 

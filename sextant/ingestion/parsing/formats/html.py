@@ -174,7 +174,7 @@ def _find_main(tree: LexborHTMLParser, visibility: Visibility) -> list[LexborNod
         return [part]
     marked = tree.css("main, [role=main]") or tree.css("article")
     inside = sum(prose.get(node.mem_id, 0) for node in marked)
-    return marked if inside >= prose[body.mem_id] * _MAIN_SHARE else []
+    return marked if inside >= prose.get(body.mem_id, 0) * _MAIN_SHARE else []
 
 
 def _find_title(
@@ -214,8 +214,9 @@ def _is_article(tree: LexborHTMLParser) -> bool:
 
 def _part_with_prose(body: LexborNode, prose: Mapping[int, int]) -> LexborNode | None:
     """Return the smallest element with nearly all prose of a page; None where that is the page itself, or little prose."""
-    part, least = body, prose[body.mem_id] * _ARTICLE_SHARE
-    if prose[body.mem_id] < _LEAST_PROSE:
+    whole = prose.get(body.mem_id, 0)
+    part, least = body, whole * _ARTICLE_SHARE
+    if whole < _LEAST_PROSE:
         return None
     while True:
         parts = (child for child in part.iter() if prose.get(child.mem_id, 0) >= least)

@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborNode
 
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, TextKind, lines_of
 from sextant.ingestion.parsing.formats.html_tables import (
+    TICKS,
     Visibility,
     field_value,
     holds_data,
@@ -38,6 +39,7 @@ _IN_MENUS = "in menus and feet of the page"
 _FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_NOTION_BOX = re.compile(r"checkbox checkbox-(on|off)")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _STYLED = frozenset({"span", "font", "small"})
 _RAISED = re.compile(r"vertical-align:super\b")
@@ -201,11 +203,13 @@ class Reader:
         count = count + step if value is None else value
         self._lists[-1] = (kind, count)
         style = listed.get("type")
-        return (
-            f"{format_number(count, _NUMBERS.get(style or '', 'decimal'))}. "
-            if kind == "ol"
-            else "- "
+        if kind == "ol":
+            return f"{format_number(count, _NUMBERS.get(style or '', 'decimal'))}. "
+        is_task, names = (
+            "data-inline-task-id" in item.attributes,
+            item.attributes.get("class") or "",
         )
+        return f"- {TICKS['checkbox']['checked' in names]} " if is_task else "- "
 
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
@@ -379,6 +383,8 @@ def _number(value: str | None) -> int | None:
 def _mark(node: LexborNode) -> str:
     """Return what stands raised or lowered, or refers to a note, marked so; "" of any other element."""
     tag = node.tag
+    if tag == "div" and (box := _NOTION_BOX.fullmatch(node.attributes.get("class") or "")):
+        return f"{TICKS['checkbox'][box[1] == 'on']} "
     if tag == "rt":  # how the ideographs below it are read
         return f"({node.text().strip()})"
     if tag == "a":

@@ -36,7 +36,7 @@ _TEXT_INPUTS = frozenset({
     "", "text", "number", "email", "date", "tel", "url", "time", "datetime-local", "month", "week", "search",
 })  # fmt: skip
 # Ticked and not, as forms of Word show them.
-_TICKS = {"checkbox": ("☐", "☒"), "radio": ("○", "●")}
+TICKS = {"checkbox": ("☐", "☒"), "radio": ("○", "●")}
 _STRUCK = frozenset({"del", "s", "strike"})
 _OPENERS = ("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle")
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend"})
@@ -52,10 +52,13 @@ class Visibility:
             for name in ("aria-controls", "data-bs-target", "data-target")
             for target in (node.attributes.get(name) or "").replace("#", " ").split()
         }
-        letters = len(tree.body.text()) if tree.body else 0
-        # `noscript` may hold the whole page.
+        programs = sum(len(node.text()) for node in tree.css("body script, body style"))
+        letters = len(tree.body.text()) - programs if tree.body else 0
+        # Those may hold the whole page: what stands for scripts, and what a script shows when it has run.
         self._read = {
-            node.mem_id for node in tree.css("noscript") if 2 * len(node.text()) > letters
+            node.mem_id
+            for node in tree.css("noscript, body, [style*='hidden' i]")
+            if 2 * len(node.text()) > letters
         }
 
     def is_hidden(self, node: LexborNode) -> bool:
@@ -83,7 +86,7 @@ class Visibility:
             or "display:none" in style
             or "visibility:hidden" in style
         )
-        return is_off and not self._can_be_opened(node)
+        return is_off and node.mem_id not in self._read and not self._can_be_opened(node)
 
     def _can_be_opened(self, node: LexborNode) -> bool:
         attributes = node.attributes
@@ -136,8 +139,8 @@ def field_value(node: LexborNode) -> str:
     if node.tag == "select":
         return ", ".join(_options(node).shown)
     kind = (node.attributes.get("type") or "").lower()
-    if kind in _TICKS:
-        return _TICKS[kind]["checked" in node.attributes]
+    if kind in TICKS:
+        return TICKS[kind]["checked" in node.attributes]
     return (node.attributes.get("value") or "") if kind in _TEXT_INPUTS else ""
 
 
@@ -161,7 +164,7 @@ def _options(select: LexborNode) -> _Options:
     chosen = [at for at, one in enumerate(options) if "selected" in one.attributes]
     if "multiple" in select.attributes or (select.attributes.get("size") or "1") != "1":
         ticks = [
-            _TICKS["checkbox"][at in chosen] + " " if chosen else "" for at in range(len(texts))
+            TICKS["checkbox"][at in chosen] + " " if chosen else "" for at in range(len(texts))
         ]
         return _Options([tick + text for tick, text in zip(ticks, texts, strict=True)], [])
     asks = not chosen and bool(options) and options[0].attributes.get("value") == ""
@@ -235,6 +238,8 @@ def holds_data(table: LexborNode) -> bool:
     if not is_named and all(len(_cells_of(row)) < 2 for row in rows_of(table)):
         return False
     nested = sum(cell.css_first("table") is not None for cell in cells)
+    if len(rows_of(table)) == 1 and any(cell.css_first("pre") for cell in cells):
+        return False  # code beside the numbers of its lines
     headed = [cell for cell in cells if cell.tag == "td" and cell.css_first(_HEADINGS)]
     if headed and (
         len(rows_of(table)) == 1 or any(len(cell.text()) > _LONG_CELL for cell in headed)

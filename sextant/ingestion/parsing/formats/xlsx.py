@@ -105,7 +105,9 @@ def _comments(part: PackagePart) -> Iterator[tuple[str, str]]:
         for persons in part.package.main().related("person")
         for one in (persons.root if persons.root is not None else ())
     }
-    people |= {str(at): one.text or "" for at, one in enumerate(part.root.iter("{*}author"))}
+    people |= {
+        str(at): (one.text or "").strip() for at, one in enumerate(part.root.iter("{*}author"))
+    }
     for comment in part.root.iter("{*}threadedComment", "{*}comment"):
         text = "".join(part.text or "" for part in comment.iter("{*}text", "{*}t"))
         author = people.get(comment.get("personId") or comment.get("authorId", ""), "")

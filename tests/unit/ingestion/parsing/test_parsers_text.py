@@ -314,6 +314,29 @@ class TestHtml:
             "tail",
         ]
 
+    @pytest.mark.parametrize("style", ["visibility: hidden; opacity: 0", "VISIBILITY:HIDDEN"])
+    @pytest.mark.parametrize("tag", ["body", "div"])
+    def test_a_page_that_a_script_shows_is_read(self, tag: str, style: str) -> None:
+        page = f"<body><p>Staff</p><{tag} style='{style}'><p>The bus leaves at 7:15.</p></{tag}>"
+        found = blocks(FileType.HTML, page + "<script>show(document.body, {once: true})</script>")
+        assert "The bus leaves at 7:15." in [b.text for b in found if isinstance(b, Paragraph)]
+
+    def test_tasks_of_wikis_keep_their_ticks(self) -> None:
+        found = blocks(
+            FileType.HTML,
+            "<ul><li><div class='checkbox checkbox-on'></div> <span>Badge</span></li></ul><p>or</p>"
+            "<ul><li class='checked' data-inline-task-id='1'>Space</li><li data-inline-task-id='2'>Mail</li></ul>",
+        )
+        texts = [b.text for b in found if isinstance(b, Paragraph)]
+        assert texts == ["- ☒ Badge", "or", "- ☒ Space\n- ☐ Mail"]
+
+    def test_code_beside_the_numbers_of_its_lines_keeps_them(self) -> None:
+        found = blocks(
+            FileType.HTML,
+            "<table><tr><td><pre>1\n2</pre></td><td><pre>a = 1\nb = 2</pre></td></tr></table>",
+        )
+        assert "```\na = 1\nb = 2\n```" in [b.text for b in found if isinstance(b, Paragraph)]
+
     def test_only_the_main_part_is_read_where_the_page_has_one(self) -> None:
         found = blocks(
             FileType.HTML, "<body><div>Cookie banner</div><main><p>Content.</p></main></body>"
