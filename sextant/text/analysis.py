@@ -63,7 +63,12 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 def names_code(question: str) -> bool:
     """Return whether a question names a code or the number of a version."""
-    return bool(codes_in(question)) or _VERSION.search(question) is not None
+    return bool(codes_and_versions_in(question))
+
+
+def codes_and_versions_in(text: str) -> list[str]:
+    """Return the codes in `text`, and the numbers of versions: E47, 2.5.0."""
+    return [*codes_in(text), *(one or two for one, two in _VERSION.findall(text))]
 
 
 def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
@@ -77,7 +82,7 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
         texts: what was found for it.
     """
     codes, models = codes_in(question), _models_in(question)
-    versions = [one or two for one, two in _VERSION.findall(question)]
+    versions = codes_and_versions_in(question)[len(codes) :]
     if not (codes or models or versions):
         return []
     text = normalise("\n".join(texts))

@@ -11,7 +11,7 @@ from sextant.text.characters import language_of, normalise, plain_of
 DATE, NUMBER, NAME, REASON = "date", "number", "name", "reason"
 _ASKED_KIND_FORMS = {
     DATE: r"何时|什么时[候间]|哪天|哪一?[年月日]|几[年月日号点]|日期|\b(?:when|(?:what|which) (?:year|date|day|month|time|century))\b",
-    NUMBER: r"多少|几|多[大长高远久重宽深]|怎么收费|\bhow (?:many|much|long|old|far|tall|high|wide|deep|heavy|expensive|often|large|big)\b"
+    NUMBER: r"多少|几|多[大长高远久重宽深]|怎么收费|\bhow (?:many|much|long|old|far|fast|soon|quickly|early|tall|high|wide|deep|heavy|expensive|often|large|big)\b"
     r"|\bwhat (?:percent\w*|number|age|price|size|port)\b",
     NAME: r"\b(?:who|whom|whose|where)\b|\b(?:what|which) (?:city|country|state|place|person)\b",
     REASON: r"为什么|为何|\bwhy\b",
@@ -20,6 +20,13 @@ _ASKED_KINDS = {kind: re.compile(form) for kind, form in _ASKED_KIND_FORMS.items
 # "Is it paid when I leave?" asks for no date; "Do you know when …?" does.
 _POLAR = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|ha[sd]|have|can|could|will|would|shall|should|may|might|must)\b(?! you\b)"
+)
+# "How long does it take?" asks for hours or years; a length in metres may answer it, too.
+_ASKS_HOW_LONG = re.compile(r"多久|多长时间|\bhow (?:long|fast|soon|quickly|early)\b")
+_SPAN = re.compile(
+    r"(?:\d|[一二两三四五六七八九十百千半数几]|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|several|few|half)\b)"
+    r"[ -]?(?:[多余个]|full |calendar |business |working )*"
+    r"(?:[年月周天日秒米]|星期|小时|钟头|分钟?|公里|(?:year|month|week|day|hour|minute|second|met(?:er|re)|mile|km|min|hr)s?\b|[hms]\b|ms\b|feet|ft\b)"
 )
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
 # 八角 and 统一 are no numbers.
@@ -36,7 +43,7 @@ _LABEL = re.compile(
     re.MULTILINE,
 )
 _DATE_FORM = re.compile(
-    r"\d{3,4}年|\d{1,2}月|\d{1,2}[日号点]|\b1\d{3}\b|\b20\d\d\b|\d{1,2}:\d\d|世纪|centur|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"\d{3,4}年|\d{1,2}月|\d{1,2}[日号点]|(?<![#/])\b(?:1\d{3}|20\d\d)\b|\d{1,2}:\d\d|世纪|centur|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
     r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
 )
 _CAPITALISED = re.compile(r"\b[A-Z]\w+")
@@ -61,6 +68,7 @@ class AnswerType:
         plain = plain_of(question)
         kinds = () if _POLAR.match(plain) else _ASKED_KINDS.items()
         self.kind = next((kind for kind, form in kinds if form.search(plain)), "")
+        self._asks_how_long = _ASKS_HOW_LONG.search(plain) is not None
         self._figures = set(_FIGURES.findall(plain))
         self._asks_place = "第几" in plain
         self._names = set(_CAPITALISED.findall(question))
@@ -76,6 +84,8 @@ class AnswerType:
         new_figures = bool(set(_FIGURES.findall(plain)) - self._figures)
         if self.kind == DATE:
             return new_figures and _DATE_FORM.search(plain) is not None
+        if self.kind == NUMBER and self._asks_how_long:
+            return _SPAN.search(plain) is not None
         if self.kind == NUMBER:
             return new_figures or _NUMBER_WORD.search(plain) is not None
         if self.kind == REASON:

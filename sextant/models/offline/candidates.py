@@ -124,8 +124,10 @@ def _read_language(text: str) -> str:
 # Tables of more rows, lists and code of more lines are not quoted whole.
 _MOST_ROWS, _MOST_LINES = 8, 12
 _MOST_BETWEEN = 3  # lines between two items of a numbered list
+_MOST_GAP = 4  # characters between a passage and the next one
 _MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
+_ASKS_OF_EACH = re.compile(r"各|每[个個种種台款]|分别|分別|所有|全部|\b(?:each|every|all)\b")
 _INTRODUCES = re.compile(r"[:：][*_]*\s*$")
 _RULE = re.compile(r"\s*\|[ :|-]+$")
 
@@ -135,22 +137,39 @@ def complete_lists(
 ) -> list[Span]:
     """Return `spans` with the list, code or small table that the first of them introduces.
 
-    Of a table, only the rows that share most with what the question says beyond the introducing line.
+    Of a table, only the rows that share most with what the question says beyond the introducing line. A row stands for
+    all of its table where the question asks of each.
     """
     if not spans:
         return []
     source, start, end = spans[0]
     text = items[source].text
+    caption = text[start:end]
+    if is_row(text[start:end]) and _ASKS_OF_EACH.search(plain_of(question)):
+        return [(source, *span) for span in _read_rows_around(question, text, start)] or list(spans)
     below: Sequence[tuple[int, int]] = list(_read_below(text, start, end))
+    if not below and not text[end:].strip(" *_\n"):
+        source, text = _read_behind(items, source)
+        below = list(_read_rows(text, list(_LINE.finditer(text))))
     if not below:
         return list(spans)
     first = [] if is_row(text[slice(*below[0])]) else [spans[0]]
     if not first:
-        below = _choose_rows(question, text, text[start:end], below)
+        below = _choose_rows(question, text, caption, below)
     completed = [*first, *((source, *span) for span in below)]
     last = max(span[1] for span in below)
     others = [one for one in spans[1:] if one[0] != source or not start <= one[1] < last]
     return [*completed, *others]
+
+
+def _read_behind(items: Sequence[RetrievedItem], source: int) -> tuple[int, str]:
+    """Return the passage that goes on right behind another one, and its text; "" where none was found."""
+    end = int(items[source].metadata.get("end") or 0)
+    for at, item in enumerate(items):
+        gap = int(item.metadata.get("start") or 0) - end
+        if document_of(item) == document_of(items[source]) and end and 0 <= gap <= _MOST_GAP:
+            return at, item.text
+    return source, ""
 
 
 def complete_labels(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
@@ -239,6 +258,16 @@ def _read_rows(text: str, lines: Sequence[re.Match[str]]) -> Iterator[tuple[int,
         yield from (
             span for span in quotable_spans(text) if rows[2].start() <= span[0] and span[1] <= last
         )
+
+
+def _read_rows_around(question: str, text: str, start: int) -> list[tuple[int, int]]:
+    """Return the rows of the small table that one of them stands in: those that the question names, or all."""
+    lines = list(_LINE.finditer(text))
+    above = [at for at, line in enumerate(lines) if line.end() <= start and line[0][0] != "|"]
+    rows = list(_read_rows(text, lines[above[-1] + 1 if above else 0 :]))
+    plain = plain_of(question)
+    named = [row for row in rows if plain_of(text[slice(*row)].partition(" |")[0]) in plain]
+    return named or rows
 
 
 def _read_code(lines: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:

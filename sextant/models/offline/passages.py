@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.wording import WORD
+from sextant.models.offline.wording import WORD, strip_targets
 from sextant.tables.cells.stored import cells_of
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.sentences import is_ended, sentence_spans
@@ -20,9 +20,9 @@ Span = tuple[int, int, int]
 FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
 # A list item's number, in either language.
-NUMBERED = r"\d{1,3}(?:[)、．]|\.(?!\d))\s*|[(（]?[一二三四五六七八九十]{1,3}[)）、]\s*"
+NUMBERED = r"\d{1,3}(?:[)、．]|\.(?![\da-z]))\s*|[(（]?[一二三四五六七八九十]{1,3}[)）、]\s*"
 # The marks of a list item, heading, quotation or table that a line begins with.
-# The 4 of "4.2 adds …" is none.
+# The 4 of "4.2 adds …" and of "4.x" is none.
 _LINE_MARK = re.compile(rf"(?:[#>*•·|-]+\s+|{NUMBERED})+")
 # The key of a record ("answer: Within 8 hours", "price_eur: 52").
 _KEY = re.compile(r"(?P<key>[a-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*):[ \t]+(?=\S)")
@@ -48,6 +48,8 @@ _UNRULED = re.compile(
     rf"(?P<lines>(?:{_LINE_OF_NUMBERS}){{2,}})",
     re.MULTILINE,
 )
+# "(#1596)" refers to something, and says nothing.
+_REFERENCE = re.compile(r"[(（\[][\W\d_]*[)）\]]")
 # Bars and white space at the end of a row.
 _AROUND_BARS = "| \t\r\n\u3000"
 _MOST_LINES = 6  # of code that is offered as one
@@ -121,7 +123,8 @@ def _read_sentence(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
                 yield begin, stop.start() + 1
             begin = stop.end()
     last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
-    if WORD.search(text, begin, last):
+    said = strip_targets(text[begin:last])
+    if WORD.search(said) and not _REFERENCE.fullmatch(said):
         yield begin, last
 
 
@@ -209,13 +212,14 @@ def read_full_text(passage: RetrievedItem) -> str:
 def titles_above(passage: RetrievedItem) -> str:
     """Return the titles of the passage itself and of the sections it stands in."""
     path = passage.metadata.get("section_path") or ()
-    return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
+    titles = [passage.metadata.get("title"), *path]
+    return " ".join(f"{strip_targets(part)} " for part in titles if part)
 
 
 def section_of(passage: RetrievedItem) -> str:
     """Return the title of the section that the passage stands in; "" for none."""
     path: Sequence[str] = passage.metadata.get("section_path") or ("",)
-    return path[-1]
+    return strip_targets(path[-1])
 
 
 def names_above(passage: RetrievedItem) -> str:

@@ -21,9 +21,10 @@ from sextant.models.offline.passages import (
     names_of_document,
     quotable_spans,
     read_full_text,
+    section_of,
 )
 from sextant.models.offline.wording import content_words, is_question, strip_borrowed_part
-from sextant.text.analysis import codes_in
+from sextant.text.analysis import codes_and_versions_in, codes_in
 from sextant.text.characters import has_cjk, plain_of, simplify
 from sextant.text.sentences import is_ended
 
@@ -54,7 +55,8 @@ _POINTS_TO_TABLE = re.compile(
     r"[见見如](?:下|上|附)?表|[下上附]表(?:所示)?|\b(?:table|list) (?:below|above)|\b(?:following|next) (?:table|list)",
     re.IGNORECASE,
 )
-_ASKS_HOW = re.compile(r"怎|如何|\bhow (?:to|do|does|can|could|should|is|are)\b")
+_ASKS_WHAT = re.compile(r"怎|如何|什么|哪些|\b(?:what|how)\b")
+_CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
 _ENOUGH = 0.6  # of the words of a question that a name must have
 _QUOTES = 6
 # "Date: 12 March", 主持：…: fields that head a letter or minutes.
@@ -114,8 +116,9 @@ def read_named_section(
 ) -> list[Sentence]:
     """Return all sentences of the one short section whose title is all that `question` names: "What happens in week 3?".
 
-    What asks how something is done that a code names (E-17怎么处理) has the verb besides, whichever it is. A code that
-    opens a sentence is the title of what follows, up to the next one: "E25 The cover is loose. Press it."
+    Where a code or version names it, a word and names may stand beside that (E-17怎么处理, "What changed in Heron
+    2.5.0?"); of a long section the first sentences are returned. A code that opens a sentence is the title of
+    what follows, up to the next one: "E25 The cover is loose. Press it."
 
     Args:
         question: one that asks for nothing of a kind.
@@ -124,22 +127,23 @@ def read_named_section(
     """
     stated = simplify(strip_borrowed_part(question))
     words, codes = set(content_words(stated)), _read_codes(stated)
-    is_how_to = bool(codes and _ASKS_HOW.search(plain_of(stated)))
-    has_one_verb = len([word for word in words if not codes_in(word)]) == 1
+    others = words - codes - set(content_words(" ".join(_CAPITALISED.findall(stated))))
+    is_named_by_code = codes and len(others) <= 1 and _ASKS_WHAT.search(plain_of(stated))
     sections = defaultdict[tuple[str, ...], list[Sentence]](list)
     code, before = "", None
     for one in sentences:
         path = tuple(items[one.source].metadata.get("section_path") or ())
         code = _read_opening_code(one) or (code if _goes_on(before, one, items) else "")
         before = one
-        for title in (simplify(" ".join(path[-1:])), code):
+        for title in (simplify(section_of(items[one.source])), code):
             if (words and words == set(content_words(title))) or (
-                is_how_to and has_one_verb and codes == _read_codes(title)
+                is_named_by_code and codes == _read_codes(title)
             ):
                 sections[document_of(items[one.source]), *path].append(one)
                 break
     found = next(iter(sections.values())) if len(sections) == 1 else []
-    return found if len(found) <= _QUOTES else []
+    found.sort(key=lambda one: (items[one.source].metadata.get("start", 0), one.start))
+    return found[:_QUOTES] if codes or len(found) <= _QUOTES else []
 
 
 def _read_opening_code(sentence: Sentence) -> str:
@@ -157,7 +161,7 @@ def _goes_on(before: Sentence | None, sentence: Sentence, items: Sequence[Retrie
 
 
 def _read_codes(text: str) -> set[str]:
-    return set(map(plain_of, codes_in(text)))
+    return set(map(plain_of, codes_and_versions_in(text)))
 
 
 def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:

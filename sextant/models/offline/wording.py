@@ -18,7 +18,10 @@ _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
 # "US", "IT" and "WHO" are names, whatever they are in small letters.
 _CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
-_POSSESSIVE = re.compile(r"['’]s$")
+# "16.x" is any version 16.
+_ENDING_OF_NAME = re.compile(r"['’]s$|(?<=\d)\.x$")
+# Where a link leads, as parsing writes it behind the link's text.
+_TARGET = re.compile(r" ?\((?:https?://|mailto:)[^\s()]*\)")
 # "Which year?", "what is he called?": the answer need not repeat these.
 _ASKED_FOR_WORDS = """
 年 月 日 人 位 叫 地址 位置 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱 收费 收費
@@ -61,9 +64,14 @@ def terms(text: str) -> list[str]:
             telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
             found += [*(char for char in run if char not in CHINESE_STOP_WORDS), *telling]
         elif token not in ENGLISH_STOP_WORDS:
-            word = _POSSESSIVE.sub("", token)
+            word = _ENDING_OF_NAME.sub("", token)
             found.append(_NUMBER_WORDS.get(word) or stem(word))
     return found
+
+
+def strip_targets(text: str) -> str:
+    """Return `text` without where its links lead, which says nothing of what it is about."""
+    return _TARGET.sub("", text)
 
 
 def find_capitals(text: str) -> frozenset[str]:
@@ -98,7 +106,7 @@ class Paraphrases:
 
     def read(self, text: str) -> str:
         """Return `text` normalised, behind it the question's words that it has in other words."""
-        plain = plain_of(text)
+        plain = plain_of(strip_targets(text))
         words = [word for word, pattern in self._synonyms if pattern.search(plain)]
         return " ".join([plain, *words])
 

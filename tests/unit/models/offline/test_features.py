@@ -59,6 +59,11 @@ def test_a_row_is_read_under_the_head_of_its_table() -> None:
         ("Is it old?", "It is a lamp of 1907.", 0),
         ("什么是食品浪费？", "本法所称食品浪费，是指未能合理利用食品。", 1),
         ("什么是食品浪费？", "各级人民政府应当反对食品浪费。", 0),
+        ("保修多久？", "保修期为十八个月。", 1),
+        ("保修多久？", "两台电机都保修。", -1),
+        ("How soon do you reply?", "We reply within two working days.", 1),
+        ("How soon do you reply?", "Line 4 replies.", -1),
+        ("When was it built?", "Rust is gone. See #1907.", -1),
     ],
 )
 def test_the_kind_of_thing_that_is_asked_for_is_found(question: str, text: str, match: int) -> None:
@@ -160,3 +165,13 @@ def test_us_in_capitals_is_a_country() -> None:
     (plain,) = measure("HOW DO US COLLEAGUES ASK?", "They tell us.")
     assert ours["overlap"] > theirs["overlap"]
     assert plain["overlap"] == 0
+
+
+def test_where_a_link_leads_says_nothing_and_any_version_of_a_line_is_named_by_its_number() -> None:
+    linked, told = measure(
+        "When does Heron 16 end?",
+        "The plan (https://example.org/heron/16/end).",
+        "Heron 16.x ends in May.",
+    )
+    assert linked["overlap"] == 0
+    assert told["overlap"] == pytest.approx(1.0)

@@ -61,6 +61,15 @@ LISTED_FAULTS = [
 ]
 
 
+CHANGES = [
+    section(
+        "2.4.0 (https://example.org/2.3.0...2.4.0)",
+        "Doors open. " + " ".join(f"Fix part{a}." for a in "ABCDEF"),
+    ),
+    section("2.3.0 (https://example.org/2.2.0...2.3.0)", "Rust is gone. (#7)"),
+]
+
+
 @pytest.mark.parametrize(
     ("question", "items", "answer"),
     [
@@ -100,6 +109,12 @@ async def test_a_field_answers_what_asks_for_its_label() -> None:
         ),
         ("What should I do about E24?", LISTED_FAULTS, ["E24 The hose is bent.", "Straighten it."]),
         ("What does E25 mean?", LISTED_FAULTS, ["E25 The cover is loose.", "Press it."]),
+        (
+            "What changed in Heron 2.4.0?",
+            CHANGES,
+            ["Doors open.", *map("Fix part{}.".format, "ABCDE")],
+        ),
+        ("Heron 2.3.0 更新了什么？", CHANGES, ["Rust is gone."]),
     ],
 )
 async def test_a_section_that_alone_is_named_is_told_in_its_order(

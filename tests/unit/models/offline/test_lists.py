@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sextant.models.offline.candidates import complete_lists, find_label
@@ -179,3 +181,33 @@ def test_code_is_shown_between_fences() -> None:
     start = passage.text.index("#")
     code = "# Install the pack\napt install ocr-chi"
     assert describe_row(code, passage, start) == f"```\n{code}\n```"
+
+
+def test_a_table_that_begins_the_next_passage_is_told_with_the_line_before_it() -> None:
+    said = "The limits are listed below."
+    rows = ["Bonn | 90", "Kiel | 80"]
+    table = f"| City | Limit |\n| --- | --- |\n| {rows[0]} |\n| {rows[1]} |"
+    line = replace(item(said), document_id="a", metadata={"start": 0, "end": len(said)})
+    behind = replace(item(table), document_id="a", metadata={"start": len(said) + 2, "end": 99})
+    spans = complete_lists("limits", [line, replace(behind, document_id="b"), behind], [(0, 0, 28)])
+    assert [(at, table[start:end]) for at, start, end in spans] == [(2, row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("各城市的限额是多少？", ["北京 | 650 元", "苏州 | 480 元"]),
+        ("每个北京员工的限额是多少？", ["北京 | 650 元"]),
+        ("限额是多少？", ["北京 | 650 元"]),
+    ],
+)
+def test_who_asks_of_each_is_told_every_row(question: str, told: list[str]) -> None:
+    assert complete(TABLE, "北京 | 650 元", question=question) == told
+
+
+def test_the_number_of_a_line_of_versions_stays_and_a_reference_alone_is_not_quoted() -> None:
+    text = "| 24.x | 2025 |\n\n- Fix the lamp. (#1596 (https://example.org/1596))"
+    assert [text[start:end] for start, end in quotable_spans(text)] == [
+        "24.x | 2025",
+        "Fix the lamp.",
+    ]

@@ -123,7 +123,7 @@ async def test_where_a_section_is_titled_by_a_version_only_what_names_it_is_quot
     question = "What is new in Relay 1.3.0?"
     assert await answers(question, *changes) == ["Folders can be shared."]
     news = replace(item("Relay 1.3.0 is new."), document_id="news")
-    assert "Relay 1.3.0 is new." in await answers(question, *changes, news)
+    assert "Relay 1.3.0 is new." in await answers("Is Relay 1.3.0 new?", *changes, news)
 
 
 async def test_a_title_with_the_date_of_the_version_asked_for_answers_by_itself() -> None:
