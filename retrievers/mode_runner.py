@@ -7,7 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sextant.domain.errors import ConflictError, InputError, SextantError
+from sextant.domain.errors import ConflictError, InputError
+from sextant.domain.graph import Entity
 from sextant.domain.retrieval import (
     ItemKind,
     LaneScore,
@@ -226,13 +227,9 @@ class ModeRunner:
         if self.graph is None or graph_items is None:
             return []
         rows = {graph_items.index.entities[row]: row for row in graph_items.entities}
-        try:
+        found: Sequence[Entity] = ()
+        with go_without("graph", query.warnings, WarningCode.GRAPH_STORE_FAILED):
             found = await self.graph.get_entities(query.scope, list(rows))
-        except (InputError, ConflictError):
-            raise
-        except SextantError as error:
-            go_without("graph", error, query, WarningCode.GRAPH_STORE_FAILED)
-            return []
         # An entity that was merged since the index was built comes under another id: it is left out.
         return graph_items.to_items(
             {rows[entity.id]: of_entity(entity) for entity in found if entity.id in rows}

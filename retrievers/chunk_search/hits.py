@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.errors import InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode
 from sextant.retrievers.chunk_search.ranking import RankedChunk, Share
-from sextant.retrievers.lanes.warnings import find_causes, log_failures
+from sextant.retrievers.lanes.warnings import go_without
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import (
     ChunkEntity,
@@ -26,7 +24,6 @@ from sextant.stores.chunks.stored import (
 from sextant.stores.postgresql.database import Database
 
 SECTION, LINKED = "section", "linked"
-_NO_GRAPH = CodedWarning(WarningCode.GRAPH_STORE_FAILED)
 
 
 class HitModel(BaseModel):
@@ -141,7 +138,7 @@ class ChunkHits:
     async def _load_entities(
         self, scope: Scope, ids: Sequence[UUID], warnings: list[CodedWarning]
     ) -> _Entities:
-        with _without_graph(warnings):
+        with go_without("graph", warnings, WarningCode.GRAPH_STORE_FAILED):
             return await entities_of(self._database, scope, ids)
         return {}
 
@@ -150,7 +147,7 @@ class ChunkHits:
     ) -> _Neighbours:
         """Return hit → chunks beside it in its section, then chunks linked by shared entities."""
         linked: Mapping[UUID, Sequence[UUID]] = {}
-        with _without_graph(warnings):
+        with go_without("graph", warnings, WarningCode.GRAPH_STORE_FAILED):
             linked = await load_linked_chunks(self._database, scope, [hit.id for hit in hits])
         ids = {hit.id: list(_relations(hit, linked)) for hit in hits}
         wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
@@ -159,19 +156,6 @@ class ChunkHits:
             hit: tuple(_neighbour(stored[chunk], how) for chunk, how in pairs if chunk in stored)
             for hit, pairs in ids.items()
         }
-
-
-@contextmanager
-def _without_graph(warnings: list[CodedWarning]) -> Iterator[None]:
-    """Suppress an error of the graph, with a warning."""
-    try:
-        yield
-    except InputError:
-        raise
-    except SextantError as error:
-        if _NO_GRAPH not in warnings:
-            warnings += [_NO_GRAPH, *find_causes({"graph": error})]
-            log_failures({"graph": error})
 
 
 def _as_ranked(item: RetrievedItem) -> RankedChunk:

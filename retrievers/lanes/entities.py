@@ -10,7 +10,6 @@ from uuid import UUID
 
 import numpy as np
 
-from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, PassageContent, RetrievedItem
 from sextant.domain.warnings import WarningCode
 from sextant.models.protocols import Vectors
@@ -19,7 +18,7 @@ from sextant.retrievers.index.lexical import LexicalIndex
 from sextant.retrievers.index.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.lanes.warnings import go_without, log_failures
+from sextant.retrievers.lanes.warnings import go_without
 from sextant.stores.graph.evidence import relation_id
 from sextant.stores.graph.protocol import EntityHit, GraphStore
 from sextant.stores.postgresql.watched import with_deadline
@@ -78,17 +77,9 @@ async def find_nearest_entities(
 
     The result is empty, with a warning, if the graph store fails or does not answer within `seconds`.
     """
-    try:
+    hits: Sequence[EntityHit] = ()
+    with go_without("graph", query.warnings, WarningCode.GRAPH_STORE_FAILED):
         hits = await with_deadline(seconds, _search_entities(graph, query, vector))
-    except (InputError, ConflictError):
-        raise
-    except SextantError as error:
-        go_without("graph", error, query, WarningCode.GRAPH_STORE_FAILED)
-        return {}
-    except TimeoutError as error:
-        query.warn(WarningCode.GRAPH_STORE_FAILED)
-        log_failures({"graph": error})
-        return {}
     rows = ((index.entities.row_of(hit.entity.id), hit.score) for hit in hits)
     return {row: _NEAREST_STRENGTH * score for row, score in rows if row is not None and score > 0}
 

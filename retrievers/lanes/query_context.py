@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sextant.domain.errors import ConflictError, InputError, SextantError
+from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import milliseconds_since
 from sextant.domain.warnings import WarningCode
@@ -227,30 +227,24 @@ class IndexLaneRunner:
         return allowed
 
     async def _embed(self, query: LaneQuery, timings: LaneTimings) -> Vectors | None:
-        try:
-            with timings.measure(VECTOR):
-                return await self.embedder.embed_query(query.text)
-        except ConflictError:
-            raise
-        except SextantError as error:
-            go_without(VECTOR, error, query, WarningCode.EMBEDDING_FAILED)
-            return None
+        with (
+            go_without(VECTOR, query.warnings, WarningCode.EMBEDDING_FAILED),
+            timings.measure(VECTOR),
+        ):
+            return await self.embedder.embed_query(query.text)
+        return None
 
     async def _find_in_store(
         self, query: LaneQuery, index: ScopeIndex, vector: Vectors
     ) -> NearestPassages | None:
         """Return the nearest passages by a search in PostgreSQL."""
-        try:
+        with go_without(VECTOR, query.warnings, WarningCode.EMBEDDING_FAILED):
             wanted = count_nearest(len(index.chunk_ids))
             found = await detach_on_cancel(self.chunks.nearest(query.scope, vector, wanted))
-        except ConflictError:
-            raise
-        except SextantError as error:
-            go_without(VECTOR, error, query, WarningCode.EMBEDDING_FAILED)
-            return None
-        rows = index_of(index.chunk_ids.halves, halves_of_texts(found.ids)).astype(np.intp)
-        rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
-        return NearestPassages(rows[rising], np.array(found.scores, np.float32)[rising])
+            rows = index_of(index.chunk_ids.halves, halves_of_texts(found.ids)).astype(np.intp)
+            rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
+            return NearestPassages(rows[rising], np.array(found.scores, np.float32)[rising])
+        return None
 
 
 def _run_lane(

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 
-from sextant.domain.errors import RetrievalError, SextantError, describe_reason
+from sextant.domain.errors import (
+    ConflictError,
+    InputError,
+    RetrievalError,
+    SextantError,
+    describe_reason,
+)
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import CodedWarning, WarningCode, distinct, names
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
@@ -73,12 +80,23 @@ async def failure_of(
     return RetrievalError.of({**failed, **dict.fromkeys(late, database.silence())})
 
 
-def go_without(part: str, cause: SextantError, query: LaneQuery, code: WarningCode) -> None:
-    """Warn that lanes went on without a part that failed, and log the cause, once a question."""
-    if query.warn(code):
-        query.warn(WarningCode.CAUSE, {"reason": describe_reason(cause)})
-        log_failures({part: cause})
-        log_warning(CodedWarning(code))
+@contextmanager
+def go_without(part: str, warnings: list[CodedWarning], code: WarningCode) -> Iterator[None]:
+    """Go on without a part that fails: add a warning and the cause, and log both, once a question.
+
+    Raises:
+        InputError, ConflictError: the request or the stored vectors are at fault.
+    """
+    try:
+        yield
+    except (InputError, ConflictError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a part is an edge, like a lane
+        warning, failed = CodedWarning(code), {part: error}
+        if warning not in warnings:
+            warnings += distinct([warning, *find_causes(failed)])
+            log_failures(failed)
+            log_warning(warning)
 
 
 def log_warning(warning: CodedWarning) -> None:

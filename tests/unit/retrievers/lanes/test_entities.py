@@ -6,6 +6,7 @@ import asyncio
 from typing import cast
 
 import numpy as np
+import pytest
 
 from sextant.domain.scope import Scope
 from sextant.domain.warnings import WarningCode
@@ -30,8 +31,16 @@ class _HangingGraph:
         return []
 
 
-async def test_a_graph_store_that_hangs_costs_the_nearest_entities_and_gives_a_warning() -> None:
+class _BrokenGraph:
+    async def entities_by_text(self, *_: object) -> list[EntityHit]:
+        raise ValueError("an index is missing")
+
+
+@pytest.mark.parametrize("graph", [_HangingGraph(), _BrokenGraph()])
+async def test_a_graph_store_that_hangs_or_breaks_costs_the_nearest_entities_and_gives_a_warning(
+    graph: object,
+) -> None:
     query = LaneQuery(Scope("u", "g"), "Who froze the ledger?", 5, 5)
-    graph, index = cast(GraphStore, _HangingGraph()), cast(ScopeIndex, None)
-    assert await find_nearest_entities(graph, query, index, None, seconds=0.01) == {}
-    assert [warning.code for warning in query.warnings] == [WarningCode.GRAPH_STORE_FAILED]
+    store, index = cast(GraphStore, graph), cast(ScopeIndex, None)
+    assert await find_nearest_entities(store, query, index, None, seconds=0.01) == {}
+    assert query.warnings[0].code is WarningCode.GRAPH_STORE_FAILED
