@@ -297,7 +297,9 @@ class QueryChooser(QuestionParts):
         if has_group:
             return self._count_groups()
         distinct = self.subject if self.subject in near else None
-        telling = distinct is not None or any(not self.names_row(one) for one in self.where)
+        # The rows that a name selects are not worth counting: "how many finalists had season 3".
+        several = any(not self.names_row(one) for one in self.where)
+        telling = several if self.where else distinct is not None
         if not (self._has("rows") or telling or self._counts_entries()):
             return None
         select = () if distinct is None else (distinct,)

@@ -98,7 +98,9 @@ class Conditions:
     def reduce(self) -> None:
         """Apply all productions."""
         filler = {"filler"}
-        self._apply("not|none VALUE and|or|comma? VALUE? not_behind?", self._deny, HARMLESS)
+        self._apply(
+            "not|none COLUMN? VALUE and|or|comma|not? VALUE? not_behind?", self._deny, HARMLESS
+        )
         self._apply("VALUE and|or|comma VALUE not_behind", self._deny, HARMLESS)
         self._apply("VALUE not_behind", self._deny, HARMLESS)
         for pattern, comparison in _COMPARISONS.items():

@@ -16,7 +16,7 @@ from sextant.tables.cells.table import DataTable
 from sextant.tables.query.chooser import QueryChooser
 from sextant.tables.query.column_kinds import read_kinds
 from sextant.tables.query.conditions import CONDITION, Conditions
-from sextant.tables.query.linker import Linker, is_list
+from sextant.tables.query.linker import Linker, is_list, plain_name
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
 from sextant.tables.query.tokens import (
@@ -32,7 +32,7 @@ from sextant.tables.query.tokens import (
     collect_kinds,
     split_computations,
 )
-from sextant.text.characters import has_cjk, plain_of
+from sextant.text.characters import find_whole, has_cjk, plain_of
 from sextant.text.number_words import in_digits
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.word_forms import stem, synonym_patterns
@@ -122,7 +122,7 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
         return None
     chooser = QueryChooser(table, linker, conditions, parsed.text, about)
     found = chooser.choose()
-    if found is None or LeftoverWords(question, table, chooser, about).exist():
+    if found is None or LeftoverWords(question, table, chooser, about).exist_for(found):
         return None
     return replace(found, is_guessed=conditions.is_guessed)
 
@@ -137,7 +137,7 @@ _MARK = re.compile(r"(?<!^)\b(?!I\b)[A-Z][A-Z\d]{0,3}\b")
 
 
 class LeftoverWords:
-    """The words of a question that its query does not account for.
+    """The words and names of a question that its query does not account for.
 
     Args:
         question: the question.
@@ -164,8 +164,14 @@ class LeftoverWords:
         marks = _MARK.findall(question) if not question.isupper() else []
         self._marks = {mark.lower() for mark in marks}
 
-    def exist(self) -> bool:
-        """Return whether there is a word that nothing explains."""
+    def exist_for(self, query: TableQuery) -> bool:
+        """Return whether there is a word that nothing explains, or a named column without a part in the query."""
+        taking_part = {*query.columns, *self._chooser.words[:1]}
+        for token in self._chooser.tokens:
+            if token.kind == COLUMN and token.column not in taking_part:
+                name = plain_name(self._table.names[token.column])
+                if find_whole(name, token.text) or find_whole(token.text, name):
+                    return True
         senses = {kind for one in self._used for kind in read_kinds(one)}
         for token in self._chooser.left:
             if token.sense in senses and token.kind == "cost":
@@ -195,7 +201,7 @@ class LeftoverWords:
     def _is_known(self, token: QuestionToken) -> bool:
         """Return whether names of the table, its caption or nearly all of its rows have a word."""
         word = token.text.lstrip("-")  # of "sales-2024"
-        if word in self._marks:
+        if word in self._marks or token.kind in {"not", "none"}:
             return False
         if token.kind == WORD and has_cjk(word):
             return word in self._above

@@ -54,3 +54,11 @@ class TableQuery:
         if self.order_by is not None and self.group_by is None:
             return self.order_by.column
         return self.select[0] if self.select else None
+
+    @property
+    def columns(self) -> set[int | None]:
+        """Return all columns that have a part in the query."""
+        ordered = self.order_by.column if self.order_by else None
+        shown = self.subject if self.aggregate in (None, Operation.COUNT) else None
+        bound = {at for one in self.where for at in (one.column, one.other)}
+        return {*self.select, self.group_by, shown, ordered, *bound}
