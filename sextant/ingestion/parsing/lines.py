@@ -366,6 +366,7 @@ def begin_alike(line: str, other: str) -> bool:
 
 def is_field(line: str) -> bool:
     """Return whether a line begins with a label and a colon (`Owner: …`)."""
+    line = line.lstrip()
     match = _FIELD.match(line)
     return match is not None and not line.startswith("//", match.end())
 

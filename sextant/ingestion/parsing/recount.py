@@ -255,6 +255,7 @@ _READERS: Mapping[FileType, Callable[[bytes], Iterator[SourcePart]]] = {
     FileType.CSV: _text,
     FileType.JSON: _json,
     FileType.EML: _eml,
+    FileType.MHTML: _eml,
     FileType.ODT: _odf,
     FileType.ODS: _odf,
     FileType.ODP: _odf,

@@ -271,7 +271,7 @@ def _rename_equals(attached: Sequence[AttachedFile]) -> Iterator[AttachedFile]:
 
 
 def parse_web_archive(content: bytes, limits: Limits) -> Blocks:
-    """Read a web page that was saved with its pictures (MHTML, RFC 2557); pages in its frames are read only if it is empty itself.
+    """Read a web page that was saved with its pictures and frames (MHTML, RFC 2557).
 
     Raises:
         FileBroken: no page is in it.

@@ -64,7 +64,7 @@ def read_page(
         load: returns the file of a picture by its address; by default only pages with pictures in them have any.
         is_all: whether all of it is its main part, as the pages of a book are.
     """
-    tree = _parse_tree(_SUBSET.sub(r"\1", text, count=1))
+    tree = _parse_tree(_SUBSET.sub(r"\1", text, count=1), load)
     visibility, omissions = Visibility(tree), Omissions()
     body, title = tree.body, tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
@@ -83,17 +83,18 @@ def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list
     return [prose.block for prose in reader.read(tree.body)] if tree.body else []
 
 
-def _parse_tree(markup: str, depth: int = 0) -> LexborHTMLParser:
+def _parse_tree(markup: str, load: Load | None = None, depth: int = 0) -> LexborHTMLParser:
     """Return the tree of a page as its reader sees it.
 
-    Frames whose page is written in them and components that bring their own markup are part of the page, and tables
-    that only assistive programs are told of (WAI-ARIA) are tables. `depth`: of a component inside others.
+    Frames whose page is written in them or saved with the page and components that bring their own markup are part of
+    the page, and tables that only assistive programs are told of (WAI-ARIA) are tables. `depth`: of a component inside
+    others.
     """
     tree = LexborHTMLParser(markup)
-    if frames := tree.css("iframe[srcdoc]"):
+    if frames := tree.css("iframe[srcdoc], iframe[src], frame[src]"):
         visibility = Visibility(tree)
         for frame in frames:
-            page = LexborHTMLParser(frame.attributes["srcdoc"] or "").body
+            page = _page_in(frame, load)
             if page and not visibility.is_off(frame):
                 frame.replace_with(page)
     if depth < _DEEPEST:
@@ -120,10 +121,19 @@ def _parse_tree(markup: str, depth: int = 0) -> LexborHTMLParser:
     return tree
 
 
+def _page_in(frame: LexborNode, load: Load | None) -> LexborNode | None:
+    """Return the body of the page in a frame, None where the file does not hold it."""
+    markup = frame.attributes.get("srcdoc") or ""
+    saved = load(frame.attributes.get("src") or "") if load and not markup else None
+    if saved:
+        markup = decode(saved, charset_of_page(saved)).text
+    return LexborHTMLParser(markup).body if markup else None
+
+
 def _show_shadow(template: LexborNode, depth: int) -> None:
     """Put a component's own markup (its declarative shadow root) in its place, with its content in the slots."""
     host = template.parent
-    shadow = _parse_tree(_TEMPLATE.sub("", template.html or ""), depth + 1).body
+    shadow = _parse_tree(_TEMPLATE.sub("", template.html or ""), depth=depth + 1).body
     if host is None or shadow is None:
         return
     content = list(host.iter(include_text=True))

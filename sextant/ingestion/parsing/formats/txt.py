@@ -187,7 +187,10 @@ def _hangs(item: Sequence[str], line: str) -> bool:
     """Return whether a line goes on with the item of a list, below the item's first word."""
     is_below = _indentation(line) == item_indent(item[0])
     return is_below and not (
-        starts_item(line) or ends_sentence(item[-1]) or _SPACED.search(line.strip())
+        starts_item(line)
+        or is_field(line)
+        or ends_sentence(item[-1])
+        or _SPACED.search(line.strip())
     )
 
 

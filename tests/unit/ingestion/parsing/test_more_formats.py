@@ -343,6 +343,17 @@ def test_a_saved_page_is_read_with_its_pictures() -> None:
     assert lines(blocks) == ["# 标题", "One.", "image A map"]
 
 
+def test_a_saved_page_is_read_with_its_frames() -> None:
+    content = (
+        b"From: <Saved by a browser>\r\nMIME-Version: 1.0\r\n"
+        b'Content-Type: multipart/related; type="text/html"; boundary="B"\r\n\r\n--B\r\n'
+        b"Content-Type: text/html\r\nContent-Location: https://example.org/\r\n\r\n"
+        b"<p>It holds 5 l.</p><iframe src='cid:two@x'></iframe><p>Sealed.</p>\r\n--B\r\n"
+        b"Content-Type: text/html\r\nContent-ID: <two@x>\r\n\r\n<p>At 7 bar.</p>\r\n--B--\r\n"
+    )
+    assert lines(read(FileType.MHTML, content)) == ["It holds 5 l.", "At 7 bar.", "Sealed."]
+
+
 def test_an_outlook_message_is_read_as_a_mail_with_what_it_forwards() -> None:
     sent = struct.pack("<HHIQ", 0x40, 0x0039, 6, 133_000_000_000_000_000)
     inner = outlook({"0037": "Offer", "1000": "Ten per cent off."})
