@@ -48,7 +48,7 @@ LATE = {
 
 # Tokens of a usual judgement and a usual answer.
 _REPLY_TOKENS, _ANSWER_TOKENS = 60, 200
-# The share of the time for searching and judging that one judgement may take, so that some is left for the next step.
+# The share of the time for searching and judging that judgements may take.
 _SHARE = 0.5
 
 
@@ -138,7 +138,8 @@ def _cannot_ask(run: RunContext, sizes: Sequence[int], budget: AnswerBudget) -> 
     needed = judging.speed.seconds(max(sizes), _REPLY_TOKENS)
     answer = chat.speed.seconds(settings.answers.passage_tokens, _ANSWER_TOKENS) if chat else 0.0
     reserved = settings.limits.answer_seconds * ANSWER_SHARE
-    if needed <= _SHARE * budget.seconds and needed + max(0.0, answer - reserved) <= budget.seconds:
+    others = (1 - _SHARE) * (settings.limits.answer_seconds - reserved)
+    if not needed or needed + max(others, answer - reserved) <= budget.seconds:
         return None
     return CodedWarning(WarningCode.TOO_SLOW_TO_JUDGE, {"seconds": round(needed)})
 

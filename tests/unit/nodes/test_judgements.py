@@ -1,5 +1,6 @@
 """When the chat model is asked to judge, and how the prompts of one answer begin."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -94,3 +95,15 @@ async def test_a_model_that_would_be_late_is_not_asked_and_it_is_said(
     model.speed.prompt = rate
     assert (await graded(state, bench(chat=model, settings=always).runtime)).sufficient
     model.speed.prompt = 0.0  # models of one kind share what is known of them
+
+
+@pytest.mark.parametrize(("left", "asked"), [(58, True), (40, False)])
+async def test_a_model_that_thinks_does_so_before_one_judgement_only(
+    bench: Build, left: float, asked: bool
+) -> None:
+    model = chat('{"relevant": [1], "sufficient": true}')
+    model.speed.answer, model.speed.thinking = 60.0, 800.0
+    state = after(QUESTION, items=[WEATHER], deadline=time.time() + left)
+    found = await graded(state, bench(chat=model, settings=AUTO).runtime)
+    assert found.sufficient is asked
+    model.speed.forget()
