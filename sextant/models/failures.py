@@ -330,7 +330,8 @@ def _out_of_quota(error: BaseException) -> bool:
     status = status_of(error)
     if status == _PAYMENT_REQUIRED or _body_code(error) == "insufficient_quota":
         return True
-    return status in (None, 400, 403, 429) and _NO_MONEY.search(words_of(error)) is not None
+    told = status in (400, 403, 429) or (status is None and _is_in_stream(error))
+    return told and _NO_MONEY.search(words_of(error)) is not None
 
 
 def _ancestry(error: BaseException) -> set[str]:

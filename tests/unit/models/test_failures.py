@@ -199,3 +199,8 @@ def test_who_gives_a_call_more_time_waits_longer_for_the_next() -> None:
     assert Retries.of(2, 60.0).wait(limited, 0) is None
     assert Retries.of(2, 300.0).wait(limited, 0) == 60.0
     assert (connect_seconds(1), connect_seconds(60), connect_seconds(600)) == (1, 5, 50)
+
+
+def test_a_balance_in_a_failure_of_another_kind_is_not_that_of_the_account() -> None:
+    error = as_sextant_error(ValueError("no JSON: “The balance of 2024 …”"), SERVICE)
+    assert isinstance(error, ModelUnavailable)
