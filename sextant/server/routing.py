@@ -54,7 +54,8 @@ class Requires:
         if self.permission not in principal.permissions:
             raise Forbidden(
                 f"This key may not do that: it lacks the permission {self.permission.value!r}.",
-                next_step="Make one that may: `sextant keys create --scope ...`.",
+                next_step="Ask whoever runs the server for a key with this permission "
+                f"(`sextant keys create --scope {self.permission.value}`).",
             )
         return principal
 

@@ -103,7 +103,7 @@ def test_what_a_key_does_not_permit_says_whom_to_ask(page: Page) -> None:
         page, {"name": "mine.txt", "mimeType": "text/plain", "buffer": b"The ferry leaves at nine."}
     )
     expect(row(page, "mine.txt").get_by_role("alert")).to_contain_text(
-        "Ask whoever runs the server for a key with this permission."
+        "Ask whoever runs the server for a key with this permission (`sextant keys create --scope"
     )
 
 

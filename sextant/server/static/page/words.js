@@ -70,7 +70,7 @@ export const WORDS = {
     tooLarge: "What was sent is larger than this server takes.",
     lost: "The server cannot be reached. Check that it runs, then try again.", broke: "The answer broke off. Ask again.",
     cutOff: "The upload broke off: the server is gone, or the file is larger than it takes.",
-    later: (seconds) => `Try again in ${seconds} seconds.`, forbidden: "Ask whoever runs the server for a key with this permission.",
+    later: (seconds) => `Try again in ${seconds} seconds.`, forbidden: "",
     kindsOf: { TERM: "term", PERSON: "person", ORGANIZATION: "organisation", LOCATION: "place", EVENT: "event", PRODUCT: "product", WORK: "work", DISEASE: "disease", SUBSTANCE: "substance", CONCEPT: "concept", DATE: "date", AMOUNT: "amount", CODE: "code", GROUP: "group" },
     relationsOf: { CO_OCCURS: "appears with", IS_A: "is a", PART_OF: "is part of", ABBREVIATES: "is short for" },
     lanes: { keyword: "words", vector: "meaning", walk: "graph", reports: "reports", local: "entities", global: "topics", mix: "words, meaning, graph", rerank: "rerank", restating: "restated" },
