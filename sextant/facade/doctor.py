@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sextant.domain.errors import (
     DatabaseUnavailable,
@@ -34,9 +34,6 @@ from sextant.stores.postgresql.database import Database, RoleRights
 from sextant.stores.work.queue import attendance_of, queue_of
 from sextant.text.characters import count_noun
 
-if TYPE_CHECKING:
-    from sextant.models.chat.measuring import Measurement
-
 # The versions of docs/deployment.md.
 _LEAST_POSTGRES = (15,)
 _LEAST_PGVECTOR = (0, 8)
@@ -45,10 +42,6 @@ _SILENT_DATABASE = (
     "Start PostgreSQL, and see that DATABASE_URL names it and that it lets this machine in; without "
     "DATABASE_URL see postgres.log in the data folder."
 )
-_INSTRUCTIONS = 700  # tokens of an answer's prompt without passages and conversation
-_ANSWER_TOKENS = 150  # tokens of an ordinary answer
-_PATIENCE = 5  # factor of the advised time limit for a model that was too slow
-_ROOMY = 16_384  # tokens of context that suffice for all defaults
 _DEPENDENCY_DOWN = 3  # as `sextant.domain.errors.DependencyError` exits
 
 
@@ -276,88 +269,22 @@ def _no_chat(name: str) -> Examination:
 
 
 async def _measure_chat(settings: Settings, role: Role, name: str, report: Report) -> Examination:
-    from sextant.models.chat.measuring import measure
+    from sextant.models.chat.measuring import INSTRUCTIONS, advise, describe, measure
 
     async with AsyncExitStack() as stack:
         chat = await open_chat_model(settings, stack, role)
         if chat is None:
             return _no_chat(name)
         limits = settings.limits
-        longest = limits.context_tokens + limits.history_tokens + _INSTRUCTIONS
+        longest = limits.context_tokens + limits.history_tokens + INSTRUCTIONS
         found = await measure(chat, longest, limits.answer_seconds, report)
-        advice = [*_advise_on_context(found, settings), *_advise_on_speed(found, settings, role)]
-        if found.json_failure:
-            advice.append(
-                f"{found.json_failure} Judgements need JSON: set SEXTANT_ANSWERS__JUDGEMENTS=never, or choose another model."
-            )
-        if found.failure:
-            seconds = f"SEXTANT_LIMITS__ANSWER_SECONDS={_PATIENCE * limits.answer_seconds:.0f}"
-            advice.insert(0, f"{found.failure} Set {seconds}, or choose a faster model.")
+        advice = advise(found, settings, role)
         return Examination(
             name,
             Health.WARNING if advice else Health.OK,
-            f"{chat.name} answers; {_describe(found)}",
+            f"{chat.name} answers; {describe(found)}",
             " ".join(advice),
             measured=found.as_json(),
-        )
-
-
-def _describe(found: Measurement) -> str:
-    """Return the measured figures in one line."""
-    rates = f"reads {found.prompt_rate:.0f} and writes {found.answer_rate:.0f} tokens a second"
-    parts = [
-        rates if found.prompt_rate and found.answer_rate else "its speed could not be measured"
-    ]
-    if found.thinking_tokens:
-        parts.append(f"thinks {found.thinking_tokens} tokens first")
-    if found.limit:
-        how = "cuts" if found.limit.is_cut else "refuses"
-        parts.append(f"{how} prompts beyond a context of {found.limit.tokens:,} tokens")
-    elif found.longest_read:
-        parts.append(f"read a prompt of {found.longest_read:,} tokens whole")
-    if found.refused:
-        parts.append(f"takes no {', '.join(found.refused)}")
-    return "; ".join(parts)
-
-
-def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
-    """Yield advice where the model's context is shorter than prompts may be."""
-    if found.limit is None:
-        return
-    limits, prompt_tokens = settings.limits, found.limit.for_prompt - _INSTRUCTIONS
-    if found.limit.is_cut:
-        yield (
-            "Longer prompts lose their beginning without a word. With Ollama start the server with "
-            f"OLLAMA_CONTEXT_LENGTH={_ROOMY}, or name the model with the provider `ollama:` and set num_ctx "
-            "(docs/providers/ollama.md)."
-        )
-    else:
-        yield f"Give the model {_ROOMY} tokens of context where it is served (vLLM: --max-model-len, llama.cpp: -c)."
-    passages, history = max(200, prompt_tokens * 2 // 3), max(0, prompt_tokens // 3)
-    if limits.context_tokens + limits.history_tokens > prompt_tokens:
-        yield (
-            f"Or set SEXTANT_LIMITS__CONTEXT_TOKENS={passages}, SEXTANT_LIMITS__HISTORY_TOKENS={history} and "
-            f"SEXTANT_LIMITS__ANSWER_TOKENS={found.limit.for_answer}; until then prompts are shortened to fit."
-        )
-
-
-def _advise_on_speed(found: Measurement, settings: Settings, role: Role) -> Iterator[str]:
-    """Yield advice where an ordinary answer would be late, or the model mostly thinks."""
-    if not (found.prompt_rate and found.answer_rate) or role not in (Role.ANSWER, Role.JUDGE):
-        return
-    prompt = settings.answers.passage_tokens + _INSTRUCTIONS
-    thought = found.thinking_tokens / found.answer_rate
-    seconds = prompt / found.prompt_rate + _ANSWER_TOKENS / found.answer_rate + thought
-    most = settings.limits.answer_seconds
-    if seconds > most:
-        yield (
-            f"An ordinary answer would take about {seconds:.0f} seconds, more than the {most:g} that it has: set "
-            f"SEXTANT_LIMITS__ANSWER_SECONDS={1.5 * seconds:.0f}; until then it gets fewer passages."
-        )
-    if thought > most / 4:
-        yield (
-            f"Before each answer it thinks for {thought:.0f} seconds: set SEXTANT_MODELS__{role.upper()}__REASONING_EFFORT=low, "
-            f"or switch it off (SEXTANT_MODELS__{role.upper()}__EXTRA_BODY, see the page of its server in docs/providers)."
         )
 
 

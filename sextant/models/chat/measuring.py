@@ -3,22 +3,26 @@
 Three calls: one for JSON, a prompt of 2,000 tokens, and one as long as an answer's may become, if there is time for it.
 Long prompts begin with a code word that is asked for: an endpoint that cuts them without a word does not know it.
 What is found is noted like all that is learnt of an endpoint (`endpoint_memory`).
+
+Also here: what the measurement advises.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, SextantError
+from sextant.domain.settings import Settings
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.endpoint_memory import ContextLimit
 from sextant.models.chat.replies import Line
+from sextant.models.chat.roles import Role
 from sextant.models.chat.structured import ModelReply
 from sextant.text.characters import estimate_tokens
 
@@ -181,3 +185,82 @@ def _write_prompt(size: int, task: str) -> tuple[str, list[BaseMessage]]:
         tokens += estimate_tokens(lines[-1])
     text = "\n".join([*lines, "", task])
     return code, [SystemMessage(_SYSTEM), HumanMessage(text)]
+
+
+INSTRUCTIONS = 700  # tokens of an answer's prompt without passages and conversation
+_ANSWER_TOKENS = 150  # tokens of an ordinary answer
+_PATIENCE = 5  # factor of the advised time limit for a model that was too slow
+_ROOMY = 16_384  # tokens of context that suffice for all defaults
+
+
+def describe(found: Measurement) -> str:
+    """Return the measured figures in one line."""
+    rates = f"reads {found.prompt_rate:.0f} and writes {found.answer_rate:.0f} tokens a second"
+    parts = [
+        rates if found.prompt_rate and found.answer_rate else "its speed could not be measured"
+    ]
+    if found.thinking_tokens:
+        parts.append(f"thinks {found.thinking_tokens} tokens first")
+    if found.limit:
+        how = "cuts" if found.limit.is_cut else "refuses"
+        parts.append(f"{how} prompts beyond a context of {found.limit.tokens:,} tokens")
+    elif found.longest_read:
+        parts.append(f"read a prompt of {found.longest_read:,} tokens whole")
+    if found.refused:
+        parts.append(f"takes no {', '.join(found.refused)}")
+    return "; ".join(parts)
+
+
+def advise(found: Measurement, settings: Settings, role: Role) -> list[str]:
+    """Return what to change, the most urgent first."""
+    advice = list[str]()
+    if found.failure:
+        seconds = f"SEXTANT_LIMITS__ANSWER_SECONDS={_PATIENCE * settings.limits.answer_seconds:.0f}"
+        advice.append(f"{found.failure} Set {seconds}, or choose a faster model.")
+    advice += [*_advise_on_context(found, settings), *_advise_on_speed(found, settings, role)]
+    if found.json_failure:
+        advice.append(
+            f"{found.json_failure} Judgements need JSON: set SEXTANT_ANSWERS__JUDGEMENTS=never, or choose another model."
+        )
+    return advice
+
+
+def _advise_on_context(found: Measurement, settings: Settings) -> Iterator[str]:
+    """Yield advice where the model's context is shorter than prompts may be."""
+    if found.limit is None:
+        return
+    limits, prompt_tokens = settings.limits, found.limit.for_prompt - INSTRUCTIONS
+    if found.limit.is_cut:
+        yield (
+            "Longer prompts lose their beginning without a word. With Ollama start the server with "
+            f"OLLAMA_CONTEXT_LENGTH={_ROOMY}, or name the model with the provider `ollama:` and set num_ctx "
+            "(docs/providers/ollama.md)."
+        )
+    else:
+        yield f"Give the model {_ROOMY} tokens of context where it is served (vLLM: --max-model-len, llama.cpp: -c)."
+    passages, history = max(200, prompt_tokens * 2 // 3), max(0, prompt_tokens // 3)
+    if limits.context_tokens + limits.history_tokens > prompt_tokens:
+        yield (
+            f"Or set SEXTANT_LIMITS__CONTEXT_TOKENS={passages}, SEXTANT_LIMITS__HISTORY_TOKENS={history} and "
+            f"SEXTANT_LIMITS__ANSWER_TOKENS={found.limit.for_answer}; until then prompts are shortened to fit."
+        )
+
+
+def _advise_on_speed(found: Measurement, settings: Settings, role: Role) -> Iterator[str]:
+    """Yield advice where an ordinary answer would be late, or the model mostly thinks."""
+    if not (found.prompt_rate and found.answer_rate) or role not in (Role.ANSWER, Role.JUDGE):
+        return
+    prompt = settings.answers.passage_tokens + INSTRUCTIONS
+    thought = found.thinking_tokens / found.answer_rate
+    seconds = prompt / found.prompt_rate + _ANSWER_TOKENS / found.answer_rate + thought
+    most = settings.limits.answer_seconds
+    if seconds > most:
+        yield (
+            f"An ordinary answer would take about {seconds:.0f} seconds, more than the {most:g} that it has: set "
+            f"SEXTANT_LIMITS__ANSWER_SECONDS={1.5 * seconds:.0f}; until then it gets fewer passages."
+        )
+    if thought > most / 4:
+        yield (
+            f"Before each answer it thinks for {thought:.0f} seconds: set SEXTANT_MODELS__{role.upper()}__REASONING_EFFORT=low, "
+            f"or switch it off (SEXTANT_MODELS__{role.upper()}__EXTRA_BODY, see the page of its server in docs/providers)."
+        )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sextant.domain.graph import UNTYPED
 from sextant.ingestion.graph.extraction.extract_terms import sentences_of
-from sextant.ingestion.graph.extraction.model_evidence import relation_type
+from sextant.ingestion.graph.extraction.extraction_prompts import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import has_cjk, normalise_name, remember_short, simplify

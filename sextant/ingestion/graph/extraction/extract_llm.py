@@ -35,23 +35,20 @@ from sextant.ingestion.graph.extraction.cost import (
     most_of_passage,
 )
 from sextant.ingestion.graph.extraction.extraction_prompts import (
+    ModelExtraction,
+    ModelExtractions,
     Shown,
+    assign_extractions,
+    entity_types,
     estimate_extraction_call,
     extraction_prompt,
+    extractions_of,
     gleaning_prompt,
     join_small,
     spread_found,
     text_of,
 )
-from sextant.ingestion.graph.extraction.model_evidence import (
-    ModelExtraction,
-    ModelExtractions,
-    ReadPassage,
-    assign_extractions,
-    entity_types,
-    extractions_of,
-    model_evidence,
-)
+from sextant.ingestion.graph.extraction.model_evidence import ReadPassage, model_evidence
 from sextant.ingestion.model_calls import CallOutcome, CallRun, ModelCall, Pace
 from sextant.ingestion.progress import OnCount, silent
 from sextant.prompts import EXTRACT, Messages

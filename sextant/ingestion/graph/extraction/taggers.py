@@ -13,8 +13,8 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.graph import UNTYPED
 from sextant.domain.settings import Settings
 from sextant.domain.system import install_extra
+from sextant.ingestion.graph.extraction.extraction_prompts import entity_types, relation_type
 from sextant.ingestion.graph.extraction.gliner import Gliner, is_gliner
-from sextant.ingestion.graph.extraction.model_evidence import entity_types, relation_type
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import language_of
 from sextant.text.name_linker import is_linkable

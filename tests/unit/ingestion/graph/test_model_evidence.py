@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.graph.extraction.model_evidence import (
+from sextant.ingestion.graph.extraction.extraction_prompts import (
     ModelExtractions,
     assign_extractions,
     extractions_of,
-    find_name,
 )
+from sextant.ingestion.graph.extraction.model_evidence import find_name
 from sextant.models.chat.structured import json_schema, read_structured
 
 FORM = extractions_of(("PERSON",))

@@ -13,7 +13,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from sextant import prompts
-from sextant.ingestion.graph.extraction.model_evidence import (
+from sextant.ingestion.graph.extraction.extraction_prompts import (
     ModelExtractions,
     extraction_of,
     extractions_of,
