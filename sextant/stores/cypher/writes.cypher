@@ -10,15 +10,7 @@ RETURN g.database AS database
 // Describe the copy of a graph; `vectors`: the number of its vectors.
 MERGE (g:__Graph__ {graph_key: $graph})
 SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.made_at = $made_at, g.vectors = $vectors,
-  g.database = $database, g.copied = $copied, g.loaded = CASE WHEN $anew THEN 0 ELSE coalesce(g.loaded, 0) END
-
-// name: load_entities
-// Add entities of a graph that is copied whole. `loaded` is the last note whose rows were added, so that a repeated
-// note adds nothing; writing `loading` first makes another projector wait.
-MATCH (g:__Graph__ {graph_key: $graph}) SET g.loading = $note
-WITH g WHERE g.loaded < $note SET g.loaded = $note
-WITH g UNWIND $rows AS row
-CREATE (e:__Entity__ {graph_key: $graph, id: row.id}) SET e += row.properties
+  g.database = $database, g.copied = $copied
 
 // name: entities
 // Write entities; return the new ones.
@@ -94,16 +86,6 @@ DELETE m
 UNWIND $ids AS id
 MATCH ()-[r:RELATED {graph_key: $graph, id: id}]->()
 DELETE r
-
-// name: load_relations
-// Add the relations of a graph that is copied whole, as columns, which are less to send.
-MATCH (g:__Graph__ {graph_key: $graph}) SET g.loading = $note
-WITH g WHERE g.loaded < $note SET g.loaded = $note
-WITH g UNWIND range(0, size($ids) - 1) AS row
-MATCH (source:__Entity__ {graph_key: $graph, id: $sources[row]})
-MATCH (target:__Entity__ {graph_key: $graph, id: $targets[row]})
-CREATE (source)-[:RELATED {graph_key: $graph, id: $ids[row], kind: $kinds[row],
-  weight: $weights[row], description: $descriptions[row], chunk_ids: $chunks[row]}]->(target)
 
 // name: relations
 // Write relations; one with a missing end is written together with that end.

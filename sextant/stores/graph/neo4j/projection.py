@@ -87,11 +87,11 @@ class Projection:
         [rows] = await self.bolt.write([claim])
         return bool(rows)
 
-    async def write_header(self, vectors: int, *, is_empty: bool = False) -> None:
+    async def write_header(self, vectors: int) -> None:
         """Write the node that describes the copy: its owner and the number of entities with vectors.
 
         The number of the copy is increased in Neo4j first, so that after an interruption the copy is
-        not mistaken for an older one. `is_empty`: nothing of the graph has been loaded yet.
+        not mistaken for an older one.
         """
         identity = await self._read_identity()
         copied = identity["copied"] + 1
@@ -99,7 +99,6 @@ class Projection:
             "user_id": self.scope.user_id,
             "graph_id": self.scope.graph_id,
             "vectors": vectors,
-            "anew": is_empty,
         }
         await self.bolt.write([self._statement("graph", **values, **identity | {"copied": copied})])
         async with self.database.transaction(self.scope.user_id) as connection:
@@ -117,7 +116,7 @@ class Projection:
         """Release the name for other databases."""
         await self.bolt.write([self._statement("leave")])
 
-    async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
+    async def _entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
         """Return entities with their mentions, merges and vectors, in the form of Neo4j."""
         found = await self._fetch(_SQL["entities"], ids=list(ids))
         mentioned = await self._fetch(
@@ -127,29 +126,17 @@ class Projection:
         rows = ((entity_of(row), attached[row["id"]]) for row in found if row["id"] in attached)
         return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
 
-    async def load_entities(self, note: int, ids: Sequence[UUID]) -> None:
-        """Write the entities of a note, which must be new."""
-        rows = await self.entity_rows(ids)
-        properties = [_pick(row, "properties") for row in rows]
-        load = self._statement("load_entities", note=note, rows=properties)
-        await self.bolt.write([load, *self._attach(rows)])
-
-    async def relation_columns(self, ids: Sequence[UUID]) -> Row:
+    async def _relation_columns(self, ids: Sequence[UUID]) -> Row:
         """Return relations as columns, in the form of Neo4j."""
         values = {"ids": list(ids), "nil": NIL, "co_occurs": CO_OCCURS}
         rows = await self._fetch(_ROWS["relations"], **values)
-        return await asyncio.to_thread(_relation_columns, rows)
-
-    async def load_relations(self, note: int, ids: Sequence[UUID]) -> None:
-        """Write the relations of a note, which must be new; their entities must exist."""
-        columns = await self.relation_columns(ids)
-        await self.bolt.write([self._statement("load_relations", note=note, **columns)])
+        return await asyncio.to_thread(_columns_of, rows)
 
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
         """Write entities with their mentions, merges and vectors; return the new ones."""
         fresh: list[UUID] = []
         for batch in _slices(ids, BATCH):
-            rows = await self.entity_rows(batch)
+            rows = await self._entity_rows(batch)
             existing = {row["id"] for row in rows}
             deleted = [id_ for id_ in map(str, batch) if id_ not in existing]
             properties = [_pick(row, "properties") for row in rows]
@@ -168,7 +155,7 @@ class Projection:
     async def write_relations(self, ids: Sequence[UUID]) -> None:
         """Write relations; one with a missing end is written with that end (`write_relations_of`)."""
         for batch in _slices(ids, 2 * BATCH):
-            columns = await self.relation_columns(batch)
+            columns = await self._relation_columns(batch)
             await self.bolt.write(
                 [
                     self._statement("remove_relations", ids=[str(id_) for id_ in batch]),
@@ -267,7 +254,7 @@ def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
     }
 
 
-def _relation_columns(rows: Sequence[DictRow]) -> Row:
+def _columns_of(rows: Sequence[DictRow]) -> Row:
     return {
         "ids": [str(row["id"]) for row in rows],
         "sources": [str(row["source_id"]) for row in rows],

@@ -9,7 +9,7 @@ projection, in the same transaction.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,7 +32,8 @@ _SQL = load_queries("graph_projection")
 _READ = load_cypher("reads")
 
 _ROUND = 20_000  # ids after which a round takes no further note; a note has at most 5,000
-_CHANGES = ("entities", "relations", "communities")  # kinds of notes about changed rows
+# Kinds of notes about rows; the relations of "new entities" are noted, too.
+_KINDS = ("new entities", "entities", "relations", "communities")
 
 OnProgress = Callable[[int], None]
 
@@ -114,7 +115,7 @@ class Projector:
             copied = 0
             newest = await self._number(projection, "newest")
             while notes := await self._notes(projection):
-                if notes[0].kind in _CHANGES and notes[0].seq > newest:
+                if notes[0].seq > newest:
                     break
                 copied += await self._take(projection, notes)
                 if notes[0].kind == "everything":  # this has just noted all rows
@@ -180,41 +181,25 @@ class Projector:
 
     async def _take(self, projection: Projection, notes: Sequence[ChangeNote]) -> int:
         """Copy the rows of the next notes; return the number of ids, at least 1."""
-        match notes[0].kind:
-            case "everything":
-                await projection.wipe()
-                await projection.write_header(0, is_empty=True)
-                await self._forget(projection, notes, everything=True)
-                return len(notes)
-            case "load entities":
-                return await self._load(projection, notes, projection.load_entities)
-            case "load relations":
-                return await self._load(projection, notes, projection.load_relations)
-        await self._bolt.prepare()
-        return await self._round(projection, _first(notes))
-
-    async def _load(
-        self,
-        projection: Projection,
-        notes: Sequence[ChangeNote],
-        load: Callable[[int, Sequence[UUID]], Awaitable[None]],
-    ) -> int:
-        same = [note for note in notes if note.kind == notes[0].kind]
-        for note in same:
-            await load(note.seq, note.ids)
-            await self._forget(projection, [note])
-        return sum(len(note.ids) for note in same)
-
-    async def _round(self, projection: Projection, notes: Sequence[ChangeNote]) -> int:
+        if notes[0].kind == "everything":
+            await projection.wipe()
+            await projection.write_header(0)
+            whole = [note for note in notes if note.kind == "everything"]
+            await self._forget(projection, whole, everything=True)
+            return len(whole)
+        chosen = _first(notes)
         ids = {
-            kind: sorted({one for note in notes if note.kind == kind for one in note.ids})
-            for kind in _CHANGES
+            kind: sorted({one for note in chosen if note.kind == kind for one in note.ids})
+            for kind in _KINDS
         }
+        await projection.write_entities(ids["new entities"])
+        if chosen[-1].kind != "new entities":
+            await self._bolt.prepare()
         await projection.write_relations_of(await projection.write_entities(ids["entities"]))
         await projection.write_relations(ids["relations"])
         await projection.write_communities(ids["communities"])
-        await self._forget(projection, notes)
-        return sum(map(len, ids.values())) or len(notes)
+        await self._forget(projection, chosen)
+        return sum(map(len, ids.values())) or len(chosen)
 
     async def _notes(self, projection: Projection) -> list[ChangeNote]:
         async with self._database.transaction(projection.scope.user_id) as connection:

@@ -31,11 +31,9 @@ where scope_id = %(scope_id)s;
 select count(*) from entity_vectors where scope_id = %(scope_id)s;
 
 -- name: take
--- The next notes. A whole graph comes before later changes, since its rows are written without looking for earlier
--- ones.
+-- The next notes; a whole copy comes first, since it repeats what changed before.
 select seq, kind, ids from graph_outbox where scope_id = %(scope_id)s
-order by kind <> 'everything', kind not in ('load entities', 'load relations'), seq
-limit %(limit)s;
+order by kind <> 'everything', seq limit %(limit)s;
 
 -- name: newest
 -- The number of the newest note.
@@ -52,20 +50,19 @@ select scope_id, user_id, 'everything', '{}' from graph_versions where scope_id 
 
 -- name: note_all_ids
 -- Note all ids in portions, entities before relations. The empty note at the end blocks readers until the search
--- indexes exist. Notes of an interrupted load are deleted.
+-- indexes exist. Notes of before are deleted, since everything is noted.
 with stale as (
-  delete from graph_outbox
-  where scope_id = %(scope_id)s and kind in ('load entities', 'load relations')
+  delete from graph_outbox where scope_id = %(scope_id)s and kind <> 'everything'
 )
 insert into graph_outbox (scope_id, user_id, kind, ids)
 select %(scope_id)s, %(user_id)s, kind, ids from (
   select rank, portion, kind, array_agg(id order by id) as ids from (
     select rank, kind, id, (row_number() over (partition by kind order by id) - 1) / 10000 as portion
     from (
-      select 1 as rank, 'load entities' as kind, id from entities
+      select 1 as rank, 'new entities' as kind, id from entities
       where scope_id = %(scope_id)s and shown
       union all
-      select 2, 'load relations', relation_id from adjacency
+      select 2, 'relations', relation_id from adjacency
       where scope_id = %(scope_id)s and shown and outgoing
       union all select 3, 'communities', id from communities where scope_id = %(scope_id)s
     ) as every

@@ -182,10 +182,10 @@ async def test_entities_that_become_one_while_a_graph_is_copied_whole_are_copied
     assert found is not None
     projection = Projection(database, bolt, scope, found.scope_id)
     await projection.wipe()
-    await projection.write_header(0, is_empty=True)
+    await projection.write_header(0)
     async with database.transaction(scope.user_id) as connection:
         note = """insert into graph_outbox (scope_id, user_id, kind, ids)
-            values (%s, %s, 'load entities', %s)"""
+            values (%s, %s, 'new entities', %s)"""
         for one in (a, b):
             await connection.execute(note, [found.scope_id, scope.user_id, [one]])
     await record.merge(scope, [Merge(b, a, "test")])
