@@ -154,7 +154,7 @@ class GraphWriter:
             await self._derive_changes()
         await self._run("derive_relations")
         if self.projected:  # a first copy is cheaper whole
-            await self._run("note_projection" if self.version else "note_emptied")
+            await self._run("note_projection" if self.version else "note_everything")
 
     async def _derive_changes(self) -> None:
         """Run the steps that only a graph with earlier content needs."""

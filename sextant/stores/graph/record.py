@@ -187,18 +187,10 @@ class GraphRecord:
         """Return the current merges, oldest first."""
         return await rows_of(self._database, scope, class_row(Merge), MERGE_SQL["merges"])
 
-    async def empty(self, scope: Scope) -> None:
-        """Delete everything of a graph: evidence, decisions, vectors and communities."""
+    async def project(self, scope: Scope) -> None:
+        """Start noting changes in `graph_outbox`, for a copy in a graph database."""
         async with self.writing(scope) as writer:
-            await writer.execute(_RECORD_SQL["empty"])
-            if writer.projected:
-                await writer.execute(_RECORD_SQL["note_emptied"])
-            await writer.execute(_RECORD_SQL["bump"])
-
-    async def project(self, scope: Scope, *, projected: bool = True) -> None:
-        """Start or stop noting changes in `graph_outbox`, for a copy in a graph database."""
-        async with self.writing(scope) as writer:
-            await writer.execute(_RECORD_SQL["project"], projected=projected)
+            await writer.execute(_RECORD_SQL["project"])
 
     async def counts(self, scope: Scope) -> GraphCounts:
         """Return the size of the graph; all 0 for an unknown one."""

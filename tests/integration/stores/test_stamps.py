@@ -145,7 +145,6 @@ async def test_each_write_of_a_store_is_told_and_tells_of_nothing_else(
         (lambda: record.add(scope, evidence(known.chunk, known.entities, 2.0)), set()),
         (register, PASSAGES),
         (lambda: documents.delete(scope, known.document), PASSAGES | GRAPH),
-        (lambda: record.empty(scope), GRAPH),
     ]
     for write, kinds in writes:
         assert await moved(database, scope, write) == kinds

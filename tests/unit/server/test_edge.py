@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
+from sextant.server.edge import HEADERS, ResponseHeaders
 from sextant.server.edge import limits as body_limit
-from sextant.server.edge.headers import HEADERS, ResponseHeaders
 from sextant.server.edge.limits import BodyLimit
 from sextant.server.observe.logs import request_id
 

@@ -175,8 +175,8 @@ def _latin(text: str) -> list[TermSpan]:
     spans = [TermSpan(*at, _IDENTIFIES) for at in codes if at[1] - at[0] <= _LONGEST]
     words = _words(text)
     if words:
-        spans += _find_capitalised(text, words, openings(text, sentences_of(text)))
-        spans += _add_numbers(text, words, spans)
+        named = [*_find_capitalised(text, words, openings(text, sentences_of(text)))]
+        spans += [*named, *_add_numbers(text, named)]
     return [*spans, *_outside(_find_repeated(text, words), spans)]
 
 
@@ -272,37 +272,15 @@ def _is_measure(word: str) -> bool:
     return is_unit(word) or word.casefold() in _CALENDAR_WORDS
 
 
-def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -> list[TermSpan]:
-    """Return names with a number behind them, besides the names alone: "Plover 5", "Plover".
-
-    A word that is capitalised at a beginning only must occur with its number twice.
-    """
-    numbers = list(_NUMBER.finditer(text))
-    if not numbers:
-        return []
+def _add_numbers(text: str, named: Sequence[TermSpan]) -> Iterator[TermSpan]:
+    """Yield names with a number behind them, besides the names alone: "Plover 5", "Plover"."""
     begins = {span.end: span.start for span in named}
-    before = {word[2]: word for word in words}
-    found = list[tuple[str, int, int]]()
-    seen, telling = set[str](), set[str]()
-    for number in numbers:
-        word, start, end = before.get(number.start(), ("", 0, 0))
-        if not (word and _may_be_numbered(word)):
-            continue
-        begin = begins.get(end, start), number.end()
-        spelt = text[slice(*begin)]
-        if spelt in seen or end in begins:
-            telling.add(spelt)
-        seen.add(spelt)
-        found.append((spelt, *begin))
-    return [TermSpan(start, end, NAMED) for spelt, start, end in found if spelt in telling]
-
-
-def _may_be_numbered(word: str) -> bool:
-    plain = word.casefold()
-    is_counted = is_unit(word) or is_generic(plain) or plain in _CALENDAR_WORDS
-    return (
-        _has_capital(word) and len(word) > 1 and not is_counted and plain not in ENGLISH_STOP_WORDS
-    )
+    for number in _NUMBER.finditer(text):
+        start = begins.get(number.start())
+        if start is not None and not is_generic(
+            text[start : number.start()].rsplit(maxsplit=1)[-1]
+        ):
+            yield TermSpan(start, number.end(), NAMED)
 
 
 def _has_capital(word: str) -> bool:

@@ -3,8 +3,7 @@
 `graph_outbox` holds notes: ids of changed rows. A round takes some notes, reads the current state of
 these rows, writes it to Neo4j, and then deletes the notes. So a round may be interrupted and repeated
 with the same effect. A whole graph is copied in the same way: the old copy is wiped, and all ids are
-noted and written without looking for earlier rows. The number of the last such note is stored in the
-projection, in the same transaction.
+noted.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ update graph_versions set version = version + 1 where scope_id = %(scope_id)s;
 select version from graph_versions where scope_id = %(scope_id)s;
 
 -- name: project
--- Start or stop noting changes for a graph database.
-update graph_versions set projected = %(projected)s where scope_id = %(scope_id)s;
+-- Start noting changes for a graph database.
+update graph_versions set projected = true where scope_id = %(scope_id)s;
 
 -- name: counts
 -- The numbers of visible entities and relations, of mentions and communities.
@@ -89,26 +89,8 @@ select
   (select count(*) from mentions where scope_id = %(scope_id)s) as mentions,
   (select count(*) from communities where scope_id = %(scope_id)s) as communities;
 
--- name: empty
--- Delete everything of a graph but its version.
-with a as (delete from mentions where scope_id = %(scope_id)s),
-  b as (delete from relation_evidence where scope_id = %(scope_id)s),
-  c as (delete from aliases where scope_id = %(scope_id)s),
-  d as (delete from entity_merges where scope_id = %(scope_id)s),
-  e as (delete from entity_names where scope_id = %(scope_id)s),
-  f as (delete from entities where scope_id = %(scope_id)s),
-  g as (delete from adjacency where scope_id = %(scope_id)s),
-  h as (delete from entity_vectors where scope_id = %(scope_id)s),
-  i as (delete from community_members where scope_id = %(scope_id)s),
-  j as (delete from extractions where scope_id = %(scope_id)s),
-  k as (delete from entity_pairs where scope_id = %(scope_id)s),
-  l as (delete from entity_distinctions where scope_id = %(scope_id)s),
-  m as (delete from compared_names where scope_id = %(scope_id)s),
-  n as (delete from merged_relations where scope_id = %(scope_id)s)
-delete from communities where scope_id = %(scope_id)s;
-
--- name: note_emptied
--- Note for a graph database that the graph is empty.
+-- name: note_everything
+-- Note for a graph database that the whole graph is to be copied.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 values (%(scope_id)s, %(user_id)s, 'everything', '{}');
 

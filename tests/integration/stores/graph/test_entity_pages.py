@@ -14,7 +14,8 @@ from sextant.domain.scope import Scope
 from sextant.retrievers import EntitySearch, FusionWeights, SearchOptions
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, entity_id
 from sextant.stores.graph.record import EntityVectors
-from tests.integration.stores.graph.entity_world import QUERY, Build, World, at
+from sextant.stores.graph.resolution.decisions import Merge
+from tests.integration.stores.graph.entity_world import ENTITIES, QUERY, Build, World, at
 
 
 async def paged(
@@ -55,7 +56,9 @@ async def test_a_page_shows_nothing_that_is_gone(build: Build) -> None:
     world = await build()
     search = world.search()
     first = await search.search(QUERY, world.scope, SearchOptions(top_k=1))
-    await world.record.empty(world.scope)
+    left = first.results[0].entity.name
+    gone = [Merge(world.id(name), world.id(left)) for name in ENTITIES if name != left]
+    await world.record.merge(world.scope, gone)
     await world.reading.catch_up(world.scope)
     options = SearchOptions(top_k=10, cursor=first.next_cursor)
     assert (await search.search(QUERY, world.scope, options)).results == ()

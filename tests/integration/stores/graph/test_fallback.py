@@ -29,6 +29,7 @@ from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from tests.neo4j_server import Neo4jServer
 
 BEHIND = CodedWarning(WarningCode.NEO4J_BEHIND)
@@ -366,8 +367,8 @@ async def test_rebuilding_two_tenants_with_the_same_names_keeps_them_apart(
     await record.add(other, says(other, "Insulin", "HARMS", "Diabetes"))
     await projector.sync(scope)
     await projector.sync(other)
-    await record.empty(other)
-    await projector.sync(other)
+    await KnowledgeBases(database).delete(other)
+    await projector.drop(other)
     assert await held_by_neo4j(bolt, scope) == {"TREATS"}
     assert await held_by_neo4j(bolt, other) == set()
     await projector.rebuild(scope)

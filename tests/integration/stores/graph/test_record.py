@@ -68,18 +68,7 @@ async def test_the_type_that_the_user_gave_stands_whatever_models_say_more_often
     assert graz.entity_type == "TOWN"
 
 
-async def test_an_emptied_graph_has_no_row_but_a_new_version(
-    record: GraphRecord, database: Database, store: Store, scope: Scope
-) -> None:
-    await record.add(scope, evidence(*some(await store(scope, ["one"]))))
-    version = await record.version(scope)
-    await record.empty(scope)
-    assert await record.version(scope) == version + 1
-    assert await record.counts(scope) == GraphCounts(0, 0, 0, 0)
-    assert (await record.arrays(scope)).alias_norms == []
-
-
-async def test_a_projection_is_told_what_changed_and_only_while_there_is_one(
+async def test_a_projection_is_told_what_changed_from_its_beginning_on(
     record: GraphRecord, database: Database, store: Store, scope: Scope
 ) -> None:
     first, second = await store(scope, ["one"]), await store(scope, ["two"])
@@ -91,13 +80,6 @@ async def test_a_projection_is_told_what_changed_and_only_while_there_is_one(
     told = await outbox(database, scope)
     assert [kind for kind, _ in told] == ["entities", "relations"] * 2
     assert all(set(ids) >= {named("insulin"), named("diabetes")} for _, ids in told[::2])
-    await record.project(scope, projected=False)
-    await DocumentStore(database).delete(scope, second.document_id)
-    assert await outbox(database, scope) == told
-
-    await record.project(scope)
-    await record.empty(scope)
-    assert (await outbox(database, scope))[len(told) :] == [("everything", [])]
 
 
 async def outbox(database: Database, scope: Scope) -> list[tuple[str, list[object]]]:
