@@ -73,9 +73,7 @@ class QueryChooser(QuestionParts):
         numbers = self._free_numbers()
         rows = self.named and self.named[0] in self.words  # "what share of routes"
         if rows or not numbers:
-            if rows or not all(map(self.names_row, self.where)):
-                return TableQuery((), Operation.SHARE, self.where, subject=self.subject)
-            numbers = self._only_number()
+            return TableQuery((), Operation.SHARE, self.where, subject=self.subject)
         if len(numbers) != 1 or not is_amount(self._columns[numbers[0]]):
             return None
         return TableQuery((numbers[0],), Operation.SHARE, self.where, subject=self.where[0].column)
@@ -126,7 +124,8 @@ class QueryChooser(QuestionParts):
             return operation if "score" in read_kinds(one) else None
         dated = one.kind is ValueKind.DATE and self._has("max", "min", senses="age")
         timed = "time" in read_kinds(one) and self._has("max", "min", senses="quick")
-        return opposite_of(operation) if dated or timed else operation
+        ranked = "rank" in read_kinds(one)  # the highest rank is 1
+        return opposite_of(operation) if dated or timed or ranked else operation
 
     def _rank_rows(self, taken: Sequence[QuestionToken]) -> TableQuery | None:
         """Return the first rows in the order of a column; None if rows would have to be grouped."""
@@ -364,8 +363,6 @@ class QueryChooser(QuestionParts):
         if not wanted and subject is not None:
             bounded = any(one.bounds for one in self.where)
             wanted = [subject] * (bounded or self._is_list)
-        if not wanted and kind is None:
-            wanted = [at for at in self._only_number() if at not in self.bound]
         if not wanted:
             return None
         where = tuple(replace(one, of=wanted[0]) if one.denied else one for one in self.where)

@@ -45,18 +45,8 @@ def read_kinds(column: Column) -> set[str]:
 
 def find_by_kind(text: str, columns: Sequence[Column]) -> list[int]:
     """Return the columns whose kind the question asks for by a word such as "cheapest"."""
-    senses = _senses_of(text)
+    senses = {sense for _, meanings in WORDS.find(text) for _, sense in meanings} & _ASKED_BY_KIND
     return [column.index for column in columns if senses & read_kinds(column)]
-
-
-def asks_for_other(text: str, columns: Sequence[Column]) -> bool:
-    """Return whether a question asks for a kind that no column has."""
-    return not _senses_of(text) <= {kind for column in columns for kind in read_kinds(column)}
-
-
-def _senses_of(text: str) -> set[str]:
-    senses = {sense for _, meanings in WORDS.find(text) for _, sense in meanings}
-    return senses & _ASKED_BY_KIND
 
 
 def find_related(

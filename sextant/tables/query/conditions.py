@@ -78,13 +78,12 @@ class Conditions:
         found: the conditions.
         is_list: the question asks for all rows that meet the conditions.
         is_unsure: something restricts the rows in an unclear way.
-        is_guessed: a bound is on a column only because there is no other.
     """
 
     def __init__(self, parsed: Question, table: DataTable, linker: Linker) -> None:
         self._text, self._columns = parsed.text, table.columns
         self.named = sorted((one.start, one.column) for one in parsed.names if one.kind == COLUMN)
-        self.is_unsure, self.is_guessed = linker.is_unsure, False
+        self.is_unsure = linker.is_unsure
         self._dated = self._date_column()
         years = {value.date.year for one in self._dated for value in one.values if value.date}
         parsed.year = years.pop() if len(years) == 1 else None
@@ -286,9 +285,8 @@ class Conditions:
         near = [*before[::-1], *(at for position, at in named if position >= start)]
         implied = find_by_kind(self._text, [columns[at] for at in numeric])
         candidates = near or (implied if len(implied) == 1 else [])
-        alone = next((one for one in (in_unit, numeric) if len(one) == 1), [])
-        unit_first = [at for at in near if at in in_unit] + self._of_that_name(alone, near)
-        chosen = next(iter([*(unit_first if in_unit else ()), *(candidates or alone)]), None)
+        alone = in_unit if len(in_unit) == 1 and all(find_unit(columns[at]) for at in near) else []
+        chosen = next(iter([*(at for at in near if at in in_unit), *alone, *candidates]), None)
         of_words = [one for one in behind if one.kind == COLUMN]
         counted = None
         if chosen is not None:
@@ -300,14 +298,7 @@ class Conditions:
         ):
             self.is_unsure = True
             return None
-        self.is_guessed |= chosen not in {*candidates, *in_unit}
         return Condition(chosen, side, counted)
-
-    def _of_that_name(self, alone: Sequence[int], near: Sequence[int]) -> list[int]:
-        """Return the only column of its unit, unless another column without a unit is named nearby."""
-        columns = self._columns
-        close = {plain_name(columns[at].name) for at in near if not find_unit(columns[at])}
-        return [at for at in alone if not close or plain_name(columns[at].name) in close]
 
 
 def _kinds(tokens: Sequence[QuestionToken]) -> list[str]:

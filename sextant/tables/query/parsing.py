@@ -10,7 +10,6 @@ Questions that relate items and years of a statement are read in `statements`.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.chooser import QueryChooser
@@ -124,7 +123,7 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
     found = chooser.choose()
     if found is None or LeftoverWords(question, table, chooser, about).exist_for(found):
         return None
-    return replace(found, is_guessed=conditions.is_guessed)
+    return found
 
 
 _MAX_CAPTION_CHARS = 200  # a longer caption is a text, whose words do not describe the table

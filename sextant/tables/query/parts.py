@@ -9,7 +9,7 @@ from dataclasses import replace
 from sextant.tables.cells.arithmetic import Condition, Operation
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.query.column_kinds import asks_for_other, find_by_kind, is_code, read_kinds
+from sextant.tables.query.column_kinds import find_by_kind, is_code, read_kinds
 from sextant.tables.query.conditions import CONDITION, Conditions
 from sextant.tables.query.linker import Linker, names_column
 from sextant.tables.query.tokens import COLUMN, HARMLESS, VALUE, WORD, QuestionToken, match_at
@@ -157,14 +157,14 @@ class QuestionParts:
     def _implied(self) -> list[int]:
         return find_by_kind(self._text, [self._columns[at] for at in self._numbers])
 
-    def _only_number(self) -> list[int]:
-        """Return the only column of numbers, unless the question asks for another kind."""
-        only = [self._columns[at] for at in self._numbers]
-        return self._numbers if len(only) == 1 and not asks_for_other(self._text, only) else []
-
     def _meant(self) -> list[int]:
-        """Return the columns of numbers that are named, else implied by their kind, else the only one."""
-        return self._free_numbers() or self._implied() or self._only_number()
+        """Return the columns of numbers that are named, else implied by their kind.
+
+        The only one is meant if the question names nothing of the table: "What is the total?".
+        """
+        says_kind = any(one.sense not in {"", "most"} for one in self.tokens)
+        is_bare = len(self._numbers) == 1 and not (self.named or self.where or says_kind)
+        return self._free_numbers() or self._implied() or (self._numbers if is_bare else [])
 
     def _target(self, operation: Operation) -> int | None:
         """Return the column that an operation is over."""

@@ -34,7 +34,6 @@ class TableQuery:
         offset: rows to skip: the second largest is at offset 1.
         subject: the column that names a row.
         operands: cells (row, column) to aggregate instead of rows, in the question's order.
-        is_guessed: a condition is on a column that the question does not name.
     """
 
     select: tuple[int, ...] = ()
@@ -46,7 +45,6 @@ class TableQuery:
     offset: int = 0
     subject: int | None = None
     operands: tuple[tuple[int, int], ...] = ()
-    is_guessed: bool = False
 
     @property
     def column(self) -> int | None:

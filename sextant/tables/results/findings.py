@@ -121,7 +121,7 @@ def _is_named(query: TableQuery, question: str, table: DataTable) -> bool:
     """Return whether the question names the columns that are computed and bounded."""
     computes = query.aggregate is not None or query.order_by is not None
     column = query.column if computes else None
-    conditions = query.where if computes or query.is_guessed else ()
+    conditions = query.where if computes else ()
     return (column is None or names_column(question, table.names[column])) and all(
         _names(question, table, one) for one in conditions
     )

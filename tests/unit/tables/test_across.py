@@ -59,7 +59,7 @@ def test_the_first_that_is_told_is_what_is_asked(
         ("还没付款的订单有哪些？", ORDERS, ["A102", "A104"]),
         ("Which invoices have not been paid?", INVOICES, ["I2", "I3"]),
         ("金额最小的订单是哪个，是谁下的？", ORDERS, ["4500", "明德学校"]),
-        ("Which invoice is the largest, and who is it for?", INVOICES, ["900", "Birch"]),
+        ("Which invoice has the largest amount, and who is it for?", INVOICES, ["900", "Birch"]),
         ("马超的销量和完成率是多少？", REPS, ["410", "115%"]),
     ],
 )

@@ -256,7 +256,7 @@ NUMBERED = make_table(
     [
         ("What percentage of orders are open?", ["66.67%"]),
         ("Which orders are open?", ["1", "3"]),
-        ("How many orders are over 15?", ["2"]),
+        ("How many orders have an amount over 15?", ["2"]),
         ("How many orders per customer?", ["2", "1"]),
     ],
 )

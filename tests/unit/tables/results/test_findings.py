@@ -375,3 +375,22 @@ def test_conditions_by_a_column_of_yes_and_no_and_by_a_denied_value(
 )
 def test_a_named_column_that_has_no_part_in_the_query_leaves_it_unsure(question: str) -> None:
     assert said(question, PLOTS, "en") == []
+
+
+RACE = make_table(
+    [
+        ["选手", "国家", "名次"],
+        ["林小雨", "中国", "2"],
+        ["佐藤优", "日本", "1"],
+        ["王珊", "中国", "4"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"), [("谁的名次最高？", "佐藤优"), ("名次最低的是谁？", "王珊")]
+)
+def test_the_highest_rank_is_the_smallest_number(question: str, name: str) -> None:
+    found = compute_findings(question, RACE, "zh").answers
+    assert [one.about for one in found] == [name]
