@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
-from itertools import combinations
+from itertools import permutations
 
+from sextant.nodes.citing.clause_groups import Mark, group_clauses
 from sextant.nodes.citing.evidence_index import (
     ENOUGH,
     Assessment,
@@ -45,7 +45,6 @@ SHORT = 4
 _PARTLY = 0.3
 # How much less a fact is about the question for each term of the sentence that the question lacks.
 _PER_TERM = 0.35
-_COPULA = re.compile(r"\b(?:is|are|was|were)\b|[是为]")
 
 
 class WordCheck:
@@ -224,17 +223,13 @@ class WordCheck:
         )
 
     def _joins_clauses(self, part: EvidencePart, fact: StatedFact) -> bool:
-        """Return whether a fact joins words of two clauses about different things: the miller is Hanne, her deputy is Per."""
-        every, stated = set(fact.terms), self._stated.union(self._asked)
-        held = [{term for term in every if clause.has(term)} for clause in part.clauses]
-        telling = [
-            terms
-            for terms, clause in zip(held, part.clauses, strict=True)
-            if _COPULA.search(clause.plain) and not stated.issuperset(terms_of(clause.plain))
-        ]
-        return every not in held and any(
-            one | other == every for one, other in combinations(telling, 2)
-        )
+        """Return whether a fact says the beginning of one clause with the end of another: A 3 days and B 5, as A 5 days."""
+        if part.is_row or self._is_foreign(part):
+            return False
+        stated: list[Mark] = [*fact.terms, *fact.values]
+        asked: list[Mark] = [*self._asked, *self._evidence.asked_values]
+        groups = group_clauses(part.sentence)
+        return any(one.joins(other, stated, asked) for one, other in permutations(groups, 2))
 
     def _replaces_words(self, part: EvidencePart, fact: StatedFact) -> bool:
         """Return whether a fact has half of a part's words and others in the place of some: 归乙方所有 for 归甲方所有."""

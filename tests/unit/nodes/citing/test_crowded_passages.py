@@ -65,3 +65,40 @@ def test_what_is_said_of_it_is_supported(question: str, statement: str) -> None:
 )
 def test_what_is_said_of_another_one_is_not(question: str, statement: str) -> None:
     assert not _is_supported(question, statement)
+
+
+YARD = (
+    "The slipway takes boats up to nine metres; the crane takes boats up to fourteen metres. Code A4 stands for a blown fuse,"
+    " code A7 stands for a wet sensor. The yard is run by Mette Krogh and the chandlery by Olaf Sande. Wooden hulls are painted"
+    " every spring, steel hulls only after sandblasting. Owners pay for the launch, the yard pays for the pressure wash."
+    " Wax is removed with white spirit; resin is removed with acetone. The launch to Holm runs in summer and the launch to"
+    " Vik all year."
+)
+HALLS = (
+    "宿舍管理员是田立，夜间值班员是马洪，田立分管报修，马洪分管门禁。一号楼住本科生，二号楼住研究生，三号楼住留学生。电费由学生"
+    "分摊，水费由学校承担。黄色标签表示待检查，绿色标签表示可使用。"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("What does code A4 stand for?", "A blown fuse.", "A4 stands for a wet sensor."),
+        ("Who runs the chandlery?", "Olaf Sande.", "Mette Krogh runs the chandlery."),
+        ("Who pays for the launch?", "Owners.", "The yard pays for the launch."),
+        ("How is wax removed?", "With white spirit.", "With acetone."),
+        ("When are steel hulls painted?", "Only after sandblasting.", "Steel hulls are painted every spring."),
+        ("Which launch runs all year?", "The launch to Vik.", "The launch to Holm runs all year."),
+        ("宿舍管理员是谁？", "田立。", "马洪。"),
+        ("谁分管报修？", "田立。", "马洪分管报修。"),
+        ("二号楼住什么人？", "研究生。", "二号楼住本科生。"),
+        ("电费由谁承担？", "由学生分摊。", "电费由学校承担。"),
+        ("黄色标签表示什么？", "待检查。", "黄色标签表示可使用。"),
+    ],
+)  # fmt: skip
+def test_one_clause_is_not_said_of_what_another_one_is_about(
+    question: str, right: str, wrong: str
+) -> None:
+    evidence = AnswerEvidence([item(YARD if question.isascii() else HALLS, "a.md")], question)
+    assert evidence.assess(right).support is Support.SUPPORTED
+    assert evidence.assess(wrong).support is not Support.SUPPORTED
