@@ -61,7 +61,7 @@ class Context(BaseModel):
     )
     repair: bool = Field(
         default=True,
-        description="Whether the chat model may mend sentences that no passage carries; else they stay, marked.",
+        description="Whether the chat model may revise sentences that no passage supports; otherwise they stay, marked.",
     )
     interrupts: bool = Field(
         default=False,

@@ -39,7 +39,7 @@ _INSTRUCTION_TOKENS = 700
 class AnswerGenerator:
     """Answers questions from given passages, in the question's language, with citations.
 
-    Each citation is checked once its sentence is finished, and sentences that none carries are mended
+    Each citation is checked once its sentence is finished, and sentences that none supports are revised
     once (docs/answers.md).
 
     Args:
@@ -47,7 +47,7 @@ class AnswerGenerator:
         context_tokens: how much of passages and graph goes into the prompt (estimated tokens).
         checks: checks of citations beyond the words that they share with their sentence.
         instead: answers from the passages where nothing that the model writes holds.
-        repair: whether the model may mend sentences; without, they stay and are marked.
+        repair: whether the model may revise sentences; if not, they stay and are marked.
         budget: what the answer may still cost.
         prompt: what the model is told to write, with the variables of `prompts.GENERATE`.
     """

@@ -80,7 +80,7 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
         prompt_tokens=writing.budget.prompt_tokens - draft.usage.prompt_tokens,
         seconds=until - now(),
     )
-    # A model that has just failed is not asked to mend its text.
+    # A model that has just failed is not asked to revise its text.
     review = replace(review, repair=review.repair and draft.failure is None)
     reviser = Reviser(writing.chat, review, draft.draft, left)
     async with aclosing(reviser.events()) as events:

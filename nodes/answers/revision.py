@@ -57,7 +57,7 @@ class RevisedSentence(ModelReply):
 
 
 class Repairs(ModelReply):
-    """What the chat model makes of the sentences that no passage carries."""
+    """The chat model's revisions of the sentences that no passage supports."""
 
     sentences: Annotated[list[RevisedSentence], AtMost(_MOST_MENDED)] = Field(
         default_factory=list[RevisedSentence]
@@ -286,7 +286,7 @@ class Reviser:
         """Return the chat model's revisions of sentences by their places; none where it cannot be asked."""
         if not sentences or not self._review.repair:
             return {}
-        messages = self._asks_to_mend(sentences)
+        messages = self._repair_prompt(sentences)
         written = estimate_tokens("".join(sentences))
         # The passages are read already, where the endpoint keeps what it has read.
         is_late = self._chat.speed.seconds(written, 2 * written) > _SHARE * self._budget.seconds
@@ -300,7 +300,7 @@ class Reviser:
             async with asyncio.timeout(_SHARE * self._budget.seconds):
                 reply, self.usage = await self._chat.structured(messages, Repairs, repair=again)
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
-            _log.warning("chat model mended nothing (%s)", error)
+            _log.warning("chat model revised nothing (%s)", failure_reason(error))
             tried_again = again and isinstance(error, ModelOutputInvalid)
             self.usage = usage_of_failure(error, messages, self._chat.name, 2 if tried_again else 1)
             self._warn(WarningCode.REVISION_FAILED, reason=failure_reason(error))
@@ -312,7 +312,7 @@ class Reviser:
             if (number := one.number) in known and number
         }
 
-    def _asks_to_mend(self, sentences: Sequence[str]) -> prompts.Messages:
+    def _repair_prompt(self, sentences: Sequence[str]) -> prompts.Messages:
         """Return the prompt, with the passages that still hold, by the numbers that they have in the answer."""
         review, gone = self._review, self.draft.checking.gone
         left = [at for at in range(len(review.passages)) if at not in gone]

@@ -34,7 +34,7 @@ _COLOURS = {"ok": "green", "off": None, "warning": "yellow", "failed": "red"}
 
 @app.command("doctor")
 def doctor(*, measure: Measure = True, as_json: AsJson = False) -> None:
-    """Check every dependency, and say how to mend what is wrong.
+    """Check every dependency, and say how to fix what is wrong.
 
     Chat models are measured by up to three calls (some 12,000 tokens): their speed, the length of their context, and
     options that they refuse. Answers use these figures.

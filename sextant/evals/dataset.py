@@ -153,7 +153,7 @@ def _row(line: str, required: tuple[str, ...], where: str, option: str) -> dict[
     if missing or not isinstance(row, dict):
         raise OptionInvalid(
             f"{where}: not a JSON object with {', '.join(required)} ({', '.join(missing)}).",
-            next_step="Mend the line, or leave it out.",
+            next_step="Fix the line, or leave it out.",
             field=option,
         )
     return row

@@ -1,4 +1,4 @@
-"""Examines the dependencies of Sextant, each independently, and says how to mend what is wrong."""
+"""Examines the dependencies of Sextant, each independently, and says how to fix what is wrong."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ async def examine_database(database: Database) -> Examination:
 
 
 def _missing_rights(rights: RoleRights) -> tuple[str, str] | None:
-    """Return what is wrong with the database and how to mend it; None if nothing is."""
+    """Return what is wrong with the database and how to fix it; None if nothing is."""
     if _numbers(rights.server_version) < _LEAST_POSTGRES:
         return f"PostgreSQL {rights.server_version} is too old.", "Upgrade to 15 or newer."
     if _numbers(rights.vector_version or "") < _LEAST_PGVECTOR:

@@ -226,7 +226,7 @@ def _stopped_at(problem: LineProblem) -> OptionInvalid:
         {
             "en": Wording(
                 f"Line {problem.line}: {reasons['en']}",
-                "Mend the line, or leave `strict` out: such lines are then passed over.",
+                "Fix the line, or leave out `strict`: such lines are then skipped.",
             ),
             "zh": Wording(
                 f"第 {problem.line} 行：{reasons['zh']}",

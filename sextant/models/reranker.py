@@ -276,7 +276,7 @@ def build_reranker(settings: Settings) -> Reranker | None:
 
 
 def open_judge(settings: Settings, reranker: Reranker | None) -> Reranker | None:
-    """Return who says how far quotes carry sentences, as the settings name it; None: words do.
+    """Return the judge of citations that the settings name; None: citations are checked by rules.
 
     Raises:
         SettingsInvalid: the setting is of no known form, or names a reranker that there is not.

@@ -192,7 +192,7 @@ def test_what_is_wrong_with_a_document_is_told_in_the_pages_language_when_it_is_
     begin(page, f"page-{uuid4()}")
     chart = f'<p>A chart:</p><img src="{data_uri(picture())}">'
     add(page, [note("chart.html", chart), note("broken.pdf", "%PDF-1.7 and nothing")])
-    expect(row(page, "chart.html").locator(".note").last).to_contain_text("1 image not looked at")
+    expect(row(page, "chart.html").locator(".note").last).to_contain_text("1 image not read")
     broken = row(page, "broken.pdf").locator(".bad")
     expect(broken).to_be_visible()
     told = broken.text_content()

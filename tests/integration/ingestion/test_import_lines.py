@@ -180,7 +180,7 @@ async def test_what_only_a_document_with_chunks_has_is_told_where_it_has_none(
 
     [problem] = report.problems
     assert problem.kept
-    assert "sections, filename were passed over" in problem.reason
+    assert "sections, filename were ignored" in problem.reason
 
 
 async def test_a_chunk_that_does_not_stand_where_it_says_is_kept_where_it_is_found_and_told(
@@ -197,12 +197,12 @@ async def test_a_chunk_that_does_not_stand_where_it_says_is_kept_where_it_is_fou
 
     assert report.chunks == 3
     assert [one.reason.partition(",")[0] for one in report.problems] == [
-        "Its chunk 'found' does not stand at 3 of its text",
-        "Its chunk 'added' does not stand at 99 of its text",
+        "Its chunk 'found' is not at offset 3 of the text",
+        "Its chunk 'added' is not at offset 99 of the text",
     ]
     assert [one.reason.split("; ")[1].split(".")[0] for one in report.problems] == [
-        "it was put at 7",
-        "it was put at 16",
+        "7 was used",
+        "16 was used",
     ]
 
 
@@ -403,7 +403,7 @@ async def test_one_entity_under_two_spellings_is_not_two(importer: Importer, sco
     report = await importer.import_graph(scope, stream(lines))
 
     assert [(problem.line, problem.reason) for problem in report.problems] == [
-        (2, "'Alpha' and 'alpha' are one entity.")
+        (2, "'Alpha' and 'alpha' are the same entity. Name two different ones.")
     ]
 
 

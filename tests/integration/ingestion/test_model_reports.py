@@ -125,7 +125,7 @@ async def test_what_the_model_cannot_do_is_done_from_sentences_and_says_why(
     assert {one.note for one in found} == {found[0].note}
     assert "structure" in found[0].note
     assert done.warnings[-1] == (
-        f"Put together from sentences, not written by the chat model: {len(found)} reports. "
+        f"Assembled from sentences, not written by the chat model: {len(found)} reports. "
         f"{found[0].note} `sextant communities build --full` tries again."
     )
 
@@ -165,7 +165,7 @@ async def test_reports_that_the_model_fails_at_cost_the_others_nothing_and_are_t
         assert len(failed) == 2
         assert all("500" in one.note and one.title and one.summary for one in failed)
         assert done.warnings[-1].startswith(
-            "Put together from sentences, not written by the chat model: 2 reports."
+            "Assembled from sentences, not written by the chat model: 2 reports."
         )
         again = await own.refresh(indexed, full=True)
         assert again.reports_written == 2

@@ -48,7 +48,7 @@ async def test_the_import_goes_on_and_tells_the_line_that_was_overtaken(
 
     [problem] = report.problems
     assert (problem.line, problem.kept) == (1, False)
-    assert "replaced or deleted by somebody else" in problem.reason
+    assert "somebody else replaced or deleted it" in problem.reason
     assert "import it again" in problem.reason
     assert await rows(database, scope, "chunks", "t.text") == [
         ("Beside the new leaf.",),

@@ -120,7 +120,7 @@ async def test_a_mark_for_one_of_eight_passages_is_no_ranking() -> None:
         judged = await judge(reranker, "What is paid?", TEXTS[:8], RerankLimits())
     assert judged.scores == ()
     assert judged.warning is not None
-    assert "the order is as before" in str(judged.warning)
+    assert "the results keep their order" in str(judged.warning)
     assert "only 1 of 8" in str(judged.warning)
 
 

@@ -116,7 +116,7 @@ async def test_who_asks_before_the_graph_is_in_memory_is_answered_without_it_and
     chunks.gate.set()
     assert set(answer.results[0].lanes) <= {"vector", "keyword"}
     assert answer.coded_warnings[-1] == CodedWarning(WarningCode.INDEX_BUILDING)
-    assert answer.warnings[0] == "The lane mix failed; the others went on."
+    assert answer.warnings[0] == "The search lane mix failed; the results come from the others."
 
 
 async def test_a_document_added_or_deleted_is_seen_by_the_next_question(

@@ -59,7 +59,7 @@ PARTS = CodedWarning(
                 WarningCode.TEXT_LEFT_OUT,
                 {"characters": [count(1200, "struck through"), count(8, "hidden")]},
             ),
-            "Characters left out, because the document takes them back, hides them or sets them aside: "
+            "Characters left out because they are deleted, hidden or not part of the main text: "
             "1,200 struck through, 8 hidden",
             "未收入被删去、隐藏或置于一旁的文字：划去的文字 1,200 字、隐藏的文字 8 字。",
         ),
@@ -72,7 +72,7 @@ PARTS = CodedWarning(
             CodedWarning(
                 WarningCode.QUOTES_NOT_CLOSED, {"rows": count(1, "row"), "lines": [7, "…"]}
             ),
-            "Never closed: the quotation mark in 1 row (line 7, …). Each line was read as a row of its own; check it.",
+            "A quotation mark is never closed in 1 row (line 7, …). Each line was read as a separate row. Check these rows.",
             "1 行的引号没有结束（行号 7、…）。每行都按单独一行读取，请检查。",
         ),
         (

@@ -134,7 +134,7 @@ async def test_pages_over_the_limit_are_named() -> None:
     found = await read(FakeHosts(), draft(5), pages=3)
     assert sorted(found.pages) == ["1", "2", "3"]
     [warning] = found.warnings
-    assert "OCR has not read 2 pages (4–5): of one document it reads 3 pages." in str(warning)
+    assert "OCR has not read 2 pages (4–5): the limit is 3 pages per document." in str(warning)
 
 
 async def test_pictures_are_read_unless_their_words_are_known() -> None:

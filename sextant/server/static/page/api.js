@@ -1,15 +1,15 @@
-// Talking to the server: requests with the caller's key, problems as errors, streams as events.
+// Talks to the server: requests with the user's key, problems as errors, streams as events.
 
 import { say, told } from "./words.js";
 
-// Seconds before each try to take up a broken stream again; the server keeps it for 60 (docs/streaming.md).
+// Seconds before each attempt to resume a broken stream; the server keeps it for 60 (docs/streaming.md).
 const WAITS = [0.5, 1, 2, 4, 8];
 const TRY_LATER = new Set([429, 503]);
 
-/** Why an answer is not read on though it goes on: another conversation is looked at. */
+/** The reason for no longer reading an answer that continues: the user opened another conversation. */
 export const LEFT = "left";
 
-/** What went wrong, and what to do about it. */
+/** A problem document of the server: what went wrong, and what to do about it. */
 export class Problem extends Error {
   constructor(body, status = 0, retryAfter = 0) {
     const later = TRY_LATER.has(status) ? say("later", retryAfter || 5) : status === 403 ? say("forbidden") : "";
@@ -23,7 +23,7 @@ export class Problem extends Error {
   }
 }
 
-/** Send a request; returns the response, or throws a Problem. A 401 has `signedOut` dispatched on the document. */
+/** Send a request and return the response, or throw a Problem. A 401 also dispatches `signedOut` on the document. */
 export async function send(path, options = {}) {
   let response;
   try {
@@ -36,13 +36,13 @@ export async function send(path, options = {}) {
   throw refused(body, response.status, Number(response.headers.get("Retry-After")));
 }
 
-/** What the server answers to a request, read as JSON. */
+/** Send a GET request and return its JSON. */
 export async function get(path, asked = {}) {
   const query = new URLSearchParams(Object.entries(asked).filter(([, value]) => value != null));
   return (await send(`${path}?${query}`)).json();
 }
 
-/** Do what asks the server; where it cannot be reached or has no room, a few times. */
+/** Run `action`; try again a few times while the server cannot be reached or is busy. */
 export async function retried(action) {
   for (let tries = 0; ; tries++) {
     try {
@@ -55,7 +55,7 @@ export async function retried(action) {
   }
 }
 
-/** Send JSON, or bytes of another `type`. */
+/** Post JSON, or bytes of another `type`. */
 export function post(path, body, { type = "", ...options } = {}) {
   return send(path, {
     ...options, method: "POST", body: type ? body : JSON.stringify(body),
@@ -63,7 +63,7 @@ export function post(path, body, { type = "", ...options } = {}) {
   });
 }
 
-/** Send a form; `progress` is told the share that is sent, 0 to 1 (fetch cannot tell). */
+/** Send a form; `progress` is called with the share that is sent, 0 to 1, which fetch does not report. */
 export function upload(path, form, progress) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -81,9 +81,9 @@ export function upload(path, form, progress) {
 }
 
 /**
- * The events of an answer, to its `done` or `error`; a connection that breaks is taken up where it was.
- * Aborting `signal` ends the answer on the server too. Leaving it (`LEFT`), or the page, does so where no conversation
- * keeps the answer; any other goes on, and `begun` is told the place where it can be taken up.
+ * Yield the events of an answer up to its `done` or `error`; a broken connection is resumed where it ended.
+ * Aborting `signal` stops the answer on the server, too. With the reason `LEFT`, or when the page is closed, that happens only
+ * outside a conversation; otherwise the answer continues. `begun` is called with the address at which it can be resumed.
  */
 export async function* answered(body, signal, broken, begun = (_place) => {}, path = "api/query") {
   const response = await post(path, { ...body, stream: true, ...(path === "api/query" ? { resume: true } : {}) });
@@ -99,7 +99,7 @@ export async function* answered(body, signal, broken, begun = (_place) => {}, pa
   }
 }
 
-/** The same of an answer that is under way already: `response` has its events from the first on. */
+/** Yield the events of an answer that already runs: `response` has them from the first on. */
 export async function* takenUp(response, place, signal, broken) {
   try {
     let last = "";
@@ -120,7 +120,7 @@ export async function* takenUp(response, place, signal, broken) {
       const headers = last ? { "Last-Event-ID": last } : {};
       response = await send(place, { headers, signal }).catch((error) => {
         if (error.status || signal.aborted) throw error;
-        return null; // still out of reach
+        return null; // still unreachable
       });
     }
   } finally {
@@ -128,10 +128,10 @@ export async function* takenUp(response, place, signal, broken) {
   }
 }
 
-/** End an answer on the server. */
+/** Stop an answer on the server. */
 export const ended = (place) => send(place.replace(/\/events$/, ""), { method: "DELETE", keepalive: true }).catch(() => {});
 
-/** The events of a stream (WHATWG HTML, 9.2.6), as they come: `{id, type, data}`. */
+/** Yield the events of a stream (WHATWG HTML, 9.2.6) as they arrive: `{id, type, data}`. */
 export async function* events(response, signal = new AbortController().signal) {
   if (!response) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -148,7 +148,7 @@ export async function* events(response, signal = new AbortController().signal) {
       waiting = blocks.pop();
       for (const one of blocks.map(event).filter(({ data }) => data !== undefined)) {
         yield one;
-        signal.throwIfAborted(); // what came together with it is not wanted any more
+        signal.throwIfAborted(); // events that arrived in the same chunk are no longer wanted
       }
     }
   } finally {
@@ -173,7 +173,7 @@ function wait(seconds, signal) {
 
 function credentials() {
   const key = sessionStorage.getItem("key") ?? "";
-  return /^[!-~]+$/.test(key) ? { Authorization: `Bearer ${key}` } : {}; // a header takes no other letters
+  return /^[!-~]+$/.test(key) ? { Authorization: `Bearer ${key}` } : {}; // a header allows no other characters
 }
 
 function refused(body, status, retryAfter) {

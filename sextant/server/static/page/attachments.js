@@ -1,28 +1,28 @@
-// Images and tables that go with a question (docs/multimodal.md): chosen, dropped or pasted.
+// Images and tables attached to a question (docs/multimodal.md): chosen, dropped or pasted.
 
 import { button, byId, element, tell } from "./dom.js";
 import { say } from "./words.js";
 
 const IMAGE = /^image\/(png|jpeg|webp|gif)$/;
 const TABLE = /\.(csv|tsv|md|html?|txt)$/i;
-// What the server takes of a question with its images (`http.question_bytes`), with room for the question.
+// The server's limit for a question with its images (`http.question_bytes`), less some room for the question.
 const MOST_BYTES = 19_000_000;
 
 let kept = [];
 
-/** The attachments as `multimodalContent`. */
+/** Return the attachments as `multimodalContent`. */
 export const parts = () => kept.map(({ part }) => part);
 
-/** What stands for them beside the question that they were asked with. */
+/** Return the elements that show the attachments beside their question. */
 export const shown = () => kept.map(({ name, part }) => element("li", {}, face(name, part)));
 
-/** They have been asked about: each belongs to one question. */
+/** Remove the attachments once they were sent: each belongs to one question. */
 export function clear() {
   kept = [];
   show();
 }
 
-/** Mark the attachment that a problem is about (`multimodal_content[0].table_data`). */
+/** Mark the attachment that a problem's `field` names, such as `multimodal_content[0].table_data`. */
 export function blame(field) {
   const at = Number(field.match(/multimodal_?content\W(\d+)/i)?.[1] ?? NaN);
   byId("attached").children[at]?.classList.add("bad");
@@ -65,7 +65,7 @@ function dataOf(file) {
   });
 }
 
-/** What spreadsheets put on the clipboard: HTML with a table, and the same with tabs. */
+/** Read a table from the clipboard: spreadsheets put it there as HTML, and as text with tabs. */
 function pasted(event) {
   const data = event.clipboardData;
   const text = data.getData("text/plain");
@@ -75,7 +75,7 @@ function pasted(event) {
   event.preventDefault();
 }
 
-/** Let files be dropped on an element; `take` gets them. */
+/** Let files be dropped on an element; `take` is called with them. */
 export function droppable(target, take) {
   const over = (is) => (event) => {
     if (!event.dataTransfer?.types.includes("Files")) return;

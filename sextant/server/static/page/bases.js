@@ -1,30 +1,30 @@
-// Which knowledge base is looked at.
+// The list of knowledge bases, and the chosen one.
 
 import { get, send } from "./api.js";
 import { byId, element, named } from "./dom.js";
 import { say } from "./words.js";
 
 const picker = byId("base");
-const NEW = "\n"; // no knowledge base is called so
-const BEGUN = "begun"; // the key of the one that was begun here; the server knows it from its first document on
+const NEW = "\n"; // no knowledge base has this name
+const BEGUN = "begun"; // storage key of a new knowledge base, which the server knows from its first document on
 let known = new Map();
 let asked = 0;
 let current = localStorage.getItem("base") ?? "";
 
-/** The one that is chosen. */
+/** Return the chosen knowledge base. */
 export const chosen = () => current || "default";
 
-/** How many documents it has. */
+/** Return how many documents it has. */
 export const documents = () => known.get(chosen()) ?? 0;
 
-/** The way to its first documents. */
+/** Return a link that leads to adding its first documents. */
 export const addSome = () => element("a", { href: "#documents", className: "button main", textContent: say("addSome") });
 
-/** Learn which there are; the one chosen last stays if it is there or was begun here, else the first is chosen. */
+/** Load the list. The last choice stays if it still exists or is new; otherwise the first is chosen. */
 export async function refresh() {
   const turn = (asked += 1);
   const { graphs } = await get("api/graphs", { limit: 1000 });
-  if (turn !== asked) return; // a later answer knows better
+  if (turn !== asked) return; // a later request is newer
   known = new Map(graphs.map((one) => [one.graphId, one.documents]));
   const before = current;
   if (known.has(sessionStorage.getItem(BEGUN))) sessionStorage.removeItem(BEGUN);
@@ -33,7 +33,7 @@ export async function refresh() {
   if (before && before !== current) picker.dispatchEvent(new Event("chosen"));
 }
 
-/** Look at another one, or begin one of this name. */
+/** Choose a knowledge base, or begin one with this name. */
 export function choose(name) {
   if (name === current) return;
   current = name;
@@ -43,14 +43,14 @@ export function choose(name) {
   picker.dispatchEvent(new Event("chosen"));
 }
 
-/** Delete one with all that is in it. */
+/** Delete a knowledge base and its content. */
 export async function remove(name) {
   await send(`api/graphs/${encodeURIComponent(name)}`, { method: "DELETE" });
   if (sessionStorage.getItem(BEGUN) === name) sessionStorage.removeItem(BEGUN);
   await refresh();
 }
 
-/** Have `then` called whenever another one is chosen. */
+/** Call `then` whenever another knowledge base is chosen. */
 export const onChange = (then) => picker.addEventListener("chosen", then);
 
 function offer() {

@@ -1,4 +1,4 @@
-// The conversation on the page: questions go out, answers come back; the server keeps it (docs/conversations.md).
+// The conversation on the page: sends questions and shows answers; the server stores it (docs/conversations.md).
 
 import { answered, get, LEFT, Problem, send, takenUp } from "./api.js";
 import { forget, leftIn, remember } from "./asked.js";
@@ -14,10 +14,10 @@ import { say } from "./words.js";
 const COMPARED = ["naive", "local", "global", "hybrid", "mix"];
 const [form, question, mode, effort, approve, turns, status] = ["ask", "question", "mode", "effort", "approve", "turns", "status"].map(byId);
 let thread = "";
-let running = null; // what ends the answer that is on the page
-let only = null; // the document that questions are about
+let running = null; // stops the answer on the page
+let only = null; // the document that questions are limited to
 
-/** Questions are about this document from now on; about all of them again without one. */
+/** Limit further questions to a document; to none without one. */
 export function askOnlyOf(document) {
   only = document;
   byId("only").replaceChildren(...(only ? [element("li", {}, [bound(), button("×", () => {
@@ -28,7 +28,7 @@ export function askOnlyOf(document) {
 
 const bound = () => element("span", { textContent: say("onlyIn", only.filename) });
 
-/** Show a conversation; without a name a new one begins. */
+/** Show a conversation, or begin one without a name. */
 export async function open(name) {
   if (name === thread && turns.childElementCount) return;
   clear(name);
@@ -38,16 +38,16 @@ export async function open(name) {
     else if (!left) tell(status, say("threadGone"), true);
   });
   if (name !== thread) return; // another one was opened meanwhile
-  if (left && last === left.text) forget(name); // its answer has come meanwhile
+  if (left && last === left.text) forget(name); // its answer has arrived meanwhile
   else if (left) goOn(left);
   welcome();
 }
 
-/** Go on with a question that had no answer yet when it was left: with its answer, or where it is to be asked again. */
+/** Continue with a question that was left unanswered: resume its answer, or offer to ask it again. */
 async function goOn(left) {
   const { thread: begun, text, graphId, place: where, at } = left;
   const response = where && !running ? await send(where).catch(() => null) : null;
-  if (begun !== thread || running) return void response?.body.cancel(); // somebody went on without it
+  if (begun !== thread || running) return void response?.body.cancel(); // the user has moved on
   if (!response) {
     remember({ ...left, place: "" });
     return void (question.value ||= text);
@@ -60,25 +60,25 @@ async function goOn(left) {
   settle({ ...left, place: "" }, await one(turn, { query: text, graphId }, takenUp(response, where, signal, broken)), signal);
 }
 
-/** Another conversation is shown. An answer that is under way goes on for its own, where it can be taken up. */
+/** Leave the conversation. A running answer continues on the server if it can be resumed. */
 function clear(name) {
   if (running) {
     running.abort(LEFT);
     busy(false);
-    showThreads(name); // where it can be gone back to
+    showThreads(name); // the list leads back to it
   }
   call(name);
   turns.replaceChildren();
   tell(status, "");
 }
 
-/** The conversation is called so; the way back to it leads there. */
+/** Set the name of the conversation, in the page's address, too. */
 function call(name) {
   thread = name;
   byId("to-ask").hash = name ? `#ask/${encodeURIComponent(name)}` : "#ask";
 }
 
-/** Show what was said in a conversation; returns its last question. */
+/** Show the turns of a conversation; return its last question. */
 async function recall(name) {
   const kept = (await get(`api/threads/${encodeURIComponent(name)}`)).turns;
   if (name !== thread) return "";
@@ -93,7 +93,7 @@ async function recall(name) {
   return last;
 }
 
-/** What there is to see before the first question. */
+/** Show the start screen, before the first question. */
 export function welcome() {
   const size = bases.documents();
   const examples = element("div", { className: "examples" });
@@ -104,15 +104,15 @@ export function welcome() {
   if (size && !byId("welcome").hidden && !byId("ask-view").hidden) offer(examples);
 }
 
-/** Questions that the documents can answer, below what is there already; one click asks. */
+/** Add example questions that the documents can answer; a click asks one. */
 async function offer(place) {
   const path = `api/graphs/${encodeURIComponent(bases.chosen())}/questions`;
   const { questions } = await get(path, { language: document.documentElement.lang }).catch(() => ({ questions: [] }));
-  if (!questions.length) return; // there may be none yet, and the page does without
+  if (!questions.length) return; // there may be none yet
   place.append(element("p", { textContent: say("examples") }), ...questions.map(({ question: text, filename }) => {
     const example = button(text, () => {
       question.value = text;
-      byId("send").focus(); // whence the focus goes on as if it had been typed
+      byId("send").focus(); // the focus goes where it would be after typing
       form.requestSubmit();
     });
     example.title = filename;
@@ -139,13 +139,13 @@ async function ask(text) {
     : await one(place(new Turn(text, { attached, graphId: asked.graphId, effort: effort.value })), body,
       answered(body, signal, broken, (place) => {
         remember({ ...left, place });
-        if (signal.reason === LEFT) showThreads(thread); // where it can be gone back to
+        if (signal.reason === LEFT) showThreads(thread); // the list leads back to it
       }));
   if (good) attachments.clear();
   settle(left, good, signal);
 }
 
-/** Resume a report that was stopped: what is written of it comes again, then the rest. */
+/** Resume a stopped report: its written sections are sent again, then the rest. */
 async function goOnWith(text, graphId) {
   const left = { thread, text, graphId, at: Date.now() };
   running = new AbortController();
@@ -155,7 +155,7 @@ async function goOnWith(text, graphId) {
   settle(left, await one(place(new Turn(text, { graphId, effort: "high" })), { query: text, graphId }, events), signal);
 }
 
-/** A question has its answer, or stands where it can be asked again; one that was left is taken up later. */
+/** Tidy up after a question: it has its answer, can be asked again, or was left and is resumed later. */
 function settle(left, good, signal) {
   if (signal.reason === LEFT) return;
   if (good) forget(left.thread);
@@ -169,7 +169,7 @@ function settle(left, good, signal) {
 
 const broken = () => tell(status, say("again"));
 
-/** The question in each mode beside the others; no conversation keeps them. */
+/** Ask the question in every mode and show the answers side by side; no conversation stores them. */
 async function side(text, asked, attached, signal) {
   const grid = element("div", { className: "compared" });
   const whole = new Turn(text, { attached });
@@ -178,7 +178,7 @@ async function side(text, asked, attached, signal) {
   const each = COMPARED.map((mode) => ({ mode, turn: new Turn(text, { mode, graphId: asked.graphId }) }));
   grid.append(...each.map(({ turn }) => turn.element));
   const good = await Promise.all(each.map(({ mode, turn }) => one(turn, asked, answered({ ...asked, mode }, signal, broken), () => {})));
-  const first = new Map(); // which mode gave an answer first
+  const first = new Map(); // the first mode that gave each answer
   for (const { mode, turn } of each.filter((_, index) => good[index])) {
     if (first.has(turn.text)) turn.sameAs(first.get(turn.text));
     else first.set(turn.text, mode);
@@ -186,12 +186,12 @@ async function side(text, asked, attached, signal) {
   const told = say("compared", good.filter(Boolean).length, first.size);
   if (first.size) {
     whole.note(told);
-    tell(status, told); // for the ear
+    tell(status, told); // for screen readers
   }
   return good.some(Boolean);
 }
 
-/** Show the events of an answer as they come; says whether it went well. `told` hears in words how it goes. */
+/** Show the events of an answer as they arrive and return whether it succeeded. `told` is called with its progress in words. */
 async function one(turn, { query, graphId }, events, told = (text) => tell(status, text)) {
   const [missed, begun, { signal }] = [underWay(graphId), thread, running];
   try {
@@ -217,13 +217,13 @@ async function one(turn, { query, graphId }, events, told = (text) => tell(statu
       byId("stop").focus();
     });
     turn.fail(message, error.code === "graph_not_found" ? bases.addSome() : again);
-    tell(status, message); // for the ear: the eye has it in the answer's place
+    tell(status, message); // for screen readers; others see it in place of the answer
     attachments.blame(error.field ?? "");
     return false;
   }
 }
 
-/** Show events until the answer is whole, or until a person must decide: then what. */
+/** Show events until the answer is complete, or until the user must decide; then return the decision's request. */
 async function shown(turn, events, told) {
   for await (const event of events) {
     turn.show(event);
@@ -243,7 +243,7 @@ function place(turn) {
   return turn;
 }
 
-/** A conversation gets its name with its first question; the address says it from then on. */
+/** Name a conversation at its first question; from then on the address holds the name. */
 function name() {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   call(`page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);

@@ -1,9 +1,9 @@
-// What a person decides in the middle of an answer, as a form (docs/studio.md#decisions-of-a-person).
+// The form for a decision in the middle of an answer (docs/studio.md#decisions-of-a-person).
 
 import { button, element } from "./dom.js";
 import { say } from "./words.js";
 
-/** Ask in `place` for a decision; returns it as the server takes it. Aborting `signal` takes the form away. */
+/** Show the form in `place` and return the decision as the server expects it. Aborting `signal` removes the form. */
 export function decided({ action_requests: [{ name, args, description }], review_configs: [{ allowed_decisions: allowed }] }, place, signal) {
   const options = texts(args.options ?? [], description);
   const single = name === "choose_meaning";
@@ -28,12 +28,12 @@ export function decided({ action_requests: [{ name, args, description }], review
     else if (allowed.includes("reject")) resolve({ type: "reject" });
   });
   signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")), { once: true });
-  place.replaceChildren(...place.querySelectorAll("p.note"), form); // what a report costs stays
+  place.replaceChildren(...place.querySelectorAll("p.note"), form); // the cost of a report stays visible
   form.querySelector("input:checked, button").focus();
   return promise.finally(() => form.remove());
 }
 
-/** A box that checks all others, or none. */
+/** Create a box that checks all others, or none. */
 function ofAll(inputs) {
   const all = element("input", { type: "checkbox", checked: true });
   all.addEventListener("change", () => { for (const one of inputs) one.checked = all.checked; });
@@ -41,7 +41,7 @@ function ofAll(inputs) {
   return all;
 }
 
-/** What each option says: the lines of the description that its number begins. */
+/** Return the text of each option: the lines of the description that begin with its number. */
 function texts(options, description) {
   const lines = new Map(description.split("\n").map((line) => line.match(/^(\d+)\. (.*)$/)).filter(Boolean).map(([, number, text]) => [Number(number), text]));
   return options.map((option, index) => lines.get(index + 1) ?? option);

@@ -1,4 +1,4 @@
-// The documents of a knowledge base: listed, added, watched while they are taken in, removed.
+// The documents of a knowledge base: list, add, follow during ingestion, delete.
 
 import { events, get, Problem, retried, send, upload } from "./api.js";
 import { droppable } from "./attachments.js";
@@ -8,12 +8,12 @@ import { bring, imported } from "./importing.js";
 import { addressOf } from "./passage.js";
 import { facts, say } from "./words.js";
 
-// A browser keeps six connections to a server; two watch, so that questions and lists go through.
+// A browser opens six connections to a server; two follow documents, which leaves some for questions and lists.
 const WATCHERS = 2;
 const UPLOADS = 2;
 const ENDED = new Set(["done", "failed"]);
-const MAILS = new Set(["message/rfc822", "application/vnd.ms-outlook"]); // what is attached follows them
-const GIVEN_UP = new Set(["cancelled", "superseded"]); // somebody wanted it so
+const MAILS = new Set(["message/rfc822", "application/vnd.ms-outlook"]); // their attachments become documents, too
+const GIVEN_UP = new Set(["cancelled", "superseded"]); // ended on somebody's request
 
 const [list, sent, more, status, dropBase] = ["list", "sent", "more", "upload-status", "drop-base"].map(byId);
 const rows = new Map();
@@ -21,12 +21,12 @@ const waiting = [];
 let watching = 0;
 let cursor = null;
 let shown = 0;
-let listed = ""; // whose documents they are
+let listed = ""; // the knowledge base of the list
 
-/** How many of a knowledge base are on their way, as far as this page has seen. */
+/** Return how many documents of a knowledge base are being ingested, as far as this page knows. */
 export const underWay = (graphId) => (graphId === listed ? [...rows.values()].filter((row) => row.dataset.watched).length : 0);
 
-/** Show the documents of the chosen knowledge base from the first on. */
+/** Show the first documents of the chosen knowledge base. */
 export async function show() {
   cursor = null;
   shown += 1;
@@ -48,7 +48,7 @@ async function page() {
     cursor = answer.nextCursor;
   } catch (error) {
     if (turn !== shown) return;
-    if (error.status !== 404) return tell(status, error.message, true); // else there is none of this name yet
+    if (error.status !== 404) return tell(status, error.message, true); // otherwise it does not exist yet
   }
   more.hidden = !cursor;
   empty();
@@ -60,7 +60,7 @@ function empty() {
   dropBase.hidden = !rows.size;
 }
 
-/** Upload files, a few at a time, each in a row of its own. */
+/** Upload files, a few at a time, each with a row in the list. */
 async function add(files) {
   tell(status, "");
   const graphId = bases.chosen();
@@ -86,7 +86,7 @@ async function put(graphId, file, row) {
   }
 }
 
-/** Import lines; of a graph alone what it says may be made passages then. */
+/** Import a file of lines; a graph without passages can have its facts made into passages afterwards. */
 async function take(graphId, name, lines, row, facts = false) {
   try {
     await bring(graphId, name, lines, row, { facts, again: () => take(graphId, name, lines, row, true) });
@@ -97,7 +97,7 @@ async function take(graphId, name, lines, row, facts = false) {
   }
 }
 
-/** A list may hold a document before its upload is answered: one row of it is enough then. */
+/** Drop the upload's row of a document that the list now shows; the list may have it before the upload returns. */
 function arrived(name) {
   for (const row of [...sent.children]) if (row.dataset.sent === name) row.remove();
 }
@@ -139,7 +139,7 @@ function draw(document) {
     const stage = job?.stage ?? document.status;
     const name = say("stages")[stage] ?? stage;
     parts.push(element("div", { className: "note", textContent: job?.unattended ? say("unattended") : job?.total ? say("counted", name, job.done, job.total) : name }));
-    if (stage !== "queued" && stage !== "pending") parts.push(bar(filename, job?.done, job?.total)); // nothing moves while it waits
+    if (stage !== "queued" && stage !== "pending") parts.push(bar(filename, job?.done, job?.total)); // no progress bar while it waits
   } else if (document.status === "failed") {
     parts.push(element("p", { className: "bad", textContent: why(document) }));
   } else {
@@ -150,7 +150,7 @@ function draw(document) {
   if (parentId) parts.push(element("p", { className: "note", textContent: say("attachedTo", source.slice(0, -filename.length - 1).split("/").at(-1)) }));
   const here = row.contains(window.document.activeElement);
   renew(row, parts);
-  if (here && !row.contains(window.document.activeElement)) row.querySelector("button").focus(); // its button went
+  if (here && !row.contains(window.document.activeElement)) row.querySelector("button").focus(); // its button was removed
   if (running) watch(documentId, row);
 }
 
@@ -159,14 +159,14 @@ function why({ error, job }) {
   return detail ? new Problem({ detail, code: job?.errorCode }).message : say("stages").failed;
 }
 
-/** A document is not there any more; who stood on its row stands on the next one. */
+/** Remove the row of a deleted document; the focus moves to the next row. */
 function gone(documentId) {
   const row = rows.get(documentId);
   const next = row?.nextElementSibling ?? row?.previousElementSibling;
   const left = row?.contains(document.activeElement);
   rows.delete(documentId);
   row?.remove();
-  for (const [id, { dataset }] of [...rows]) if (dataset.parent === documentId) gone(id); // what was attached to it
+  for (const [id, { dataset }] of [...rows]) if (dataset.parent === documentId) gone(id); // its attachments
   if (left) (next?.querySelector("button:last-of-type") ?? byId("files")).focus();
   empty();
 }
@@ -177,7 +177,7 @@ function bar(name, done, total) {
   return made;
 }
 
-/** Follow a document until it can be searched; it waits while others are followed. */
+/** Follow a document until it can be searched; it waits its turn behind others. */
 function watch(documentId, row) {
   if (row.dataset.watched) return;
   row.dataset.watched = "yes";
@@ -213,14 +213,14 @@ async function follow(documentId, row) {
       return void (MAILS.has(document.mediaType) && await show());
     }
   }
-  throw new Problem({ detail: say("lost") }); // the server ended
+  throw new Problem({ detail: say("lost") }); // the server stopped
 }
 
 function controls({ documentId, filename, status: state }, running) {
   const act = async (path, method) => {
     try {
       const { status: said } = await send(`documents/${documentId}${path}`, { method });
-      if (said !== 204) return void draw(await get(`documents/${documentId}`)); // also what stays under another name
+      if (said !== 204) return void draw(await get(`documents/${documentId}`)); // a copy may remain under another name
       gone(documentId);
       await bases.refresh();
     } catch (error) {

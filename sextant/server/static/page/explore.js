@@ -1,4 +1,4 @@
-// Walking through the knowledge graph: entities found, drawn with what is around them, and what they are.
+// Explores the knowledge graph: finds entities, draws their neighbourhood and describes them.
 
 import { get, post } from "./api.js";
 import * as bases from "./bases.js";
@@ -7,13 +7,13 @@ import { draw } from "./graph.js";
 import { openPassage, placeOf } from "./passage.js";
 import { kind, mutual, relation, say } from "./words.js";
 
-// Relations and passages of an entity that are told at first, and at most. One more is asked for: that there are more
-// cannot be told from the entity's degree, which counts relations to what is not shown, too.
+// Relations and passages of an entity that are shown at first, and at most. One more is requested, to know whether there
+// are more: the entity's degree also counts relations to entities that are not shown.
 const [FEW, MANY] = [20, 99];
 let shown = 0;
 const [picture, about, found, status, steps, most] = ["picture", "about", "found", "graph-status", "steps-around", "drawn"].map(byId);
 
-/** Show an entity with what is around it; without one those with most relations. */
+/** Show an entity and its neighbourhood; without one, the entities with most relations. */
 export async function show(id, limit = FEW) {
   const graphId = bases.chosen();
   const turn = (shown += 1);
@@ -25,7 +25,7 @@ export async function show(id, limit = FEW) {
       id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId, limit: limit + 1 }) : null,
     ]);
     if (turn !== shown) return;
-    if (entity) about.replaceChildren(...describe(entity, limit)); // before the picture: it leaves that its width
+    if (entity) about.replaceChildren(...describe(entity, limit)); // before the picture, whose width depends on it
     paint(part, id);
     if (!part.nodes.length) await empty();
     else if (part.truncated && id) tell(status, say("cut"));
@@ -37,7 +37,7 @@ export async function show(id, limit = FEW) {
   }
 }
 
-/** There is nothing to draw: entities come with documents, and a little after them. */
+/** Say that there is nothing to draw yet: entities come with documents, a little later. */
 async function empty() {
   const turn = shown;
   const { graphs } = await get("api/graphs", { limit: 1000 });
@@ -55,7 +55,7 @@ function paint({ nodes, edges }, id) {
   ) : "");
 }
 
-/** What an entity is, with at most `limit` of its relations and passages. */
+/** Describe an entity, with at most `limit` of its relations and passages. */
 function describe(entity, limit) {
   const [relations, mentions] = [entity.relations, entity.mentions].map((all) => all.slice(0, limit));
   const isCut = entity.relations.length > limit || entity.mentions.length > limit;
@@ -76,7 +76,7 @@ function describe(entity, limit) {
   ];
 }
 
-/** An entity at the other end, what is said of the relation, and the passages that say it. */
+/** Show the entity at the other end, the relation's description, and its passages. */
 function other(entity, one, comma) {
   const [id, name] = one.sourceId === entity.id ? [one.targetId, one.target] : [one.sourceId, one.source];
   const passages = one.evidence.map((quote, index) =>
@@ -85,7 +85,7 @@ function other(entity, one, comma) {
     ...(one.description ? [element("span", { className: "note", textContent: ` ${one.description}` })] : []), comma ? "," : ""]);
 }
 
-/** The sentence, marked in what surrounds it in its document. */
+/** Open the passage that holds the sentence, with the sentence marked. */
 const openQuote = (quote) => openPassage({ ...quote, kind: "document", text: quote.sentence }, quote);
 
 async function tellMore(id) {
@@ -93,11 +93,11 @@ async function tellMore(id) {
   about.querySelector("h3")?.focus();
 }
 
-/** A sentence as it is read: the row of a table without its bars; in prose a bar may mean something. */
+/** Return a sentence for display: a table's row without its bars, which prose keeps. */
 const plain = (sentence) => (/^\|.*\|/.test(sentence)
   ? sentence.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")).filter(Boolean).join(" · ") : sentence);
 
-/** Relations of one type together, those that lead away apart from those that lead here, in the order in which they come. */
+/** Group relations by type and direction, in their order. */
 function alike(id, relations) {
   const groups = new Map();
   for (const one of relations) {

@@ -1,24 +1,24 @@
-// Entities and their relations as a picture, and the same as a list.
+// Draws entities and their relations, and lists the same.
 
 import { chosen } from "./bases.js";
 import { button, element, fold, shape } from "./dom.js";
 import { layout } from "./layout.js";
 import { mutual, relation, say } from "./words.js";
 
-// So many types have a colour of their own (page.css); more could not be told apart.
+// How many types have a colour (page.css); more could not be distinguished.
 const COLOURS = 6;
-// Relations whose types are written beside them while their entity is looked at; more would cover each other.
+// How many relations of the focused entity show their type; more would overlap.
 const TOLD = 14;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * A picture of a graph with a list beside it.
+ * Create a picture of a graph with a list beside it.
  *
- * @param {{id: string, name: string, type: string}[]} all the entities; the list has them all, the picture those that are
- *   related or strong, since dots beside each other say nothing
+ * @param {{id: string, name: string, type: string}[]} all the entities; the list shows all of them, the picture those that
+ *   are related or strong
  * @param {{source: string, target: string, type: string}[]} edges between these nodes
  * @param {{pick: (id: string) => void, strong: (node: any) => boolean, width: number, height?: number}} how
- *   what a click or Enter on an entity does, and which are drawn strongly
+ *   what a click or Enter on an entity does, and which entities are drawn strongly
  */
 export function draw(all, edges, { pick, strong, width, height = Math.min(420, Math.max(280, width * 0.5)) }) {
   const nodes = worthDrawing(all, edges, strong);
@@ -70,7 +70,7 @@ function worthDrawing(nodes, edges, strong) {
 
 let [base, known] = ["", []];
 
-/** The types of the entities that have a colour, which stays while one looks at a knowledge base; one type alone needs none. */
+/** Return the types that have a colour, which stays the same within a knowledge base; a single type needs none. */
 function types(nodes) {
   if (base !== chosen()) [base, known] = [chosen(), []];
   const counts = new Map();
@@ -88,7 +88,7 @@ function legend(coloured) {
     element("li", {}, [element("span", { className: colour(coloured, type), ariaHidden: "true" }), type])));
 }
 
-/** A relation from rim to rim; one that leads somewhere ends in an arrow. */
+/** Draw a relation from rim to rim; a directed one ends in an arrow. */
 function line({ x, y }, from, to, rim, leads, title) {
   const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
   const long = Math.hypot(dx, dy) || 1;
@@ -99,7 +99,7 @@ function line({ x, y }, from, to, rim, leads, title) {
   return shape("path", { d: leads ? `${path}M${wing(1)}L${endX.toFixed(1)} ${endY.toFixed(1)}L${wing(-1)}` : path }, [shape("title", {}, [title])]);
 }
 
-/** What relations are called, at their middle; those between the same two stand in one line. */
+/** Label relations at their middle; those between the same two entities share a line. */
 function names({ x, y }, relations) {
   const between = new Map();
   for (const [pair, type] of relations) {
@@ -110,7 +110,7 @@ function names({ x, y }, relations) {
     shape("text", { x: (x[from] + x[to]) / 2, y: (y[from] + y[to]) / 2 - 3, "text-anchor": "middle" }, [types.join(", ")]));
 }
 
-/** One stop of the tab key; arrows go to the nearest node that way, Enter opens. */
+/** Make the picture one tab stop: arrow keys move to the nearest node in that direction, Enter opens it. */
 function walk(picture, dots, { x, y }, open) {
   dots[0]?.setAttribute("tabindex", "0");
   picture.addEventListener("keydown", (event) => {
@@ -134,7 +134,7 @@ function walk(picture, dots, { x, y }, open) {
   });
 }
 
-/** Names stand above or below their node, the weightier first; what would lie on others is shown only while looked at. */
+/** Place names above or below their nodes, the strongest first; a name that would overlap is shown only on focus. */
 function placeNames(dots, nodes, { x, y }, degrees, strong) {
   const taken = nodes.map((_, index) => [x[index] - 7, x[index] + 7, y[index] - 7, y[index] + 7]);
   const order = nodes.map((_, index) => index)
@@ -158,9 +158,9 @@ function list(nodes, edges, pick) {
   ]);
 }
 
-// How far a name must be moved to lie within the picture.
+// How far a name must move to lie inside the picture.
 const inside = (x, long, width) => Math.max(0, long / 2 - x) - Math.max(0, x + long / 2 - width);
 const size = (degree) => 4 + Math.min(7, 1.6 * Math.sqrt(degree));
 const short = (name) => (name.length > 22 ? `${name.slice(0, 20)}…` : name);
-// About what 12 px letters take; Chinese ones are square.
+// The approximate width of 12 px letters; Chinese ones are square.
 const wide = (text) => Array.from(text).reduce((sum, letter) => sum + (letter > "⺀" ? 12 : 6.6), 6);

@@ -1,4 +1,4 @@
-// A graph of one's own, or an export, brought in from the page (docs/import.md): recognised, sent, followed to its report.
+// Imports a graph or an export from the page (docs/import.md): recognises it, sends it, shows its report.
 
 import { events, post, Problem } from "./api.js";
 import { button, element, fold } from "./dom.js";
@@ -6,33 +6,33 @@ import { say } from "./words.js";
 
 const LINES = "application/x-ndjson";
 const KINDS = new Set(["document", "chunk", "entity", "relation", "decision"]);
-// Of a line that is longer only the beginning is looked at.
+// Characters of the first line that are read to recognise an import.
 const HEAD = 65_536;
 
-/** What a file says if it is an import, unpacked; null if it is a document. @returns {Promise<Blob | null>} */
+/** Return the unpacked content of an import file; null if the file is a document. @returns {Promise<Blob | null>} */
 export async function imported(file) {
   if (!/\.(jsonl|ndjson)(\.gz)?$/i.test(file.name)) return null;
   try {
     const lines = file.name.endsWith(".gz") ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).blob() : file;
     return KINDS.has(kindOf(await lines.slice(0, HEAD).text())) ? lines : null;
   } catch {
-    return null; // the server says what is wrong with it
+    return null; // the server reports what is wrong with it
   }
 }
 
-/** The `type` of the first line. */
+/** Return the `type` of the first line. */
 function kindOf(head) {
   const line = head.split("\n").find((one) => one.trim()) ?? "";
   try {
     return JSON.parse(line).type;
   } catch {
-    return line.match(/^\s*\{\s*"type"\s*:\s*"(\w+)"/)?.[1]; // its end lies behind the head
+    return line.match(/^\s*\{\s*"type"\s*:\s*"(\w+)"/)?.[1]; // its end lies beyond the part that was read
   }
 }
 
 /**
- * Bring lines into a knowledge base; `row` says how far they are, and at last what they brought.
- * `facts`: make passages of what a graph says; `again` does so with a graph alone, where it is offered.
+ * Import lines into a knowledge base; `row` shows the progress, then the result.
+ * With `facts`, the graph's facts become passages; `again` offers that for a graph without passages.
  */
 export async function bring(graphId, name, lines, row, { facts, again }) {
   const told = element("p", { className: "note", textContent: say("importing") });
@@ -51,7 +51,7 @@ export async function bring(graphId, name, lines, row, { facts, again }) {
   throw new Problem({ detail: say("lost") });
 }
 
-/** What an import brought, and which lines could not be used. */
+/** Show what was imported, and which lines could not be used. */
 function report(row, name, { documents, chunks, entities, relations, problemCount, problems, warnings, pending, graphAlone }, again) {
   const notes = [say("brought", documents, chunks, entities, relations), ...(pending ? [say("follows")] : []), ...warnings];
   row.replaceChildren(

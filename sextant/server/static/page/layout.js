@@ -1,15 +1,15 @@
-// Where the nodes of a graph are drawn.
+// Computes where the nodes of a graph are drawn.
 
-// The golden angle: points on a spiral by it lie evenly, so that the start is neither random nor crowded.
+// The golden angle: it spreads points on a spiral evenly, a start that is neither random nor crowded.
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
-// A few nodes stay beside each other, however large the box.
+// A few nodes stay close together, however large the box.
 const LARGEST = 3;
 const [LENGTH, CHARGE, GRAVITY, FRICTION] = [50, 260, 0.08, 0.6];
 
 /**
- * Places for `count` nodes in a box, by forces: relations are springs, all nodes push each other off,
- * everything is drawn a little to the middle, and it cools down (Fruchterman & Reingold 1991; that
- * a spring is weaker the more its ends have keeps hubs from collapsing, as in d3-force).
+ * Lay out `count` nodes in a box by forces: relations are springs, nodes repel each other, all are drawn a little to the
+ * middle, and the movement cools down (Fruchterman & Reingold 1991). As in d3-force, springs of nodes with many relations
+ * are weaker, which keeps hubs from collapsing.
  *
  * @param {number} count nodes
  * @param {[number, number][]} edges pairs of nodes
@@ -44,7 +44,7 @@ export function layout(count, edges, { width, height, margin }) {
   return { x, y };
 }
 
-/** How much each node is drawn to the middle, 1 to 3: what little or nothing holds would drift far off and leave no room for the rest. */
+/** Return how strongly each node is drawn to the middle, 1 to 3: loosely connected nodes would drift far away. */
 function weights(count, edges) {
   const part = Array.from({ length: count }, (_, i) => i);
   const root = (i) => {

@@ -1,4 +1,4 @@
-// The page: which of its views is open, who is signed in, and in which language it speaks.
+// The page: the open view, signing in, and the language.
 
 import * as bases from "./bases.js";
 import * as conversation from "./conversation.js";
@@ -65,7 +65,7 @@ byId("login-form").addEventListener("submit", (event) => {
 });
 byId("leave").addEventListener("click", () => { sessionStorage.clear(); location.reload(); });
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address names what is open
+  event.preventDefault(); // the address decides what is open
   document.querySelector("main > :not([hidden]) :is(textarea, input, [tabindex])").focus();
 });
 byId("language").addEventListener("click", switchLanguage);
@@ -79,8 +79,8 @@ byId("open-help").addEventListener("click", () => {
 bases.onChange(() => {
   conversation.welcome();
   const [view, opened] = location.hash.split("/");
-  if (opened && view === "#documents" && reading.graph() === bases.chosen()) return; // it chose its own
-  if (opened && view !== "#ask") location.hash = view; // what was open is of the other one
+  if (opened && view === "#documents" && reading.graph() === bases.chosen()) return; // the document chose its knowledge base
+  if (opened && view !== "#ask") location.hash = view; // what was open belongs to the other knowledge base
   else if (/^#(documents|graph)/.test(location.hash)) route();
 });
 addEventListener("hashchange", route);

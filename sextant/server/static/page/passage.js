@@ -1,4 +1,4 @@
-// The passage behind a citation, opened at its quote.
+// Shows the passage behind a citation, opened at its quote.
 
 import { get } from "./api.js";
 import { byId, element } from "./dom.js";
@@ -10,16 +10,16 @@ import { say } from "./words.js";
 const AROUND = 600;
 const NOTHING = { start: 0, end: 0 };
 
-/** Where a source stands: file, section, page, and whether OCR read it. */
+/** Return where a source is: file, section, page, and whether OCR read it. */
 export const placeOf = ({ filename, sectionPath = [], page, ocr }) =>
   [filename, ...sectionPath.slice(-1), page && say("page", page), ocr && say("ocr")].filter(Boolean).join(" › ");
 
-/** The address of a document on the page, and of a place in it where there is one. */
+/** Return the address of a document on the page, or of a span in it. */
 export const addressOf = (documentId, { start = 0, end = 0 } = {}) => `#documents/${documentId}${end ? `/${start}-${end}` : ""}`;
 
 let opened = 0;
 
-/** Open the passage of a source, with the citation's quote marked in what surrounds it, until it is closed. */
+/** Open the passage of a source with the citation's quote marked, until it is closed. */
 export async function openPassage(source, citation) {
   byId("passage-title").textContent = source.filename || source.label;
   byId("passage-place").textContent = [...source.sectionPath, source.page && say("page", source.page), source.ocr && say("ocr")].filter(Boolean).join(" › ");
@@ -38,11 +38,11 @@ export async function openPassage(source, citation) {
   await closed;
 }
 
-/** Show the pages of the original that a quote stands on, where there are any and as long as they are `wanted`. */
+/** Show the original's pages that hold a quote, where there are any and while they are `wanted`. */
 async function openPages(source, quote, wanted) {
   const pages = quote.end ? await boxed(source.documentId, quote) : [];
   if (!pages.length || !wanted()) return;
-  const shown = await sheets(source.documentId, source.filename, pages).catch(() => []); // the text is there
+  const shown = await sheets(source.documentId, source.filename, pages).catch(() => []); // the text is shown anyway
   if (!shown.length || !wanted()) return;
   byId("passage-page").replaceChildren(...shown);
   choose("page", true);
@@ -50,7 +50,7 @@ async function openPages(source, quote, wanted) {
 
 const VIEWS = ["page", "text"];
 
-/** Show one view of a passage; where there are pages, both have a tab, and in a wide window both are shown. */
+/** Show one view of a passage; with pages, text and pages each have a tab, and a wide window shows both. */
 function choose(view, hasPages) {
   byId("passage-tabs").hidden = !hasPages;
   byId("passage").classList.toggle("paged", hasPages);
@@ -76,7 +76,7 @@ for (const [index, view] of VIEWS.entries()) {
   });
 }
 
-/** The document's own text around a citation. */
+/** Return the document's text around a citation. */
 async function around(source, citation) {
   const from = Math.max(0, citation.start - AROUND);
   try {

@@ -1,11 +1,11 @@
-// An answer's text as paragraphs, lists, tables, code and marks: what models write of Markdown, and nothing that loads or leads away.
+// Shows an answer's text as paragraphs, lists, tables, code and markers: the Markdown that models write, without links or images.
 
 import { element } from "./dom.js";
 
 const FENCE = /^\s*(?:```|~~~)([^`]*)$/;
 const ROW = /^\s*\|.*\|/;
 const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
-// The rows that an answer without a model quotes of a table: "Article: SC-110; Price: 12400". No item of a list is one.
+// A table's row as an answer without a model quotes it: "Article: SC-110; Price: 12400". A list item is none.
 const FIELDS = /[;；]\s*/;
 const FIELD = /^(?!\s*[-*•]\s)\s*([^:：\[\]]{1,60})[:：]\s*(.+)$/;
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[(\d{1,4}|[IT]\d{1,3}(?::[rc\d]+)?)\]/g;
@@ -15,10 +15,10 @@ const LINES = [
   [/^#{1,6}\s+(.*)$/, "", "h4"],
 ];
 
-/** The nodes of `text`; `mark` makes those of a citation's marker. */
+/** Return the nodes of `text`; `mark` creates those of a citation's marker. */
 export function prose(text, mark) {
   const blocks = [];
-  let code = null; // the one that no fence has closed yet
+  let code = null; // the block that no fence has closed yet
   text.split("\n").forEach((line, index, lines) => {
     const fence = line.match(FENCE);
     if (code && !fence) return code.append(`${line}\n`);
@@ -27,7 +27,7 @@ export function prose(text, mark) {
     const keys = keysOf(line);
     if (keys && [index - 1, index + 1].some((at) => keys === keysOf(lines[at]))) record(blocks, line, keys, mark);
     else if (ROW.test(line) && RULE.test(lines[index + 1])) blocks.push(table(line, mark));
-    else add(blocks, fence ? fence[1] : line, mark); // a marker may stand behind a fence
+    else add(blocks, fence ? fence[1] : line, mark); // a marker may follow a fence
   });
   return blocks.filter(Boolean);
 }
@@ -46,13 +46,13 @@ function add(blocks, line, mark) {
   else blocks.push(element("p", {}, inline(line, mark)));
 }
 
-/** What a row that is told as "key: value; key: value" tells of, or nothing where a line is none. */
+/** Return the keys and values of a row written as "key: value; key: value"; nothing for other lines. */
 function keysOf(line = "") {
   const fields = line.split(FIELDS).map((field) => field.match(FIELD)?.[1]);
   return fields.length > 1 && fields.every(Boolean) ? fields.join("\n") : "";
 }
 
-/** A row told like the one beside it is one of a table. */
+/** Add a row to a table, a new one unless the keys are those of the row above. */
 function record(blocks, line, keys, mark) {
   if (blocks.at(-1)?.dataset.keys !== keys) {
     blocks.push(tabular(keys.split("\n").map((key) => element("th", { scope: "col", textContent: key }))));
@@ -62,7 +62,7 @@ function record(blocks, line, keys, mark) {
   blocks.at(-1).firstChild.append(element("tr", {}, values.map((value) => element("td", {}, inline(value, mark)))));
 }
 
-/** A table begins; it may be wider than the page. */
+/** Begin a table, which may be wider than the page. */
 function table(line, mark) {
   return tabular(cells(line).map((text) => element("th", { scope: "col" }, inline(text, mark))));
 }
@@ -77,7 +77,7 @@ function grow(table, line, mark) {
   table.append(element("tr", {}, row.map((text) => element("td", {}, inline(text, mark)))));
 }
 
-/** The cells of a row; what is too much, as a marker behind the last bar, belongs to the last of `most`. */
+/** Return the cells of a row; more than `most`, such as a marker behind the last bar, belong to the last cell. */
 function cells(line, most = Infinity) {
   const found = line.split(/(?<!\\)\|/).slice(1).map((text) => text.trim().replaceAll("\\|", "|"));
   if (!found.at(-1)) found.pop();

@@ -1,4 +1,4 @@
-// A document as it was read: its text in parts, its sections beside it, a quote marked where a citation leads there.
+// Shows a document as it was read: its text in parts, its sections, and the quote that a citation leads to.
 
 import { get, send } from "./api.js";
 import * as bases from "./bases.js";
@@ -7,8 +7,8 @@ import { byId, element, tell } from "./dom.js";
 import { drawn } from "./text.js";
 import { coverage, facts, say } from "./words.js";
 
-const MOST = 20_000; // characters that the server gives at a time
-const BEFORE = 1_000; // characters before a place that lies far behind the heading above it
+const MOST = 20_000; // characters that the server returns at a time
+const BEFORE = 1_000; // characters shown before a span that lies far below its heading
 
 const [title, about, status, outline, text, earlier, later] =
   ["reading-title", "reading-facts", "reading-status", "outline", "text", "earlier", "later"].map(byId);
@@ -16,7 +16,7 @@ const NOTHING = { document: null, sections: [], headings: new Map(), length: 0, 
 let open = NOTHING;
 let shown = 0;
 
-/** The knowledge base of the document that is open. */
+/** Return the knowledge base of the open document. */
 export const graph = () => open.document?.graphId;
 
 /** Open what an address names: `<document>`, `<document>/<start>` or, to be marked, `<document>/<start>-<end>`. */
@@ -71,7 +71,7 @@ function begin(document, [whole, ...sections]) {
   }
 }
 
-/** How much of the file was read, to be opened, and what the server warns of. */
+/** Show how much of the file was read, and the server's warnings. */
 function wasRead(document) {
   const read = coverage(document);
   const counts = read?.counts.map(([name, count]) => element("li", { textContent: `${name}: ${count.toLocaleString()}` })) ?? [];
@@ -81,7 +81,7 @@ function wasRead(document) {
   ];
 }
 
-/** Show the part of the text around a place, from the heading above it. */
+/** Show the text around an offset, from the heading above it. */
 async function turnTo(place, turn) {
   const above = open.sections.findLast(({ start }) => start <= place)?.start ?? 0;
   const from = place - above < MOST / 2 ? above : place - BEFORE;
@@ -92,7 +92,7 @@ async function turnTo(place, turn) {
   ends();
 }
 
-/** The text from an offset to `end`, else to the last heading that is not too near, or the last paragraph that is whole. */
+/** Return the text from an offset to `end`, or else to the last heading that is not too near, or the last whole paragraph. */
 async function part(from, end) {
   const { documentId } = open.document;
   const most = end ?? from + MOST;
@@ -127,7 +127,7 @@ async function go(back) {
   }
 }
 
-/** Save the file as it was uploaded; a link could not say who asks. */
+/** Save the uploaded file; a plain link would lack the user's key. */
 async function save() {
   const { documentId, filename } = open.document;
   try {

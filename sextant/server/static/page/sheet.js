@@ -1,22 +1,22 @@
-// The pages of a document as its file shows them, with a quote boxed.
+// Shows pages of the original with a quote boxed.
 
 import { get, send } from "./api.js";
 import { element } from "./dom.js";
 import { say } from "./words.js";
 
-const MOST = 4; // pages that one quote is shown on
+const MOST = 4; // pages shown for one quote
 
-/** Where a part of a document's text stands on its pages: `[[page, boxes], …]`; nothing where that is not known. */
+/** Return where a span of text is on the pages: `[[page, boxes], …]`; empty where that is unknown. */
 export async function boxed(documentId, { start, end }) {
   try {
     const { boxes } = await get(`documents/${documentId}/boxes`, { start, end });
     return [...Map.groupBy(boxes, ({ page }) => page)].slice(0, MOST);
   } catch {
-    return []; // the text is shown all the same
+    return []; // the text is shown anyway
   }
 }
 
-/** The pages as pictures with boxes on them, once they can be looked at. */
+/** Return the pages as pictures with boxes, once they are loaded. */
 export function sheets(documentId, filename, pages) {
   return Promise.all(pages.map(async ([page, boxes]) => {
     const url = URL.createObjectURL(await (await send(`documents/${documentId}/pages/${page}`)).blob());
@@ -26,7 +26,7 @@ export function sheets(documentId, filename, pages) {
   }));
 }
 
-/** A box on a page; whoever cannot see it reads the quote in the text. */
+/** Draw a box on a page; it is hidden from screen readers, which read the quote in the text. */
 function frame({ x0, y0, x1, y1 }) {
   const made = element("span", { ariaHidden: "true" });
   const percent = (share) => `${share * 100}%`;

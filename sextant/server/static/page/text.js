@@ -1,19 +1,19 @@
-// A document's text as it is read: headings, paragraphs and tables, with a part of it marked.
+// Renders a document's text: headings, paragraphs and tables, with a span marked.
 
 import { element } from "./dom.js";
 
 /**
- * Text that begins at offset `from` as elements; what lies from `start` to `end` is marked.
+ * Return text that begins at offset `from` as elements, with the span from `start` to `end` marked.
  *
  * @param {string} text the text
- * @param {number} from where it begins; offsets count characters, not UTF-16
- * @param {{start: number, end: number}} marked the part to mark; none where it is empty
+ * @param {number} from where it begins; offsets count characters, not UTF-16 units
+ * @param {{start: number, end: number}} marked the span to mark; empty for none
  * @param {Map<number, number>} [headings] the level of each heading, by the offset of its line
  */
 export function drawn(text, from, { start, end }, headings = new Map()) {
   const characters = Array.from(text);
   const part = (first, last) => characters.slice(first - from, last - from).join("");
-  /** What lies between two offsets, with what of it is marked. */
+  /** Return the text between two offsets, with its marked part. */
   const pieces = (first, last) => {
     const [open, close] = [start, end].map((place) => Math.min(Math.max(place, first), last));
     const marked = open < close ? [element("mark", { textContent: part(open, close) })] : [];
@@ -27,11 +27,11 @@ export function drawn(text, from, { start, end }, headings = new Map()) {
   });
 }
 
-/** The text as runs of lines, from offset to offset: headings, tables with their cells, paragraphs. */
+/** Divide the text into runs of lines, by offsets: headings, tables with their cells, paragraphs. */
 function blocks(characters, from, headings) {
   const found = [];
   let at = from;
-  let joined = false; // whether the line before is one that another may go on
+  let joined = false; // whether the next line may continue this one
   for (const line of characters.join("").split(/(?<=\n)/)) {
     const first = at;
     at += Array.from(line).length;
@@ -49,7 +49,7 @@ function blocks(characters, from, headings) {
   return found;
 }
 
-/** The cells of a table's whole row as offsets, or null; none for the rule below its head. */
+/** Return the cells of a table row as offsets: null for another line, empty for the rule below the head. */
 function cellsOf(line, at) {
   if (!/^\|.*\|\s*$/.test(line)) return null;
   if (/^\|(?:\s*:?-+:?\s*\|)+\s*$/.test(line)) return [];
@@ -58,7 +58,7 @@ function cellsOf(line, at) {
   return bars.length > 1 ? bars.slice(0, -1).map((bar, index) => [at + bar + 1, at + bars[index + 1]]) : null;
 }
 
-/** A table; its first row is a head where a rule follows. */
+/** Render a table; its first row is a head if a rule follows. */
 function table(rows, pieces) {
   const drawn = rows.filter((cells) => cells.length).map((cells, index) => element("tr", {}, cells.map(([first, last]) =>
     element(index === 0 && rows[1]?.length === 0 ? "th" : "td", {}, pieces(first, last)))));

@@ -1,4 +1,4 @@
-// The conversations that the server keeps: listed, opened, deleted.
+// The stored conversations: list, open, delete.
 
 import { ended, get, send } from "./api.js";
 import { forget as forgetQuestion, leftIn, underWay } from "./asked.js";
@@ -10,7 +10,7 @@ let cursor = null;
 let open = "";
 let shown = 0;
 
-/** List the conversations, the latest first; `name` is the one on the page. */
+/** List the conversations, latest first; `name` is the one on the page. */
 export async function show(name) {
   [open, cursor] = [name, null];
   shown += 1;
@@ -18,7 +18,7 @@ export async function show(name) {
   await page();
 }
 
-/** Say which one is on the page. */
+/** Mark the one that is on the page. */
 export function mark(name) {
   open = name;
   for (const item of list.children) item.firstElementChild?.setAttribute("aria-current", item.dataset.name === name ? "page" : "false");
@@ -26,7 +26,7 @@ export function mark(name) {
 
 async function page() {
   const turn = shown;
-  const answer = await get("api/threads", { cursor, limit: 30 }).catch(() => null); // the page's other parts say why
+  const answer = await get("api/threads", { cursor, limit: 30 }).catch(() => null); // other parts of the page show why
   if (turn !== shown) return;
   const kept = answer?.threads ?? [];
   const listed = new Set(Array.from(list.children, (row) => row.dataset.name));
@@ -38,7 +38,7 @@ async function page() {
   mark(open);
 }
 
-/** Conversations of questions that are being answered: a new one the server lists from its answer on. */
+/** Return rows for conversations whose first question is being answered; the server lists them only afterwards. */
 const begun = (kept) => underWay().filter(({ thread }) => !kept.some(({ threadId }) => threadId === thread))
   .map(({ thread, text, at }) => item({ threadId: thread, title: text, updatedAt: at }));
 
@@ -55,12 +55,12 @@ function item({ threadId, title, updatedAt }) {
 async function forget(threadId, title) {
   if (!await sure(say("sureThread", title))) return;
   const left = leftIn(threadId);
-  if (left?.place) await ended(left.place); // or its answer would bring the conversation back
+  if (left?.place) await ended(left.place); // otherwise its answer would recreate the conversation
   forgetQuestion(threadId);
   try {
     await send(`api/threads/${encodeURIComponent(threadId)}`, { method: "DELETE" });
   } catch (error) {
-    if (error.status !== 404) return tell(byId("status"), error.message, true); // it never had an answer
+    if (error.status !== 404) return tell(byId("status"), error.message, true); // it has no answer, so the server does not know it
   }
   if (threadId === open) location.hash = "#ask";
   await show(threadId === open ? "" : open);

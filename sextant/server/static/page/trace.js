@@ -1,15 +1,15 @@
-// What was done when, as bars: one line of all steps, and a row for each.
+// Shows when each step ran, as bars: one line for all steps, and a row for each.
 
 import { element } from "./dom.js";
 import { nameOf, say } from "./words.js";
 
-// What `timings` of a retrieval holds beside its lanes.
+// Keys of a retrieval's `timings` that are not lanes.
 const NO_LANES = ["total", "fusion", "texts"];
-// Lanes over the index, within which those by meaning, by words and over the graph work one after the other.
+// Lanes over the index; within them, vector, keyword and graph search run one after the other.
 const OVER_INDEX = ["mix", "local", "global", "reports"];
 const WITHIN = ["vector", "keyword", "walk"];
 
-/** The steps of `trace` (`debug` of POST /api/query), to the answer's end at `total` ms; a search has its lanes. */
+/** Show the steps of `trace` (`debug` of POST /api/query) up to the answer's end at `total` ms; a search shows its lanes. */
 function steps(trace, total) {
   const begun = trace.filter(({ event }) => event === "status");
   return begun.map((step, index) => {
@@ -20,7 +20,7 @@ function steps(trace, total) {
   });
 }
 
-/** When each lane of a retrieval was at work: they begin together, but for parts of one, and the reranker is the last. */
+/** Return when each lane of a retrieval ran: lanes begin together, parts of a lane follow each other, the reranker is last. */
 function lanes(told) {
   const timings = told?.timings ?? {};
   const parts = OVER_INDEX.some((lane) => lane in timings) ? WITHIN : [];
@@ -32,7 +32,7 @@ function lanes(told) {
   });
 }
 
-/** All steps in one line, each as long as it took; the rows say it in words. */
+/** Draw all steps in one line, each as wide as it took; the rows say the same in words. */
 export function strip(trace, total) {
   const parts = steps(trace, total).map(({ node, name, from, end }) => {
     const part = element("span", { title: `${name}: ${took(from, end)}` });
@@ -43,7 +43,7 @@ export function strip(trace, total) {
   return element("span", { className: "strip", ariaHidden: "true" }, parts);
 }
 
-/** A row for each step, and below a search one for each of its lanes. */
+/** Add a row for each step, and below a search one for each lane. */
 export function bars(trace, total) {
   return element("ol", { className: "trace plain" }, steps(trace, total).map(({ node, name, from, end, found, lanes }) => {
     const told = found === undefined ? name : say("stepFound", name, say("passages", found));

@@ -1,4 +1,4 @@
-// One question with its answer: written as it streams, then with all that it rests on.
+// One question with its answer: shown while it streams, then with its sources.
 
 import { choose } from "./bases.js";
 import { button, byId, element, fold, renew } from "./dom.js";
@@ -10,12 +10,12 @@ import { kind, nameOf, say } from "./words.js";
 
 const NODES = ["analyze", "route", "retrieve", "grade", "refine", "generate"];
 const REPORT = [...NODES.slice(0, -1), "plan", "search", "outline", "write"];
-// Lanes that find; `mix` and other modes fuse what these found.
+// Lanes that find passages; `mix` and other modes fuse their results.
 const FINDING = ["keyword", "vector", "walk", "reports"];
-// As the server ends sentences (docs/streaming.md): what is read out loud comes by whole ones.
+// Ends sentences as the server does (docs/streaming.md): screen readers get whole sentences.
 const SENTENCE = /^[^]*(?:[。！？!?]|\.(?=\s)|\n)(?:\[[^\]]*\])*/;
 
-/** A question and its answer on the page; `show` takes the events of the stream. */
+/** A question and its answer on the page; `show` is called with the events of the stream. */
 export class Turn {
   constructor(question, { attached = [], mode = "", graphId = "", effort = "medium" } = {}) {
     this.began = performance.now();
@@ -25,7 +25,7 @@ export class Turn {
     this.citations = [];
     this.sources = [];
     this.drawing = 0;
-    this.planned = false; // a report that can be resumed where it is stopped
+    this.planned = false; // a report, which can be resumed after a stop
     this.element = element("article");
     if (mode) this.element.append(element("h3", { textContent: mode }));
     else this.element.append(element("h3", { className: "question", textContent: question }));
@@ -56,7 +56,7 @@ export class Turn {
     this.drawing ||= requestAnimationFrame(() => { this.drawing = 0; this.draw(); });
   }
 
-  /** Light up the node at work, searching with its round from the second on; those that have worked stay tinted. */
+  /** Highlight the running node, with the round of a search from the second on; finished nodes stay tinted. */
   step(node, attempt = 0) {
     this.steps.hidden = node === null;
     for (const item of this.steps.children) {
@@ -66,13 +66,13 @@ export class Turn {
     }
   }
 
-  /** What the search at work has found. */
+  /** Show what the running search has found. */
   found(count) {
     const item = /** @type {HTMLElement} */ (this.steps.querySelector("[data-node=retrieve]"));
     item.textContent = say("stepFound", item.textContent.split(/[:：]/)[0], say("passages", count));
   }
 
-  /** What a report will be about, and what it will cost. */
+  /** Show the plan of a report and its cost. */
   plan({ questions, calls, promptTokens, completionTokens, seconds }) {
     this.planned = true;
     const cost = calls ? say("cost", calls, promptTokens + completionTokens, seconds) : say("noCost");
@@ -80,13 +80,13 @@ export class Turn {
       element("ol", { className: "note" }, questions.map((textContent) => element("li", { textContent }))));
   }
 
-  /** Which section of a report is written. */
+  /** Show which section of a report is being written. */
   progress({ step, done, total }) {
     const item = /** @type {HTMLElement} */ (this.steps.querySelector("[data-node=write]"));
     if (item && step === "section") item.textContent = `${nameOf("write")} ${done}/${total}`;
   }
 
-  /** The answer is whole: what it rests on, and how it came about. */
+  /** Complete the answer: show its sources and how it was made. */
   finish(answer) {
     this.step(null);
     const total = performance.now() - this.began;
@@ -105,7 +105,7 @@ export class Turn {
     this.draw();
   }
 
-  /** The answer with its sources as text, for a letter or a note. */
+  /** Return the answer with its sources as text, for copying. */
   async copy(pressed) {
     const sources = this.sources.map((source) => `[${source.marker || source.label}] ${placeOf(source)}`);
     await navigator.clipboard.writeText([this.text, sources.join("\n")].filter(Boolean).join("\n\n"));
@@ -113,17 +113,17 @@ export class Turn {
     setTimeout(() => { pressed.textContent = say("copy"); }, 2000);
   }
 
-  /** Beside an answer in another mode that is the same, this one is folded. */
+  /** Fold this answer, since another mode gave the same. */
   sameAs(mode) {
     this.body.replaceWith(fold(say("sameAs", mode), () => this.body));
   }
 
-  /** Something to know about the answer, above all else that is said of it. */
+  /** Show a notice at the top of the answer's notes. */
   note(text) {
     this.rest.prepend(element("p", { className: "note", textContent: text }));
   }
 
-  /** The answer did not come: why, and the way on. */
+  /** Show why there is no answer, and what to do. */
   fail(message, way) {
     this.step(null);
     this.rest.replaceChildren(element("p", { className: "bad", textContent: message }), way);
@@ -136,11 +136,11 @@ export class Turn {
     ])));
   }
 
-  /** The entities that came with the answer; those that it names are drawn strongly. */
+  /** Show the entities that came with the answer; those that it names are drawn strongly. */
   picture({ entities, relationships }) {
     return draw(entities.map((one) => ({ ...one, type: kind(one.type) })), relationships, {
       pick: (id) => {
-        if (this.graphId) choose(this.graphId); // another one may be looked at by now
+        if (this.graphId) choose(this.graphId); // another one may be chosen by now
         location.hash = `#graph/${id}`;
       },
       strong: ({ name }) => this.text.includes(name),
@@ -168,7 +168,7 @@ export class Turn {
     const place = `${marker}-${nth}`;
     const cite = button(marker, async () => {
       await this.open(this.source(marker, nth), nth, marker);
-      this.focus(place); // it may have been drawn anew meanwhile
+      this.focus(place); // it may have been redrawn meanwhile
     }, { label: say("cite", marker), className: "cite" });
     cite.dataset.place = place;
     cite.disabled = !this.source(marker, nth);
@@ -179,7 +179,7 @@ export class Turn {
     this.body.querySelector(`[data-place="${CSS.escape(place)}"]`)?.focus();
   }
 
-  /** What a marker stands for. The sources come last; until then it is what its nth citation quotes. */
+  /** Return the source of a marker; before the sources arrive, that is the quote of its nth citation. */
   source(marker, nth) {
     const known = this.sources.find((one) => String(one.marker) === marker || (one.label && one.label === marker.split(":")[0]));
     if (known) return known;
@@ -188,14 +188,14 @@ export class Turn {
     return used && { kind: "quote", filename: used.source, sectionPath: [], text: used.quote };
   }
 
-  /** Open what the nth use of a marker rests on, until it is closed. */
+  /** Open the source of the nth use of a marker, until it is closed. */
   open(source, nth, marker = "") {
     const uses = this.citations.filter((one) => (source.marker ? one.marker === source.marker : one.cell === marker));
     return openPassage(source, source.kind === "quote" ? undefined : uses[Math.min(nth, uses.length - 1)]);
   }
 }
 
-/** By which lanes a source was found, and at which place of each. */
+/** Return the lanes that found a source, and its rank in each. */
 function ranks({ lanes = {} }) {
   const found = FINDING.filter((lane) => lanes[lane]?.rank);
   return found.map((lane) => element("span", { className: "rank", textContent: say("rank", say("lanes")[lane], lanes[lane].rank), title: say("rankHint") }));

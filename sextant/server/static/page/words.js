@@ -1,4 +1,4 @@
-// What the page says, in English and Chinese.
+// The page's texts, in English and Chinese.
 
 const many = (count, one, several = `${one}s`) => `${count} ${count === 1 ? one : several}`;
 
@@ -217,7 +217,7 @@ export const WORDS = {
   },
 };
 
-// What goes wrong, by the code of the error; the server tells it in English, with the particulars.
+// Errors by their code; the server adds the details in English.
 export const PROBLEMS = {
   file_empty: "文件里没有可读的文字。", file_encrypted: "文件有密码保护，请另存一份没有密码的。",
   file_type_unknown: "不支持这种文件，请另存为支持的格式。", file_broken: "文件已损坏或不完整，请打开后重新保存再试。",
@@ -236,28 +236,28 @@ export const PROBLEMS = {
 
 const language = localStorage.getItem("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
-/** The words for `name`; those with gaps take what fills them. @returns {any} */
+/** Return the text called `name`, filled with the arguments. @returns {any} */
 export function say(name, ...filling) {
   const words = WORDS[language][name];
   return typeof words === "function" ? words(...filling) : words;
 }
 
-/** What the server says of a problem; a Chinese page says first what it is about. */
+/** Return the server's message about a problem; a Chinese page puts its own summary first. */
 export const told = (code, detail) => (language === "zh" && PROBLEMS[code] ? `${PROBLEMS[code]}（${detail}）` : detail);
 
-/** The step of an answer or a report, by its node. */
+/** Return the name of a step of an answer or a report, by its node. */
 export const nameOf = (node) => say("reportSteps")[node] ?? say(node) ?? node;
 
-/** What a type of entity is called; those of one's own stay as they are, but are not shouted. */
+/** Return the name of an entity type; custom types keep theirs, but not in capitals. */
 export const kind = (type) => say("kindsOf")[type] ?? (type === type.toUpperCase() ? type.replaceAll("_", " ").toLowerCase() : type);
 
-/** Whether a relation of this type says the same of both its ends. */
+/** Return whether a relation of this type is symmetric. */
 export const mutual = (type) => type === "CO_OCCURS";
 
-/** What a type of relation is called. */
+/** Return the name of a relation type. */
 export const relation = (type) => say("relationsOf")[type] ?? type.replaceAll("_", " ").toLowerCase();
 
-/** What is known of a document in a line: pages, passages, size, and when it was last taken in. */
+/** Return a document's facts in a line: pages, passages, size, and when it was last ingested. */
 export function facts({ pageCount, chunkCount, sizeBytes, updatedAt }) {
   const kilobytes = Math.max(1, Math.round((sizeBytes ?? 0) / 1000));
   const [size, unit] = kilobytes < 1000 ? [kilobytes, "kilobyte"] : [kilobytes / 1000, "megabyte"];
@@ -268,7 +268,7 @@ export function facts({ pageCount, chunkCount, sizeBytes, updatedAt }) {
   ].filter(Boolean).join(" · ");
 }
 
-/** How much of a file was read: a title, and each kind of text with its characters; null where nobody counted. */
+/** Return how much of a file was read: a title, and the characters of each kind of text; null where it was not counted. */
 export function coverage({ coverage: read }) {
   if (!read) return null;
   const sum = (counts) => Object.values(counts).reduce((all, one) => all + one, 0);
@@ -277,7 +277,7 @@ export function coverage({ coverage: read }) {
   return { title: say("readTitle", sum(read.stored)), counts: [...kinds, ...others].filter(([, count]) => count) };
 }
 
-/** Put the page's own words into the language chosen. */
+/** Set the page's texts in the chosen language. */
 export function speak() {
   document.documentElement.lang = language;
   const all = (attribute) => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(`[data-${attribute}]`));
@@ -289,7 +289,7 @@ export function speak() {
   [other.textContent, other.lang] = language === "zh" ? ["English", "en"] : ["中文", "zh"];
 }
 
-/** Change to the other language. The page is loaded anew: its address says where it was. */
+/** Change to the other language by reloading the page; the address keeps the view. */
 export function switchLanguage() {
   localStorage.setItem("language", language === "zh" ? "en" : "zh");
   location.reload();

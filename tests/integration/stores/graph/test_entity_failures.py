@@ -57,7 +57,7 @@ async def test_without_a_vector_words_go_on_and_say_so(build: Build) -> None:
     found = await search.search("Rust", world.scope)
     assert found.results[0].entity.name == "Rust"
     assert found.warnings == (
-        "Searching entities by meaning failed, so results are by words.",
+        "Vector search of entities failed; the results come from full-text search.",
         "no vector for 4 characters",
     )
     world.embedder.broken = False

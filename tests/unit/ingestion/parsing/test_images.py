@@ -99,7 +99,7 @@ def test_without_a_vision_model_an_image_is_what_the_document_says_of_it(name: s
     [cut] = [cut for cut in made.cuts if cut.modality is Modality.IMAGE]
     assert made.text[cut.start : cut.end] == "Sales by region"
     [warning] = made.warnings
-    assert str(warning).startswith("1 image not looked at: no vision model is configured.")
+    assert str(warning).startswith("1 image not read: no vision model is configured.")
 
 
 @pytest.mark.parametrize("name", FILES)

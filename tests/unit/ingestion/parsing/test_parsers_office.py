@@ -319,7 +319,9 @@ class TestExcel:
 
         [warning] = parse(FileType.XLSX, book).warnings
 
-        assert str(warning).startswith("3 cells hold formulas whose results were never saved")
+        assert str(warning).startswith(
+            "3 cells are empty because the results of their formulas were never saved"
+        )
         assert warning.code == "formulas_not_computed"
 
     def test_noughts_of_a_program_that_computes_nothing_are_no_results(self) -> None:

@@ -306,8 +306,7 @@ class TestParts:
         assert shown(parsed) == ["We open in Poland.", "The end"]
         assert tuple(map(str, parsed.warnings)) == (
             "Not read: 1 picture (slide 1), 1 chart (slide 1)",
-            "Damaged or missing inside the file, and read only as far as that is possible: "
-            "ppt/slides/chart1.xml",
+            "Damaged or missing in the file, and read as far as possible: ppt/slides/chart1.xml",
         )
 
     def test_a_slide_that_cannot_be_read_is_named(self) -> None:
@@ -317,7 +316,7 @@ class TestParts:
 
         assert shown(parsed) == ["first", "second"]
         assert tuple(map(str, parsed.warnings)) == (
-            "Damaged or missing inside the file, and read only as far as that is possible: ppt/slides/slide1.xml",
+            "Damaged or missing in the file, and read as far as possible: ppt/slides/slide1.xml",
         )
 
     def test_notes_that_cannot_be_read_are_missed(self) -> None:
@@ -328,7 +327,7 @@ class TestParts:
         assert shown(parsed) == ["first"]
         assert tuple(map(str, parsed.warnings)) == (
             "Not read: 1 notes page (slide 1)",
-            "Damaged or missing inside the file, and read only as far as that is possible: "
+            "Damaged or missing in the file, and read as far as possible: "
             "ppt/slides/notesSlide1.xml",
         )
 

@@ -353,7 +353,7 @@ class TestPictures:
     def test_pictures_over_the_limit_are_counted(self) -> None:
         made = parse(self._document("red", "blue", "green"), "a.docx", replace(READING, images=2))
         assert len(made.images) == 2
-        assert "1 image not looked at: of one document, 2 are." in str(made.warnings[0])
+        assert "1 image not read: the limit is 2 per document." in str(made.warnings[0])
 
 
 @pytest.mark.parametrize(("limits", "step"), [(READING, "OCR found no words"), (Limits(), "[ocr]")])

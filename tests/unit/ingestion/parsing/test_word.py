@@ -442,7 +442,7 @@ class TestParts:
         assert shown(parsed) == ["before", "after"]
         assert tuple(map(str, parsed.warnings)) == (
             "Not read: 1 styles part, 1 picture, 1 chart, 1 embedded Excel.Sheet.12 object",
-            "Damaged or missing inside the file, and read only as far as that is possible: "
+            "Damaged or missing in the file, and read as far as possible: "
             "word/s.xml, word/charts/chart1.xml",
         )
         assert parsed.warnings[0].code == "parts_not_read"
@@ -462,7 +462,7 @@ class TestParts:
         assert shown(parsed) == ["The rent is 900 EUR."]
         assert tuple(map(str, parsed.warnings)) == (
             "Not read: 1 footnotes part, 1 note, 1 page header or footer",
-            "Damaged or missing inside the file, and read only as far as that is possible: "
+            "Damaged or missing in the file, and read as far as possible: "
             "word/footnotes.xml, word/header1.xml",
         )
 

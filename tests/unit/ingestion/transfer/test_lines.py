@@ -66,12 +66,18 @@ def test_reads_every_kind_of_the_format() -> None:
     [
         (b'{"type": "document"', "Not JSON"),
         (b"\xff\xfe\xfd", "Not JSON"),
-        (b"[" * 200_000, "Not JSON"),
-        (b'{"type": "entity", "name": "\xff"}', "Not JSON: no text in UTF-8, at byte 29."),
-        (b'{"x": ' + b"[" * 200_000, "Not JSON that can be read: lists or objects in each other"),
+        (b"[" * 200_000, "The JSON cannot be read"),
+        (
+            b'{"type": "entity", "name": "\xff"}',
+            "Not JSON: byte 29 is not UTF-8. Save the file as UTF-8.",
+        ),
+        (
+            b'{"x": ' + b"[" * 200_000,
+            "The JSON cannot be read: its lists or objects are nested too deeply",
+        ),
         (
             b'{"type": "document", "id": "d", "metadata": {"n": ' + b"9" * 5000 + b"}}",
-            "Not JSON that can be read: a number of more than 4,300 digits.",
+            "The JSON cannot be read: a number has more than 4,300 digits. Write it as text.",
         ),
         (b"[1, 2]", "Not a JSON object."),
         (5, "Not a line: give a dict"),
@@ -111,9 +117,9 @@ def test_reads_every_kind_of_the_format() -> None:
         ),
         (json.dumps(relation(weight=0)).encode(), "weight: "),
         (json.dumps(relation(weight=True)).encode(), "weight: must be a number."),
-        (json.dumps(relation(target="e1")).encode(), "The relation joins 'e1' to itself."),
+        (json.dumps(relation(target="e1")).encode(), "The relation connects 'e1' with itself."),
         (json.dumps(relation(relationType="r" * 201)).encode(), "relationType: "),
-        (outline((5, 3)), "sections[0].start: 5 lies behind its end, 3."),
+        (outline((5, 3)), "sections[0].start: 5 lies after its end, 3."),
         (
             outline((0, 2), (2, 7)),
             "sections[1].end: 7 lies beyond the document's text, which has 6",
@@ -152,7 +158,7 @@ def test_says_why_a_line_cannot_be_used(raw: Any, reason: str) -> None:
 
 
 def test_a_line_that_is_no_json_is_told_with_the_character_where_it_breaks_off() -> None:
-    with pytest.raises(LineInvalid, match=r"double quotes, at character 21\.$") as caught:
+    with pytest.raises(LineInvalid, match=r"double quotes, at character 21\. Check") as caught:
         read_line(b'{"type": "document",\r\n')
 
     assert "line 2" not in str(caught.value)
@@ -168,9 +174,9 @@ def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
     )
 
     assert said_of(remarks) == [
-        ("The key 'docmentId' is not known and was passed over. Did you mean 'documentId'?", True),
+        ("The key 'docmentId' is unknown and was ignored. Did you mean 'documentId'?", True),
         (
-            "The key 'colour' is not known and was passed over. "
+            "The key 'colour' is unknown and was ignored. "
             "Keys: type, id, documentId, title, text, entities, triples, start, section, page, modality, context.",
             True,
         ),
@@ -205,7 +211,7 @@ def test_an_unknown_key_of_a_section_is_told_with_its_place() -> None:
     _, remarks = read_line(json.dumps(document).encode())
     assert said_of(remarks) == [
         (
-            "sections[0]: The key 'parent' is not known and was passed over. "
+            "sections[0]: The key 'parent' is unknown and was ignored. "
             "Keys: title, level, start, end, headingSource, page.",
             True,
         )
@@ -225,7 +231,7 @@ def test_a_triple_that_joins_an_entity_to_itself_goes_and_the_chunk_stays() -> N
 
     assert isinstance(line, ChunkLine)
     assert line.triples == [("A", "is", "B")]
-    assert "to itself" in remarks[0].reason
+    assert "with itself" in remarks[0].reason
 
 
 @pytest.mark.parametrize(

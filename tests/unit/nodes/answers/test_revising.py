@@ -1,4 +1,4 @@
-"""What becomes of sentences that no passage carries, and of citations that a check refuses."""
+"""Revising sentences that no passage supports, and citations that a check refuses."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def test_without_a_second_call_the_sentence_is_marked(options: dict[str, A
 async def test_a_model_that_cannot_mend_leaves_the_sentence_marked_and_says_so() -> None:
     told = await answered(chat(f"{CARRIED} {INVENTED}"))
     assert told.text.endswith("in Paris. (unverified)")
-    assert any("could not be mended" in warning for warning in told.answer.warnings)
+    assert any("could not be revised" in warning for warning in told.answer.warnings)
     assert told.answer.usage.calls == 2
     assert told.answer.usage.estimated
     without = await answered(chat(f"{CARRIED} {INVENTED}"), repair=False)
