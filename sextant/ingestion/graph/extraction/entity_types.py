@@ -27,6 +27,11 @@ CODE = "CODE"
 # Short groups of capitals, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
 _CODE = re.compile(r"(?=(?:\D*\d){2})[A-Z]{1,4}(?![A-Z])(?:[-_.]?(?:[A-Z]{1,4}(?![A-Z])|\d+))*")
 _LONGEST_CLASS = 4  # Chinese characters
+_OLD_WORLD = (
+    "Europe",
+    "Asia",
+    "Africa",
+)  # zones of others have names like Center, Darwin and Phoenix
 # A title or a role right before a name.
 _ROLE = re.compile(r"(?:^|[\s(（|])(?P<role>[A-Za-z]{2,14})(?P<dot>\.?) \Z")
 _LOOK_BACK = 20  # characters
@@ -89,8 +94,24 @@ def _is_person(name: str, known: bool) -> bool:
 
 
 def _latin_name(name: str) -> str:
+    if name in _read_locations():
+        return LOCATION
     is_one = name[:1].isupper() and " and " not in name  # "Stations and software" are two
     return _not_a_person(_class_behind(name, 1)) if is_one else UNTYPED
+
+
+@cache
+def _read_locations() -> frozenset[str]:
+    """Return the countries of the time zone database, and the cities that zones of the Old World are named after."""
+    countries = {row[1].partition(" (")[0] for row in _read_zone_table("iso3166.tab")}
+    zones = (row[2].split("/") for row in _read_zone_table("zone.tab"))
+    cities = {zone[-1].replace("_", " ") for zone in zones if zone[0] in _OLD_WORLD}
+    return frozenset(countries | cities)
+
+
+def _read_zone_table(name: str) -> list[list[str]]:
+    text = (files("tzdata") / "zoneinfo" / name).read_text("utf-8")
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
 
 
 def _not_a_person(kind: str) -> str:

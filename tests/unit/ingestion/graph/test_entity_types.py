@@ -22,6 +22,9 @@ from sextant.ingestion.graph.extraction.entity_types import (
         ("周沛文", "PERSON"),
         ("刘备", "PERSON"),
         ("杭州", "LOCATION"),
+        ("New Zealand", "LOCATION"),
+        ("Addis Ababa", "LOCATION"),
+        ("Kuala Lumpur", "LOCATION"),
         ("北京大学", "ORGANIZATION"),
         ("砚溪智能科技有限公司", "ORGANIZATION"),
         ("成傳動股份有限公司", "ORGANIZATION"),
@@ -46,6 +49,7 @@ def test_a_name_shows_its_type(name: str, expected: str) -> None:
         *("HbA1c", "COVID-19", "Q3", "3D", "20th", "GLP-1", "XL", "1984", "42"),
         *(
             "Heron 3",
+            "Darwin",
             "Stations and software",
             "Product Manager",
             "company",
