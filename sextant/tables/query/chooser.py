@@ -353,7 +353,9 @@ class QueryChooser(QuestionParts):
         if not self.where:
             return None
         subject = self.subject
-        wanted = [at for at in self.named if at not in self.bound]
+        wanted = [at for at in self.named if at not in self.bound] or self._persons()
+        if any(one.kind in {"how_much", "count"} and one.text.isascii() for one in self.tokens):
+            wanted = [at for at in wanted if self._columns[at].kind is not ValueKind.DATE]
         kinds = {"who": ValueKind.TEXT, "when": ValueKind.DATE}
         kind = next((kind for word, kind in kinds.items() if self._has(word)), None)
         if wanted and kind:

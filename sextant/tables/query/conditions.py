@@ -213,10 +213,10 @@ class Conditions:
     # Dates.
 
     def _date_column(self) -> list[Column]:
-        """Return the column of dates that the question names, else the only one."""
+        """Return the column of dates that the question names last, else the only one."""
         dated = [column for column in self._columns if column.kind is ValueKind.DATE]
-        taken = {index for _, index in self.named}
-        named = [one for one in dated if one.index in taken or names_column(self._text, one.name)]
+        named = [self._columns[at] for _, at in reversed(self.named) if self._columns[at] in dated]
+        named += [one for one in dated if names_column(self._text, one.name)]
         return named[:1] or (dated if len(dated) == 1 else [])
 
     def _between_days(self, taken: list[QuestionToken], _: list[int]) -> QuestionToken | None:

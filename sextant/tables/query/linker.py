@@ -126,6 +126,9 @@ class Linker:
             spellings = {plain: one for (plain, index), one in values.items() if index == at}
             if tick := find_tick(spellings):
                 values[name, at] = tick
+                values[f"un{name}", at] = {
+                    one for some in spellings.values() for one in some - tick
+                }
                 self.ticked |= {at} if "" in spellings else set()
 
     def _link_whole(self, called: Sequence[tuple[str, int]], values: _Values) -> None:

@@ -172,9 +172,10 @@ class QuestionParts:
             if dates := self._named_of(ValueKind.DATE):
                 return self._nearest(dates, operation)
             aged = self._implied() if self._has("max", "min", senses="age") else []
-            dated = (one for one in self._columns if one.kind is ValueKind.DATE)
-            partly = (one.index for one in dated if names_column(self._text, one.name))
-            return next(iter(aged), next(partly, None))
+            dated = [one for one in self._columns if one.kind is ValueKind.DATE]
+            partly = [one for one in dated if names_column(self._text, one.name)]
+            dated = partly[:1] or (dated if len(dated) == 1 else [])
+            return next(iter([*aged, *(one.index for one in dated)]), None)
         if free := self._free_numbers():
             return self._nearest(free, operation)
         meant = self._meant()
@@ -212,10 +213,13 @@ class QuestionParts:
 
     def _other_columns(self, column: int, subject: int | None) -> tuple[int, ...]:
         """Return the other columns that are asked for: "and what is their no-show rate?"."""
-        persons = [at for at in self.words if "person" in read_kinds(self._columns[at])]
-        owners = persons if self._has("who") and len(persons) == 1 else []
         known = {column, subject, self._group, *self.bound}
-        return tuple(at for at in dict.fromkeys([*self.named, *owners]) if at not in known)
+        return tuple(at for at in dict.fromkeys([*self.named, *self._persons()]) if at not in known)
+
+    def _persons(self) -> list[int]:
+        """Return the only column of persons, if the question asks who."""
+        persons = [at for at in self.words if "person" in read_kinds(self._columns[at])]
+        return persons if self._has("who") and len(persons) == 1 else []
 
     def _counts_entries(self) -> bool:
         """Return whether "how many orders" asks of a table that is titled "orders" and has a number for each row."""

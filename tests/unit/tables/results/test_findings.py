@@ -339,6 +339,37 @@ def test_numbers_of_many_digits_are_taken_from_each_other_exactly() -> None:
     assert apart == ("123,456,789,012,345,678,901,234,567,889.5", "c2")
 
 
+TICKETS = make_table(
+    [
+        ["Ticket", "Assignee", "Opened", "Closed", "Hours", "Billed"],
+        ["SX-101", "Ines", "2024-01-03", "2024-02-09", "12", "yes"],
+        ["SX-102", "Tomas", "2024-01-09", "2024-01-20", "40", "no"],
+        ["SX-103", "Ines", "2024-02-11", "2024-02-12", "7", "no"],
+    ],
+    header_rows=1,
+)
+FLEET = make_table(
+    [["Vessel", "Built"], ["Aurora", "1998-04-12"], ["Calypso", "1989-06-01"]], header_rows=1
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "values"),
+    [
+        ("Who is working on SX-102?", TICKETS, ["Tomas"]),
+        ("How many tickets were opened in January?", TICKETS, ["2"]),
+        ("How many tickets were closed in February?", TICKETS, ["2"]),
+        ("What are the total hours of unbilled tickets?", TICKETS, ["47"]),
+        ("Which is the oldest vessel?", FLEET, ["1989-06-01"]),
+        ("How much was opened for Tomas?", TICKETS, []),
+    ],
+)
+def test_persons_dates_and_what_is_not_so_are_found_by_their_kind(
+    question: str, table: DataTable, values: list[str]
+) -> None:
+    assert [value for value, _ in said(question, table, "en")] == values
+
+
 PLOTS = make_table(
     [
         ["Plot", "Crop", "Area", "Group", "Gardeners", "Irrigated", "Found"],
