@@ -37,6 +37,7 @@ HEADS = {
 }
 
 _TABLES = 3  # read whole for one question, best first
+_QUOTED_ROWS = 8  # of a result over many rows, as of a table that is quoted whole
 _BARS = len("| ")
 # What a column is called in tables whose rows are people.
 _OF_PERSONS = re.compile(
@@ -217,10 +218,16 @@ def _of_persons(passage: RetrievedItem, table: StoredTable) -> bool:
 def _word_finding(
     finding: ComputedFinding, passage: RetrievedItem, table: StoredTable
 ) -> tuple[RetrievedItem, ComputedSentence]:
+    """Return the sentence of a finding with the passage and the lines that it rests on.
+
+    That is a row, or for a result over many rows the names of the columns with the first rows below them.
+    """
     line = table.head if finding.row is None else table.rows[finding.row]
-    item = _item(passage, line)
+    item, text = _item(passage, line), finding.text
     begin, end = line.start + _BARS, line.end - _BARS
-    text = finding.text
+    if finding.row is None:
+        below = [one.end for one in table.rows if one.part is line.part]
+        begin, end = line.start, [line.end, *below[:_QUOTED_ROWS]][-1]
     if finding.row is not None and finding.listed:
         at = begin - line.part.start
         text = describe_row(line.text[_BARS:-_BARS], item, at)
