@@ -34,16 +34,13 @@ from sextant.tables.query.tokens import (
 from sextant.text.characters import find_whole, has_cjk, plain_of
 from sextant.text.number_words import in_digits
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
-from sextant.text.word_forms import stem, synonym_patterns
+from sextant.text.word_forms import stem
 
 _CUT = re.compile(
     r"(?<=[?;？；])\s*(?=\S)|[,，]\s*(?=\S)|(?<=\s)and\s+(?:also\s+)?(?=(?:who|what|when|where|how|which)\b)",
     re.IGNORECASE,
 )
 _JOINING = re.compile(r"^(?:and|also|then)\b\s*|^(?:以及|并且|另外|同时|还有)", re.IGNORECASE)
-_ASKS = re.compile(
-    r"\b(?:who|what|when|where|how|which)\b|什么|多少|哪|谁|[几何]|怎", re.IGNORECASE
-)
 # Words of a clause that refer to the clause before.
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|they|their|them|that|those|these|he|she|his|her|one|ones|share|percent(?:age)?)\b|[它他她]|其"
@@ -80,12 +77,11 @@ def asks_computation(question: str) -> bool:
 
 
 def clauses_of(question: str) -> list[str]:
-    """Return the clauses of a question if each is a question of its own; else []."""
+    """Return the clauses of a question if none refers back to the one before; else []."""
     parts = [_JOINING.sub("", part.strip()) for part in _CUT.split(question)]
     parts = [part for part in parts if part]
-    alone = all(_ASKS.search(part) for part in parts)
     refers_back = any(_REFERS_BACK.search(part) for part in parts[1:])
-    return parts if len(parts) > 1 and alone and not refers_back else []
+    return parts if len(parts) > 1 and not refers_back else []
 
 
 def parse_queries(question: str, table: DataTable, about: str = "") -> list[TableQuery]:
@@ -132,7 +128,6 @@ _MIN_NOUN_CHARS = 4
 _NAMES = frozenset({COLUMN, VALUE, CONDITION})
 _WORDS = re.compile(r"[a-z]+(?:[’'-][a-z]+)*|\d+(?:[.,]\d+)*|[^\W\da-z_]+")
 _CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b")
-_MARK = re.compile(r"(?<!^)\b(?!I\b)[A-Z][A-Z\d]{0,3}\b")
 
 
 class LeftoverWords:
@@ -153,15 +148,7 @@ class LeftoverWords:
         of_words = [one.name for one in table.columns if one.index in chooser.words]
         # Names of other columns of numbers do not explain a word.
         self._above = plain_of(" ".join([caption, *(one.name for one in self._used), *of_words]))
-        explained = plain_of(" ".join([caption, *of_words]))
         self._known = {stem(word) for word in _WORDS.findall(self._above)}
-        self._known |= {
-            stem(word)
-            for word, form in synonym_patterns(question).items()
-            if form.search(explained)
-        }
-        marks = _MARK.findall(question) if not question.isupper() else []
-        self._marks = {mark.lower() for mark in marks}
 
     def exist_for(self, query: TableQuery) -> bool:
         """Return whether there is a word that nothing explains, or a named column without a part in the query."""
@@ -200,7 +187,7 @@ class LeftoverWords:
     def _is_known(self, token: QuestionToken) -> bool:
         """Return whether names of the table, its caption or nearly all of its rows have a word."""
         word = token.text.lstrip("-")  # of "sales-2024"
-        if word in self._marks or token.kind in {"not", "none"}:
+        if token.kind in {"not", "none"}:
             return False
         if token.kind == WORD and has_cjk(word):
             return word in self._above
