@@ -302,7 +302,7 @@ async def test_entities_beyond_the_most_that_may_have_a_vector_are_told(
     stored = await vectors_of(database, scope)
     assert done.entities_embedded == sum(embedded for _, embedded in stored) == 2
     [warning] = [one for one in done.warnings if "SEXTANT_COMMUNITIES__ENTITY_VECTORS" in one]
-    assert f"found by words alone: {len(stored) - 2} entities." in warning
+    assert f"searched by words only: {len(stored) - 2} entities." in warning
 
 
 async def vectors_of(database: Database, scope: Scope) -> list[tuple[str, bool]]:

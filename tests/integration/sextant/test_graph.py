@@ -101,7 +101,7 @@ async def test_without_its_server_everything_goes_on_and_says_so(
         report = await rag.import_graph(lines(), "alone")
         (warning,) = report.warnings
         assert warning.startswith(
-            "The knowledge graph is up to date, but Neo4j has not taken it over."
+            "The knowledge graph is up to date, but its copy in Neo4j is not."
         )
         assert "sextant graph sync" in warning
         file = tmp_path / "insulin.md"
