@@ -17,7 +17,6 @@ from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
 from sextant.nodes.grade import SUFFICIENT_COVERAGE
 from sextant.nodes.judgements import ask
-from sextant.nodes.question.wording import bridges
 from sextant.nodes.refine import Rewrite, all_new
 from sextant.nodes.research.state import ResearchState, Topic, passages_by_id, plain, topics_of
 from sextant.nodes.retrieve import search_questions
@@ -26,8 +25,8 @@ from sextant.retrievers.ranking.fusion import interleave
 
 # Passages of a topic that are judged for what is missing, and those that its section is written from.
 _JUDGED, MOST_OF_TOPIC = 3, 8
-# Next-hop queries of a topic by rule, and all queries of one round.
-_HOPS, _MOST_DUE = 2, 8
+# All queries of one round.
+_MOST_DUE = 8
 
 
 async def search(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -58,7 +57,7 @@ async def search(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str
 
 
 async def find_gaps(state: ResearchState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Choose queries for each topic whose first passages do not cover it, while rounds are left."""
+    """Have the chat model choose queries for topics whose first passages do not cover them, while rounds are left."""
     run, topics = runtime.context, topics_of(state)
     weak = [at for at, topic in enumerate(topics) if not is_covered(topic, state)]
     is_over = state.rounds_done >= run.deps.settings.research.rounds
@@ -66,8 +65,6 @@ async def find_gaps(state: ResearchState, runtime: Runtime[RunContext]) -> dict[
         return {"due": []}
     queries, costs = await _ask_for_queries(state, run, [topics[at] for at in weak])
     due = [{"topic": _nearest(query, topics, weak), "query": query} for query in queries]
-    if not due:
-        due = [{"topic": at, "query": query} for at in weak for query in _hops(topics[at], state)]
     new = all_new((str(one["query"]) for one in due), state.searched)
     left = [one for one in due if one["query"] in new][:_MOST_DUE]
     return {"due": left, "rounds_done": state.rounds_done + bool(left), **costs}
@@ -80,12 +77,6 @@ def is_covered(topic: Topic, state: ResearchState) -> bool:
         for item in passages_by_id(state, topic.found[:_JUDGED])
     )
     return TermLookup(texts).covers(claim_of(topic.question)) >= SUFFICIENT_COVERAGE
-
-
-def _hops(topic: Topic, state: ResearchState) -> list[str]:
-    """Return next-hop queries from a topic's first passages."""
-    found = passages_by_id(state, topic.found[:_JUDGED])
-    return bridges(topic.question, found, state.graph_items)[:_HOPS]
 
 
 def _nearest(query: str, topics: Sequence[Topic], among: Sequence[int]) -> int:
