@@ -102,11 +102,10 @@ async def confirm(state: ResearchState, runtime: Runtime[RunContext]) -> dict[st
 
 
 def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
-    """Yield topics: the parts of the question, or else documents, names, sections and entities.
+    """Yield topics: the parts of the question, or else documents, sections and entities.
 
     A question with several clauses is planned by these alone, one in `global` by the documents of its passages. Any other
-    is planned by the names in it that the graph knows, by the sections of the best passages, and by entities that these
-    passages name.
+    is planned by the sections of the best passages, and by entities that these passages name.
     """
     parts = list(_parts(state))
     yield from parts
@@ -116,11 +115,6 @@ def plan_by_rules(state: ResearchState) -> Iterator[Topic]:
         yield from _documents(state)
         return
     words = telling_words(state.question)
-    linked = [str(link["name"]) for link in state.linked]
-    if len(linked) > 1:
-        asked = [normalise(part.title) for part in parts]
-        others = (name for name in linked if not any(normalise(name) in part for part in asked))
-        yield from (_about(name, state, words) for name in others)
     yield from (_about(title, state, words, ids) for title, ids in _sections(state, parts).items())
     if not parts:
         yield from (_about(name, state, words) for name in _next_names(state))

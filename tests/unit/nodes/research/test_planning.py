@@ -61,16 +61,13 @@ def titles(of: ResearchState) -> list[str]:
     return [topic.title for topic in plan_by_rules(of)]
 
 
-def test_rules_plan_by_parts_names_and_subjects() -> None:
+def test_rules_plan_by_parts_and_subjects() -> None:
     assert titles(state()) == ["Arachthos"]
-    both = [{"name": "Arta", "ids": ["1"]}, {"name": "Ioannina", "ids": ["2"]}]
     parts = ["when was it built? (Arta)"]
-    assert titles(state(linked=both, subquestions=parts)) == [
-        "When was it built?", "Arta", "Ioannina",
-    ]  # fmt: skip
+    assert titles(state(subquestions=parts)) == ["When was it built?"]
     parts = ["When was it built?", "who built it?"]
     several = "When was Arta's bridge built, and who built it?"
-    assert titles(state(question=several, subquestions=parts, linked=both)) == [
+    assert titles(state(question=several, subquestions=parts)) == [
         "When was it built?", "Who built it?",
     ]  # fmt: skip
     joined = state(question="Compare the river and the bridge of Arta.")
