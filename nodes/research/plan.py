@@ -15,7 +15,6 @@ from sextant import prompts
 from sextant.domain.answers import Planned, as_values
 from sextant.domain.retrieval import ItemKind, Mode, RetrievedItem
 from sextant.domain.warnings import CodedWarning, WarningCode
-from sextant.ingestion.parsing.lines import without_number
 from sextant.models.chat.replies import Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.answers.passages import lay_out_passages
@@ -40,6 +39,7 @@ from sextant.nodes.research.state import (
     without_subject,
 )
 from sextant.text.characters import clean_text, normalise
+from sextant.text.name_linker import bare_title
 from sextant.text.vocabulary import Vocabulary
 
 # Tokens that a plan or an outline is written in.
@@ -163,7 +163,7 @@ def _sections(state: ResearchState, parts: Sequence[Topic]) -> dict[str, list[st
 
 def _without_number(heading: str) -> str:
     """Return a heading without its number, unless nothing else is left."""
-    text = without_number(heading)
+    text = bare_title(heading)
     return text if text[:1].isalpha() else heading
 
 

@@ -31,13 +31,13 @@ from sextant.domain.errors import ConversationNotFound, OptionInvalid
 from sextant.domain.wire import CAMEL_CASE
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
-from sextant.ingestion.parsing.lines import without_number
 from sextant.nodes.context import Context
 from sextant.nodes.decisions import read_decision
 from sextant.nodes.question.conversation import as_history
 from sextant.stores.documents.document_reader import DocumentHeading
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import has_cjk
+from sextant.text.name_linker import bare_title
 
 if TYPE_CHECKING:
     from sextant.graph.workflow import Workflow
@@ -110,7 +110,7 @@ def _question_from_heading(one: DocumentHeading) -> tuple[_Kind, str]:
     """Return the kind and the text of the question made from a heading."""
     if one.heading is None:
         return _Kind.SUMMARY, _summary(one)
-    heading = _ASIDE.sub("", without_number(one.heading)) or one.heading
+    heading = _ASIDE.sub("", bare_title(one.heading)) or one.heading
     if _ASKS.search(heading):
         return _Kind.QUESTION, heading
     question = _ABOUT["zh" if has_cjk(heading) else "en"].format(heading=heading)

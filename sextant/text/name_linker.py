@@ -14,12 +14,26 @@ from enum import IntEnum
 from typing import Generic, TypeVar
 
 from sextant.text.analysis import NAMES, TermToken
-from sextant.text.characters import has_cjk, remember_short
+from sextant.text.characters import clean_text, has_cjk, remember_short
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
 T = TypeVar("T", bound=Hashable)
 
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]\s*$")
+_NUMBERING = re.compile(
+    r"""^\s*(?:
+    第\s*[0-9一二三四五六七八九十百零〇两]+\s*[章节節篇部分条條卷编編回]+分?\s*[:：、.．]?
+    |(?:chapter|section|part|appendix|figure|table)\s+(?:[0-9]+(?:\.[0-9]+)*|[ivxlc]+|[a-z])(?!\w)\s*[:.、-]?
+    |附?[图圖表]\s*(?:[0-9]+(?:[-–.．][0-9]+)*|[一二三四五六七八九十]+(?![^\s:：、.．]))\s*[:：、.．]?
+    |附[录錄]\s*[0-9A-Za-z一二三四五六七八九十]*\s*[:：、.．]?
+    |[（(]\s*[0-9一二三四五六七八九十]+\s*[)）]
+    |[0-9]+(?:[.．][0-9]+)+[.．、)）:：]?(?![0-9])
+    |[0-9]{1,3}(?:\s*[.．、)）:：]|\s)(?![0-9])
+    |[一二三四五六七八九十]+\s*[、.．]
+    |[ivx]+\s*[.)]
+    )\s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _ABBREVIATION_LETTERS = 4
 _SHORTEST_WORD = 3
 _SHORTEST_CJK = 2
@@ -63,6 +77,15 @@ def names_of_title(title: str) -> tuple[str, ...]:
     """
     plain = _BRACKETED.sub("", title).strip()
     return tuple(name for name in dict.fromkeys((title.strip(), plain)) if is_linkable(name))
+
+
+def bare_title(title: str) -> str:
+    """Return a heading without its numbering: "第3章 治疗原则" → "治疗原则", "Table 3" → ""."""
+    line = " ".join(clean_text(title).split())
+    bare = _NUMBERING.sub("", line, count=1)
+    while bare != line and bare:
+        line, bare = bare, _NUMBERING.sub("", bare, count=1)
+    return bare
 
 
 def is_linkable(name: str) -> bool:

@@ -22,8 +22,8 @@ from sextant.ingestion.graph.extraction.extract_terms import (
     extract_terms,
     sentences_of,
 )
-from sextant.ingestion.graph.extraction.titles import bare_title
 from sextant.text.characters import has_cjk, normalise, normalise_name
+from sextant.text.name_linker import bare_title
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 KEYWORDS = 8  # of a chunk or section

@@ -62,14 +62,6 @@ def number_rank(line: str, *, with_roman: bool = False) -> int | None:
     return len(_KINDS) + decimal[1].count(".") + 1 if decimal else None
 
 
-def without_number(line: str) -> str:
-    """Return a heading without the number that it begins with: 付款节点 of "3.1 付款节点"; as it is where it is only that."""
-    line = line.strip()
-    found = (pattern.match(line) for pattern in (*_KINDS, _DECIMAL))
-    number = next(filter(None, found), None)
-    return line[number.end() :].lstrip(" :：、.．") or line if number else line
-
-
 def is_strong(rank: int | None) -> bool:
     """Return whether a number of this rank makes a heading by itself: list items have none of these.
 

@@ -24,14 +24,14 @@ from sextant.ingestion.graph.extraction.entity_types import (
 )
 from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, Tag
-from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
+from sextant.ingestion.graph.extraction.titles import titles_of
 from sextant.ingestion.graph.resolution.name_keys import definitions
 from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow, entity_id
 from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.tables.cells.stored import cells_of
 from sextant.text.analysis import NAMES
 from sextant.text.characters import lowercase, normalise_name, remember_short
-from sextant.text.name_linker import NameTrie, is_linkable
+from sextant.text.name_linker import NameTrie, bare_title, is_linkable
 from sextant.text.units import DATE, is_unit
 from sextant.text.values import normalise_values
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sextant.domain.documents import HeadingSource, ParsedDocument
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import normalise_name
-from sextant.text.name_linker import is_linkable, names_of_title
+from sextant.text.name_linker import bare_title, is_linkable, names_of_title
 
 # The mark of a list's item: "- Let structs own", "4. Check the star".
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·–—]|\d{1,3}[.)、])[ \t]+(?=\S+[ \t])", re.MULTILINE)
@@ -37,20 +37,6 @@ def openings(text: str, sentences: Iterable[tuple[int, int]]) -> list[int]:
 
 LONGEST_TITLE = 120  # characters; a longer heading is a sentence, which no text repeats
 
-_NUMBERING = re.compile(
-    r"""^\s*(?:
-    第\s*[0-9一二三四五六七八九十百零〇两]+\s*[章节節篇部分条條卷编編回]+分?\s*[:：、.．]?
-    |(?:chapter|section|part|appendix|figure|table)\s+(?:[0-9]+(?:\.[0-9]+)*|[ivxlc]+|[a-z])(?!\w)\s*[:.、-]?
-    |附?[图圖表]\s*(?:[0-9]+(?:[-–.．][0-9]+)*|[一二三四五六七八九十]+(?![^\s:：、.．]))\s*[:：、.．]?
-    |附[录錄]\s*[0-9A-Za-z一二三四五六七八九十]*\s*[:：、.．]?
-    |[（(]\s*[0-9一二三四五六七八九十]+\s*[)）]
-    |[0-9]+(?:[.．][0-9]+)+[.．、)）:：]?(?![0-9])
-    |[0-9]{1,3}(?:\s*[.．、)）:：]|\s)(?![0-9])
-    |[一二三四五六七八九十]+\s*[、.．]
-    |[ivx]+\s*[.)]
-    )\s*""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _BRACKETED = re.compile(
     r"[(（](?:\s*(?:简称|簡稱|缩写为?|縮寫|以下简称|abbr\.?))?\s*[:：]?([^()（）]+)[)）]"
 )
@@ -109,15 +95,6 @@ def titles_of(parsed: ParsedDocument) -> list[Title]:
 
 def _is_an_id(parsed: ParsedDocument) -> bool:
     return [(chunk.title, chunk.external_id) for chunk in parsed.chunks] == [("", parsed.title)]
-
-
-def bare_title(title: str) -> str:
-    """Return a heading without its numbering: "第3章 治疗原则" → "治疗原则", "3.1 Dosage" → "Dosage"."""
-    line = one_line(title)
-    bare = _NUMBERING.sub("", line, count=1)
-    while bare != line and bare:
-        line, bare = bare, _NUMBERING.sub("", bare, count=1)
-    return bare
 
 
 def _title(title: str, path: tuple[str, ...] | None) -> Title | None:

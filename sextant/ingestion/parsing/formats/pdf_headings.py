@@ -39,10 +39,10 @@ from sextant.ingestion.parsing.lines import (
     number_rank,
     starts_item,
     with_fields,
-    without_number,
 )
 from sextant.ingestion.parsing.raised import begins_shifted
 from sextant.text.characters import is_cjk
+from sextant.text.name_linker import bare_title
 
 _SAME_SIZE = 0.6  # points
 _NEXT = 1.35  # times the usual distance of lines: to the next one of a paragraph, at most
@@ -365,7 +365,7 @@ def _matching_lines(paragraph: PageParagraph, title: str) -> int:
     text = ""
     for count, line in enumerate(paragraph.lines[:4], start=1):
         text += line.text
-        if title in {_squash(text), _squash(without_number(text))}:
+        if title in {_squash(text), _squash(bare_title(text))}:
             return count
     return 0
 

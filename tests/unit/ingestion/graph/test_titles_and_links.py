@@ -14,9 +14,10 @@ from sextant.ingestion.graph.extraction.chunk_evidence import (
     name_trie,
     title_evidence,
 )
-from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
+from sextant.ingestion.graph.extraction.titles import titles_of
 from sextant.ingestion.transfer.documents import join_chunks
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine
+from sextant.text.name_linker import bare_title
 
 SPACE = UUID(int=7)
 SCOPE = Scope("reader", "default")
@@ -50,6 +51,8 @@ def document(title: str, *paths: tuple[str, ...]) -> ParsedDocument:
         ("图1 系统架构", "系统架构"),
         ("附表二：设备清单", "设备清单"),
         ("Table 3", ""),
+        ("2.1 Section 2.1", ""),
+        ("6. `config` (required)", "`config` (required)"),
         ("图书馆管理", "图书馆管理"),
         ("表一定要填写", "表一定要填写"),
         ("3D printing", "3D printing"),
