@@ -41,6 +41,9 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _JOINING = re.compile(r"^(?:and|also|then)\b\s*|^(?:以及|并且|另外|同时|还有)", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(?:who|what|when|where|how|which)\b|什么|多少|哪|谁|[几何]|怎", re.IGNORECASE
+)
 # Words of a clause that refer to the clause before.
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|they|their|them|that|those|these|he|she|his|her|one|ones|share|percent(?:age)?)\b|[它他她]|其"
@@ -77,11 +80,12 @@ def asks_computation(question: str) -> bool:
 
 
 def clauses_of(question: str) -> list[str]:
-    """Return the clauses of a question if none refers back to the one before; else []."""
+    """Return the clauses of a question if each is a question of its own; else []."""
     parts = [_JOINING.sub("", part.strip()) for part in _CUT.split(question)]
     parts = [part for part in parts if part]
+    alone = all(_ASKS.search(part) for part in parts)
     refers_back = any(_REFERS_BACK.search(part) for part in parts[1:])
-    return parts if len(parts) > 1 and not refers_back else []
+    return parts if len(parts) > 1 and alone and not refers_back else []
 
 
 def parse_queries(question: str, table: DataTable, about: str = "") -> list[TableQuery]:

@@ -117,7 +117,7 @@ class FinancialStatement:
     def title(self, column: int) -> str:
         """Return the name of a column, with the rows of names below the first."""
         heads = [self._table.names, *self._table.rows[: self.leading]]
-        return " ".join(dict.fromkeys(filter(None, (_spread(head)[column] for head in heads))))
+        return " ".join(dict.fromkeys(filter(None, (head[column].strip() for head in heads))))
 
     def find(self, words: Collection[str], year: int | None) -> list[tuple[int, int]]:
         """Return the cells whose row and column have exactly these words, of a year if it is given."""
@@ -154,6 +154,11 @@ class FinancialStatement:
         years = [self.rows[row].years | self.columns[column].years for row, column in found]
         return list(found) if is_line and len(set(years)) == len(years) else []
 
+    def year(self, cell: tuple[int, int]) -> int:
+        """Return the year of a cell that was found."""
+        row, column = cell
+        return min(self.rows[row].years | self.columns[column].years)
+
     def value(self, cell: tuple[int, int]) -> CellValue:
         """Return the value of a cell."""
         return read_value(self._table.rows[cell[0]][cell[1]])
@@ -181,23 +186,6 @@ def _words(text: str) -> Iterator[str]:
         for word in words_of(piece) if has_cjk(piece) else [piece]:
             if word not in _SAYS_NOTHING:
                 yield stem(word)
-
-
-def _spread(cells: Sequence[str]) -> list[str]:
-    """Return a row of names with each group's name over all its columns; "¿" where that is not sure."""
-    filled = [cell.strip() for cell in cells]
-    if sum(map(bool, filled[1:])) * 2 > len(filled[1:]):
-        return filled
-    if sum(map(bool, filled[1:])) == 1:
-        one = next(filter(None, filled[1:]))
-        return ["", *[one] * (len(filled) - 1)]
-    if any(filled[1:]) and not filled[1]:  # names in the middle of their groups
-        return ["", *["¿"] * (len(filled) - 1)]
-    shown, last = list[str](), ""
-    for cell in filled[1:]:
-        last = cell or last
-        shown.append(last)
-    return ["", *shown]
 
 
 def is_for_statement(question: str, table: DataTable) -> bool:

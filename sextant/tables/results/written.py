@@ -280,8 +280,8 @@ class Writer:
         statement = FinancialStatement(self._table)
         is_row = len({row for row, _ in operands}) == 1
         called = [
-            statement.title(at) if is_row else self._table.rows[row][0].strip()
-            for row, at in operands
+            str(statement.year(cell)) if is_row else self._table.rows[cell[0]][0].strip()
+            for cell in operands
         ]
         label = (
             self._table.rows[operands[0][0]][0].strip()

@@ -251,6 +251,8 @@ def test_a_column_that_is_called_by_its_time_tells_only_what_the_caption_says() 
         ),
         ("哪个卖得最多，一共卖了多少？", ["哪个卖得最多", "一共卖了多少？"]),
         ("Which is the largest, and what does it cost?", []),
+        ("Of A, B and C, which sold most?", []),
+        ("On average, how many did the Reds sell?", []),
         ("What is the total?", []),
     ],
 )

@@ -107,5 +107,5 @@ def test_the_sentence_says_of_what_it_is() -> None:
         "What is the change in sales from 2020 to 2021?", ACCOUNTS, "en"
     ).answers
     assert found.text == (
-        "Sales: the change is $200: Year ended June 30, 2020 $1,000, Year ended June 30, 2021 $1,200"
+        "Sales: the change is $200: 2020 $1,000, 2021 $1,200"
     )
